@@ -64,7 +64,8 @@ import Testing
             run()
         }
         inject()
-        #expect(peer.values.isEmpty && peer.link.takeSent(on: 0x40) == [[0x1E]])
+        #expect(peer.values.isEmpty)
+        #expect(peer.link.takeSent(on: 0x40) == [[0x1E]])
         // A PDU that begins in the clear.
         peer.link.onReceive?([4, 0, 0x40, 0, 0x1B, 23, 0], true)
         client.security = Self.encrypted
@@ -96,7 +97,8 @@ import Testing
         client.discoverServices { _ in ends.append("discovered") }
         client.write([9], to: 28) { _ in ends.append("written") }
         run()
-        #expect(ends.isEmpty && peer.link.takeSent(on: 4).isEmpty)
+        #expect(ends.isEmpty)
+        #expect(peer.link.takeSent(on: 4).isEmpty)
         #expect(owner.causes == [.insufficientEncryption])
         owner.secure(Self.encrypted)
         run()
@@ -113,13 +115,15 @@ import Testing
         owner.answer(false, times: 2)
         run()
         #expect(errors == Array(repeating: .insufficientSecurity(.insufficientEncryption), count: 2))
-        #expect(peer.link.takeSent(on: 4).isEmpty && app.reads.isEmpty)
+        #expect(peer.link.takeSent(on: 4).isEmpty)
+        #expect(app.reads.isEmpty)
         // An owner that agrees without encryption does not get past it either.
         client.read(28) { if case .failure(let error) = $0 { errors.append(error) } }
         run()
         owner.answer(true)
         run()
-        #expect(errors.count == 3 && peer.link.takeSent(on: 4).isEmpty)
+        #expect(errors.count == 3)
+        #expect(peer.link.takeSent(on: 4).isEmpty)
         #expect(owner.causes.count == 2)
     }
 
@@ -137,7 +141,8 @@ import Testing
         var rooms = 0
         client.bearer.onCommandRoom = { rooms += 1 }
         for _ in 0..<3 { #expect(!client.write([1], withoutResponseTo: 28)) }
-        #expect(owner.causes == [.insufficientEncryption] && rooms == 0)
+        #expect(owner.causes == [.insufficientEncryption])
+        #expect(rooms == 0)
         owner.secure(Self.encrypted)
         #expect(rooms == 1)
         #expect(client.write([1], withoutResponseTo: 28))
@@ -156,7 +161,8 @@ import Testing
         client.security = Self.clear
         app.reads[0].respond(.success([0xEE]))
         run()
-        #expect(values.isEmpty && owner.causes == [.insufficientEncryption])
+        #expect(values.isEmpty)
+        #expect(owner.causes == [.insufficientEncryption])
         owner.secure(Self.encrypted)
         run()
         try #require(app.reads.count == 2)

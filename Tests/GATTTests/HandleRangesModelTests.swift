@@ -22,17 +22,20 @@ import Testing
         let random = RandomSource(seed: seed)
         let base: UInt16 = seed.isMultiple(of: 2) ? 0 : .max - 28
         var (ranges, handles) = (HandleRanges(), Set<UInt16>())
-        #expect(ranges.isEmpty && ranges.hull == nil)
+        #expect(ranges.isEmpty)
+        #expect(ranges.hull == nil)
         for _ in 0..<10 {
             let first = base + UInt16(random.below(25))
             let new = first...(first + UInt16(random.below(5)))
             ranges.insert(new)
             handles.formUnion(new)
             let expected = runs(handles)
-            #expect(ranges.ranges == expected && !ranges.isEmpty)
+            #expect(ranges.ranges == expected)
+            #expect(!ranges.isEmpty)
             #expect(ranges.hull.map { [$0.lowerBound, $0.upperBound] } == [handles.min() ?? 0, handles.max() ?? 0])
         }
         for expected in runs(handles) { #expect(ranges.popFirst() == expected) }
-        #expect(ranges.popFirst() == nil && ranges.isEmpty)
+        #expect(ranges.popFirst() == nil)
+        #expect(ranges.isEmpty)
     }
 }

@@ -59,10 +59,12 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         app.isSlow = true
         client.peer.inject([0x0A, 28, 0], on: 4)
         client.peer.inject(access.octets, on: 4)
-        #expect(client.sent().isEmpty && app.reads.count == 1)
+        #expect(client.sent().isEmpty)
+        #expect(app.reads.count == 1)
         client.session.security = Self.good
         // Requests of the real client in the meantime do not raise the rights.
-        #expect(client.exchange([0x52, 28, 0, 1]).isEmpty && app.writes.count == 1)
+        #expect(client.exchange([0x52, 28, 0, 1]).isEmpty)
+        #expect(app.writes.count == 1)
         app.isSlow = false
         var answers = answer()
         #expect(answers.removeFirst() == [0x0B, 1])
@@ -93,7 +95,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
                 #expect(answers == [client.error(access.octets[0], 31, .insufficientEncryption)], "cut at \(cut)")
             }
         }
-        #expect(app.reads.isEmpty && app.writes.isEmpty)
+        #expect(app.reads.isEmpty)
+        #expect(app.writes.isEmpty)
     }
 
     /// Security gained after the request does not help, and security lost after it counts.
@@ -139,7 +142,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         for handle in handles { app.values[UInt16(handle)] = [handle] }
         app.isSlow = true
         client.peer.inject([0x08, handles[0], 0, handles[1], 0, 0x4D, 0x2A], on: 4)
-        #expect(client.sent().isEmpty && app.reads.count == 1)
+        #expect(client.sent().isEmpty)
+        #expect(app.reads.count == 1)
         client.session.security = Self.good
         app.isSlow = false
         #expect(answer() == [[0x09, 3, handles[0], 0, handles[0]]])
@@ -157,7 +161,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     func securityIsGoneWhenTheAppAnswers(request: [UInt8]) {
         client.session.security = Self.good
         app.isSlow = true
-        #expect(client.exchange(request).isEmpty && app.reads.count == 1)
+        #expect(client.exchange(request).isEmpty)
+        #expect(app.reads.count == 1)
         client.session.security = LinkSecurity(isEncrypted: false)
         app.isSlow = false
         var answers = answer()
@@ -212,10 +217,12 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
             other.peer.serverLink.onReceive?(PacketBuffer(Array(octets[..<8])), true)
             other.peer.session.security = after
             other.peer.serverLink.onReceive?(PacketBuffer(Array(octets[8...])), false)
-            #expect(other.app.writes.isEmpty && other.counter == 0)
+            #expect(other.app.writes.isEmpty)
+            #expect(other.counter == 0)
         }
         other.inject(signed)
-        #expect(other.app.writes.count == 1 && other.counter == 1)
+        #expect(other.app.writes.count == 1)
+        #expect(other.counter == 1)
     }
 }
 
@@ -279,7 +286,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         peer.serverLink.isHeld = false
         receive([0x0B, 0xEE], isStart: false)
         run()
-        #expect(values == [[7]] && owner.causes.isEmpty)
+        #expect(values == [[7]])
+        #expect(owner.causes.isEmpty)
     }
 
     /// A procedure of several requests whose first answer came in the clear from a peer that has since proved its

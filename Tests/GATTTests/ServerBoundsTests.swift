@@ -131,7 +131,8 @@ import Testing
         let count = fixture.app.records.count
         #expect(client.exchange([0x0A, 16, 0]) == [0x0B, 0x64])
         fixture.loop.run(for: .seconds(2))
-        #expect(fixture.app.records.count == count + 1 && fixture.app.records.last?.isChangeAware == true)
+        #expect(fixture.app.records.count == count + 1)
+        #expect(fixture.app.records.last?.isChangeAware == true)
     }
 }
 
@@ -155,7 +156,8 @@ import Testing
         for order in [all, all.reversed()] {
             var result = HandleRanges()
             for range in order { result.insert(range) }
-            #expect(result.ranges == expected && result.ranges.count == 16)
+            #expect(result.ranges == expected)
+            #expect(result.ranges.count == 16)
         }
     }
 
@@ -188,13 +190,17 @@ import Testing
         least: SecurityLevel
     ) {
         let rule = SubscriptionRule(choices: choices, notification: notification, indication: indication)
-        #expect(rule.least == least && !rule.isOpen)
+        #expect(rule.least == least)
+        #expect(!rule.isOpen)
     }
 
     @Test func whatCannotBeChosenAsksForNothing() {
         let notified = SubscriptionRule(choices: .notify, notification: .none, indication: .secureConnections)
         let indicated = SubscriptionRule(choices: .indicate, notification: .secureConnections, indication: .none)
-        #expect(notified.isOpen && indicated.isOpen && notified.least == .none && indicated.least == .none)
+        #expect(notified.isOpen)
+        #expect(indicated.isOpen)
+        #expect(notified.least == .none)
+        #expect(indicated.least == .none)
     }
 
     @Test func aChoiceAsksForTheMostOfItsWays() {

@@ -30,16 +30,19 @@ import Testing
         prepare(28, 0, [1])
         fixture.server.detach(client.session)
         // The session holds no closure that retains another object.
-        #expect(client.session.onSecurityNeeded == nil && client.session.verifySignature == nil)
+        #expect(client.session.onSecurityNeeded == nil)
+        #expect(client.session.verifySignature == nil)
         #expect(client.session.prepared.parts.isEmpty)
-        #expect(client.session.bearers.isEmpty && client.session.isClosed)
+        #expect(client.session.bearers.isEmpty)
+        #expect(client.session.isClosed)
         for channel: UInt16 in [4, 0x40] {
             // As on a bearer that was never served.
             let answer = client.exchange([0x0A, 14, 0], on: channel)
             #expect(answer == client.error(0x0A, 0, .requestNotSupported))
             #expect(client.exchange([0x52, 28, 0, 1], on: channel).isEmpty)
         }
-        #expect(app.writes.isEmpty && app.configurations == ["23: 0-1", "23: 1-0"])
+        #expect(app.writes.isEmpty)
+        #expect(app.configurations == ["23: 0-1", "23: 1-0"])
         #expect([client.session.bearer, more].allSatisfy { $0.onNotificationRoom == nil })
     }
 
@@ -48,14 +51,19 @@ import Testing
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         fixture.server.detach(client.session)
         let (record, told, records) = (client.session.record, app.configurations, app.records)
-        #expect(record.configurations == [23: .notify] && records.last == record)
+        #expect(record.configurations == [23: .notify])
+        #expect(records.last == record)
         var asked = 0
         client.session.onSecurityNeeded = { _ in asked += 1 }
         client.session.restore(ClientRecord(configurations: [8: .indicate, 23: .indicate], features: .robustCaching))
         client.session.security = LinkSecurity(isEncrypted: true)
         fixture.loop.run(for: .seconds(5))
-        #expect(client.session.configurations.isEmpty && client.session.features.isEmpty)
-        #expect(client.session.record == record && app.configurations == told && app.records == records && asked == 0)
+        #expect(client.session.configurations.isEmpty)
+        #expect(client.session.features.isEmpty)
+        #expect(client.session.record == record)
+        #expect(app.configurations == told)
+        #expect(app.records == records)
+        #expect(asked == 0)
     }
 
     /// Changes are collected for a second.
@@ -81,7 +89,8 @@ import Testing
         let more = client.addBearer(on: 0x40)
         client.session.remove(more)
         #expect(client.exchange([0x0A, 14, 0], on: 0x40) == client.error(0x0A, 0, .requestNotSupported))
-        #expect(client.exchange([0x52, 28, 0, 1], on: 0x40).isEmpty && app.writes.isEmpty)
+        #expect(client.exchange([0x52, 28, 0, 1], on: 0x40).isEmpty)
+        #expect(app.writes.isEmpty)
         #expect(more.onNotificationRoom == nil)
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
     }
@@ -137,7 +146,8 @@ import Testing
         let told = try #require(client.sent().first)
         #expect(told.prefix(3) == [0x1D, 8, 0])
         let changed = (UInt16(told[3]) | UInt16(told[4]) << 8)...(UInt16(told[5]) | UInt16(told[6]) << 8)
-        #expect(changed.contains(added.lowerBound) && client.session.record.missedChanges == [changed])
+        #expect(changed.contains(added.lowerBound))
+        #expect(client.session.record.missedChanges == [changed])
         if isConfirmed { client.exchange([0x1E]) }
         fixture.server.detach(client.session)
         #expect(client.session.record.missedChanges == (isConfirmed ? [] : [changed]))
@@ -171,7 +181,8 @@ import Testing
         // The client's later choice stays.
         #expect(client.exchange([0x12, 24, 0, 2, 0]) == [0x13])
         for second in [nil, ATTErrorCode.unlikelyError] { write.respond(second) }
-        #expect(client.sent().isEmpty && client.session.configurations == [23: .indicate])
+        #expect(client.sent().isEmpty)
+        #expect(client.session.configurations == [23: .indicate])
     }
 
     @Test func onlyTheFirstAnswerToAReadCounts() throws {
@@ -181,7 +192,8 @@ import Testing
         for late in [.success([2]), .failure(.unlikelyError)] as [Result<PacketBuffer, ATTErrorCode>] {
             app.reads[0].respond(late)
         }
-        #expect(app.reads.map(\.handle) == [17, 28] && client.sent().isEmpty)
+        #expect(app.reads.map(\.handle) == [17, 28])
+        #expect(client.sent().isEmpty)
         app.reads[1].respond(.success([3]))
         #expect(client.sent() == [[0x0F, 1, 3]])
     }
@@ -211,7 +223,9 @@ import Testing
         for handle in 1...33 as ClosedRange<UInt8> {
             #expect(client.exchange([0xD2, handle, 0, 1, 0] + signature).isEmpty)
         }
-        #expect(app.writes.isEmpty && client.session.configurations.isEmpty && client.session.features.isEmpty)
+        #expect(app.writes.isEmpty)
+        #expect(client.session.configurations.isEmpty)
+        #expect(client.session.features.isEmpty)
         #expect(checked == 33)
     }
 }
@@ -232,9 +246,14 @@ import Testing
     @Test func noSecurityIsNone() {
         let none = LinkSecurity()
         #expect(none == LinkSecurity(isEncrypted: false, hasKey: false))
-        #expect(none.encryption == nil && none.usableKey == nil)
-        #expect(!none.isEncrypted && !none.isAuthenticated && !none.isSecureConnections && !none.hasKey)
-        #expect(!none.isAuthorized && !none.isSecureConnectionsOnly)
+        #expect(none.encryption == nil)
+        #expect(none.usableKey == nil)
+        #expect(!none.isEncrypted)
+        #expect(!none.isAuthenticated)
+        #expect(!none.isSecureConnections)
+        #expect(!none.hasKey)
+        #expect(!none.isAuthorized)
+        #expect(!none.isSecureConnectionsOnly)
     }
 
     @Test(arguments: all)
@@ -242,9 +261,13 @@ import Testing
         var security = security
         (security.isAuthorized, security.isSecureConnectionsOnly) = (true, true)
         let clear = security.inTheClear
-        #expect(!clear.isEncrypted && !clear.isAuthenticated && !clear.isSecureConnections)
-        #expect(clear.usableKey == security.usableKey && clear.hasKey == security.hasKey)
-        #expect(clear.isAuthorized && clear.isSecureConnectionsOnly)
+        #expect(!clear.isEncrypted)
+        #expect(!clear.isAuthenticated)
+        #expect(!clear.isSecureConnections)
+        #expect(clear.usableKey == security.usableKey)
+        #expect(clear.hasKey == security.hasKey)
+        #expect(clear.isAuthorized)
+        #expect(clear.isSecureConnectionsOnly)
     }
 
     @Test("AB-A02: two kinds of security combine to what both provide", arguments: all, all)
@@ -258,10 +281,14 @@ import Testing
         let sizes = [earlier, later].compactMap(\.encryption?.keySize)
         #expect(both.encryption?.keySize == (sizes.count == 2 ? sizes.min() : nil))
         // Properties that do not depend on the link are those of the later one.
-        #expect(both.hasKey && !both.isAuthorized && !both.isSecureConnectionsOnly)
+        #expect(both.hasKey)
+        #expect(!both.isAuthorized)
+        #expect(!both.isSecureConnectionsOnly)
         later.hasKey = false
         (later.isAuthorized, later.isSecureConnectionsOnly) = (true, true)
         let again = earlier.limited(by: later)
-        #expect(!again.hasKey && again.isAuthorized && again.isSecureConnectionsOnly)
+        #expect(!again.hasKey)
+        #expect(again.isAuthorized)
+        #expect(again.isSecureConnectionsOnly)
     }
 }

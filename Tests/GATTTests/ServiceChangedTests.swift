@@ -36,9 +36,11 @@ import Testing
 
     @Test func whoHasNotAskedIsToldNothingAlsoLater() throws {
         _ = try change()
-        #expect(client.session.record.missedChanges.isEmpty && !client.session.record.isChangeAware)
+        #expect(client.session.record.missedChanges.isEmpty)
+        #expect(!client.session.record.isChangeAware)
         choose(2)
-        #expect(client.sent().isEmpty && client.session.record.missedChanges.isEmpty)
+        #expect(client.sent().isEmpty)
+        #expect(client.session.record.missedChanges.isEmpty)
         let handle = try fixture.database.add(ServiceDefinition(0x1805)).handles.lowerBound
         #expect(client.sent() == [told(UInt8(handle))])
     }
@@ -57,7 +59,8 @@ import Testing
     @Test func changesAreToldWhereServiceChangedIs() throws {
         choose(2)
         try fixture.database.remove(6)
-        #expect(client.sent().isEmpty && client.session.configurations.isEmpty)
+        #expect(client.sent().isEmpty)
+        #expect(client.session.configurations.isEmpty)
         _ = try change()
         #expect(client.session.record.missedChanges.isEmpty)
         let service = try fixture.database.add(.genericAttribute())
@@ -82,7 +85,8 @@ import Testing
         #expect(sent.filter { $0[0] == 0x1D } == [told(handle - 1, handle)])
         #expect(client.session.record.missedChanges == missed)
         #expect(client.exchange([0x1E]).isEmpty)
-        #expect(client.session.record.missedChanges.isEmpty && client.session.record.isChangeAware)
+        #expect(client.session.record.missedChanges.isEmpty)
+        #expect(client.session.record.isChangeAware)
     }
 
     /// A client's record is reported after each change of it, and only then.
@@ -97,13 +101,15 @@ import Testing
         #expect(count == (isTold ? 1 : 0))
         let handle = try fixture.database.add(ServiceDefinition(0x1805)).handles.lowerBound
         wait()
-        #expect(app.records.count == count + 1 && app.records.last?.isChangeAware == false)
+        #expect(app.records.count == count + 1)
+        #expect(app.records.last?.isChangeAware == false)
         #expect(app.records.last?.missedChanges == (isTold ? [handle...handle] : []))
         #expect(app.records.last?.databaseHash == fixture.database.hash)
         guard isTold else { return }
         client.exchange([0x1E])
         wait()
-        #expect(app.records.count == count + 2 && app.records.last?.isChangeAware == true)
+        #expect(app.records.count == count + 2)
+        #expect(app.records.last?.isChangeAware == true)
         #expect(app.records.last?.missedChanges == [])
         // Requests of a change-aware client change nothing.
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
@@ -145,7 +151,8 @@ import Testing
             ClientRecord(databaseHash: fixture.database.hash, isChangeAware: false, missedChanges: [2...3])
         )
         client.session.security = LinkSecurity(isEncrypted: true)
-        #expect(client.sent().isEmpty && !client.session.record.isChangeAware)
+        #expect(client.sent().isEmpty)
+        #expect(!client.session.record.isChangeAware)
         #expect(client.session.record.missedChanges.isEmpty)
     }
 
@@ -161,7 +168,9 @@ import Testing
     @Test func aRecordForgetsChoicesAboutWhatHasChanged() throws {
         var record = ClientRecord(configurations: [7: .notify, 8: .indicate, 9: .notify, 10: .indicate])
         record.databaseChanged(8...9, hash: fixture.database.hash)
-        #expect(record.configurations == [7: .notify, 10: .indicate] && record.missedChanges == [8...9])
-        #expect(!record.isChangeAware && record.databaseHash == fixture.database.hash)
+        #expect(record.configurations == [7: .notify, 10: .indicate])
+        #expect(record.missedChanges == [8...9])
+        #expect(!record.isChangeAware)
+        #expect(record.databaseHash == fixture.database.hash)
     }
 }

@@ -105,7 +105,8 @@ final class SigningPair {
     func aWrongSignature() throws {
         let pair = try SigningPair(clientKey: 2)
         try pair.write([1], to: pair.open)
-        #expect(pair.app.writes.isEmpty && pair.counter == 0)
+        #expect(pair.app.writes.isEmpty)
+        #expect(pair.counter == 0)
         // Every octet of the PDU is covered.
         let good = try SigningPair()
         try good.write([1], to: good.open)
@@ -128,7 +129,8 @@ final class SigningPair {
         let heard = pair.sent()
         #expect(pair.counter == 3)
         for pdu in heard { pair.inject(pdu) }
-        #expect(pair.app.writes.count == 3 && pair.counter == 3)
+        #expect(pair.app.writes.count == 3)
+        #expect(pair.counter == 3)
         #expect(pair.app.values[pair.open] == [2])
         try pair.write([9], to: pair.open)
         #expect(pair.app.values[pair.open] == [9] && pair.counter == 4)
@@ -153,7 +155,8 @@ final class SigningPair {
         #expect(pair.app.writes.map { $0.writes[0].value.bytes } == [[1], [2], [3]] && pair.counter == 3)
         for pdu in heard { second.link.inject(pdu, on: 4) }
         pair.fixture.loop.run(for: .seconds(1))
-        #expect(pair.app.writes.count == 3 && pair.counter == 3)
+        #expect(pair.app.writes.count == 3)
+        #expect(pair.counter == 3)
         // One that reaches the server over the second link first is used up there.
         var signature = PacketBuffer(headroom: 0)
         let sign = try #require(pair.client.sign)
@@ -166,10 +169,12 @@ final class SigningPair {
         #expect(try pair.client.writeSigned([4], to: pair.open))
         second.link.inject([0xD2, UInt8(pair.open), 0, 4] + signature.bytes, on: 4)
         pair.fixture.loop.run(for: .seconds(1))
-        #expect(pair.app.writes.count == 4 && pair.counter == 4)
+        #expect(pair.app.writes.count == 4)
+        #expect(pair.counter == 4)
         pair.peer.link.isHeld = false
         pair.fixture.loop.run(for: .seconds(1))
-        #expect(pair.app.writes.count == 4 && pair.counter == 4)
+        #expect(pair.app.writes.count == 4)
+        #expect(pair.counter == 4)
     }
 
     /// No bond on one side: the server has no key, or the client has none and sends nothing.
@@ -177,7 +182,8 @@ final class SigningPair {
     func noKeyNoSignature() throws {
         let pair = try SigningPair(serverKey: nil)
         try pair.write([1], to: pair.open)
-        #expect(pair.app.writes.isEmpty && pair.counter == 0)
+        #expect(pair.app.writes.isEmpty)
+        #expect(pair.counter == 0)
         pair.peer.session.verifySignature = nil
         try pair.write([1], to: pair.open)
         #expect(pair.app.writes.isEmpty)
@@ -221,7 +227,8 @@ final class SigningPair {
         let other = try SigningPair()
         other.peer.session.security = LinkSecurity(isEncrypted: true)
         other.inject(signature)
-        #expect(other.app.writes.isEmpty && other.counter == 0)
+        #expect(other.app.writes.isEmpty)
+        #expect(other.counter == 0)
         // On an encrypted link the client does not sign, and the write is accepted.
         other.client.security = LinkSecurity(isEncrypted: true)
         _ = other.sent()
@@ -241,7 +248,8 @@ final class SigningPair {
         other.peer.addBearer(on: 0x40, mtu: 64)
         other.peer.link.inject(pdu, on: 0x40)
         other.fixture.loop.run(for: .seconds(1))
-        #expect(other.app.writes.isEmpty && other.counter == 0)
+        #expect(other.app.writes.isEmpty)
+        #expect(other.counter == 0)
         let enhanced = try #require(other.client.bearers.last)
         #expect(!enhanced.write(ATTSignedWriteCommand(handle: other.open, value: [1], signature: PacketBuffer([]))))
     }
@@ -250,7 +258,8 @@ final class SigningPair {
     @Test func onlyWhereTheCharacteristicAllowsIt() throws {
         let pair = try SigningPair()
         for handle: UInt16 in [28, 31, 14, 99, 0] { try pair.write([1], to: handle) }
-        #expect(pair.app.writes.isEmpty && pair.counter == 5)
+        #expect(pair.app.writes.isEmpty)
+        #expect(pair.counter == 5)
     }
 
     /// GATT/SR/GAW/BI-40: a value longer than any attribute's.
@@ -298,6 +307,7 @@ final class SigningPair {
         pair.client.bearer.onCommandRoom = { rooms += 1 }
         pair.peer.link.isHeld = false
         pair.fixture.loop.run(for: .seconds(1))
-        #expect(rooms == 1 && pair.app.writes.count == count)
+        #expect(rooms == 1)
+        #expect(pair.app.writes.count == count)
     }
 }
