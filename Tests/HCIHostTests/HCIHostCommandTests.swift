@@ -80,7 +80,8 @@ import Testing
         bench.controller.reaction = { _ in .silence }
         bench.host.start()
         bench.run(.seconds(24.5))
-        #expect(bench.transport.commandNames == ["Reset"] && bench.states == [.starting])
+        #expect(bench.transport.commandNames == ["Reset"])
+        #expect(bench.states == [.starting])
         bench.transport.isOpening = false
         // Polling notices the opening up to a second late.
         bench.run(CommandQueue.resetTimeout)
@@ -188,7 +189,8 @@ import Testing
         }
         bench.inject(HostBench.connectionComplete(1))
         bench.run()
-        #expect(seen == 0 && bench.host.connections.isEmpty)
+        #expect(seen == 0)
+        #expect(bench.host.connections.isEmpty)
         #expect((bench.information != nil) == startsAnew)
     }
 

@@ -21,7 +21,8 @@ import Testing
         let before = address(value)
         link.send(consume value)
         let packet = try #require(bench.transport.sent.first)
-        #expect(packet.bytes.count == 255 && packet.bytes.headroom == PacketBuffer.defaultHeadroom - 4)
+        #expect(packet.bytes.count == 255)
+        #expect(packet.bytes.headroom == PacketBuffer.defaultHeadroom - 4)
         #expect(address(packet.bytes) == before - 4)
         #expect(bench.transport.data.map(\.boundary) == [.startNonFlushable])
     }
@@ -37,7 +38,8 @@ import Testing
         #expect(data.map(\.boundary) == [.startNonFlushable, .continuation, .continuation])
         #expect(data.map(\.payload.count) == [251, 251, 10])
         #expect(data.flatMap { Array($0.payload) } == pdu(512).bytes)
-        #expect(link.queuedPDUs == 0 && drained == 1)
+        #expect(link.queuedPDUs == 0)
+        #expect(drained == 1)
     }
 
     @Test func theControllersBuffersAreNeverOverrun() throws {
@@ -47,14 +49,17 @@ import Testing
         var drained = 0
         link.onDrain = { drained += 1 }
         for index in 0..<10 { link.send(pdu(20, UInt8(index))) }
-        #expect(bench.transport.data.count == 4 && bench.host.freeBuffers == 0)
-        #expect(link.queuedPDUs == 6 && drained == 4)
+        #expect(bench.transport.data.count == 4)
+        #expect(bench.host.freeBuffers == 0)
+        #expect(link.queuedPDUs == 6)
+        #expect(drained == 4)
         bench.completed((1, 3))
         #expect(bench.transport.data.count == 7)
         bench.completed((1, 4))
         bench.completed((1, 3))
         #expect(bench.transport.data.map { $0.payload[0] } == Array(0..<10))
-        #expect(bench.host.freeBuffers == 4 && drained == 10)
+        #expect(bench.host.freeBuffers == 4)
+        #expect(drained == 10)
     }
 
     @Test func connectionsTakeTurns() throws {
@@ -65,7 +70,8 @@ import Testing
         // The first link gets two of four buffers, because the two others have none yet.
         #expect(bench.transport.data.map(\.handle.rawValue) == [1, 1, 2, 3])
         for index in 0..<12 { bench.completed((bench.transport.data[index].handle.rawValue, 1)) }
-        #expect(bench.transport.data.count == 12 && bench.host.freeBuffers == 4)
+        #expect(bench.transport.data.count == 12)
+        #expect(bench.host.freeBuffers == 4)
         #expect(Set(bench.transport.data[4..<7].map(\.handle.rawValue)) == [1, 2, 3])
     }
 
@@ -92,7 +98,9 @@ import Testing
         bench.inject(DisconnectionComplete(handle: .init(rawValue: 1), reason: .connectionTimeout))
         #expect(bench.disconnections.map(\.reason) == [.connectionTimeout])
         #expect(bench.transport.data.last?.handle.rawValue == 2)
-        #expect(bench.host.freeBuffers == 3 && first.queuedPDUs == 0 && !first.isOpen)
+        #expect(bench.host.freeBuffers == 3)
+        #expect(first.queuedPDUs == 0)
+        #expect(!first.isOpen)
         first.send(pdu(20))
         #expect(bench.transport.data.count == 5)
     }
@@ -117,7 +125,8 @@ import Testing
             for _ in 0..<10 { link?.send(pdu(20)) }
             #expect(link?.queuedPDUs == 6)
         }
-        #expect(link?.isOpen == false && link?.queuedPDUs == 0)
+        #expect(link?.isOpen == false)
+        #expect(link?.queuedPDUs == 0)
         link?.send(pdu(20))
         link = nil
         #expect(kept == nil)
@@ -146,7 +155,8 @@ import Testing
         link.send([1])
         bench.completed((1, 1_000), (9, 5))
         #expect(bench.host.freeBuffers == 4)
-        #expect(bench.host.counters.clampedCredits == 1 && bench.host.counters.unknownHandles == 1)
+        #expect(bench.host.counters.clampedCredits == 1)
+        #expect(bench.host.counters.unknownHandles == 1)
         for _ in 0..<10 { link.send([2]) }
         #expect(bench.transport.data.count == 5)
         #expect(bench.host.connections.count == 1)
@@ -235,14 +245,19 @@ import Testing
         var events = 0
         bench.host.onEvent(LEEnhancedConnectionComplete.self) { _ in events += 1 }
         bench.inject(HostBench.connectionComplete(1, role: .peripheral))
-        #expect(bench.connections.count == 1 && bench.host.connection(.init(rawValue: 1)) === link)
-        #expect(link.role == .central && bench.host.freeBuffers == 3 && events == 0)
+        #expect(bench.connections.count == 1)
+        #expect(bench.host.connection(.init(rawValue: 1)) === link)
+        #expect(link.role == .central)
+        #expect(bench.host.freeBuffers == 3)
+        #expect(events == 0)
         #expect(bench.host.counters.duplicateConnections == 1)
         bench.inject(HostBench.connectionComplete(0x0F00))
-        #expect(bench.connections.count == 1 && bench.host.counters.malformed == 1)
+        #expect(bench.connections.count == 1)
+        #expect(bench.host.counters.malformed == 1)
         bench.inject(DisconnectionComplete(handle: .init(rawValue: 7), reason: .connectionTimeout))
         bench.inject(DisconnectionComplete(status: .commandDisallowed, handle: .init(rawValue: 1), reason: .success))
-        #expect(bench.disconnections.isEmpty && bench.host.counters.unknownHandles == 1)
+        #expect(bench.disconnections.isEmpty)
+        #expect(bench.host.counters.unknownHandles == 1)
     }
 
     @Test("AB-H05: encryption that the host did not begin is not trusted")
@@ -255,15 +270,19 @@ import Testing
         bench.host.onEvent(EncryptionChange.self) { _ in seen += 1 }
         bench.inject(EncryptionChange(handle: handle, state: .on))
         bench.inject(EncryptionKeyRefreshComplete(handle: handle))
-        #expect(!link.isEncrypted && seen == 0 && bench.host.counters.unexpectedEncryption == 2)
+        #expect(!link.isEncrypted)
+        #expect(seen == 0)
+        #expect(bench.host.counters.unexpectedEncryption == 2)
         bench.host.send(
             LEEnableEncryption(handle: handle, random: 0, encryptedDiversifier: 0, longTermKey: pdu(16))
         )
         bench.run()
         bench.inject(EncryptionChange(status: .pinOrKeyMissing, handle: handle, state: .off))
-        #expect(!link.isEncrypted && seen == 1)
+        #expect(!link.isEncrypted)
+        #expect(seen == 1)
         bench.inject(EncryptionChange(handle: handle, state: .on))
-        #expect(!link.isEncrypted && seen == 1)
+        #expect(!link.isEncrypted)
+        #expect(seen == 1)
         bench.host.send(
             LEEnableEncryption(handle: handle, random: 0, encryptedDiversifier: 0, longTermKey: pdu(16))
         )
@@ -293,20 +312,27 @@ import Testing
         #expect(reports.isEmpty, "no key was given")
         giveKey(bench, handle)
         bench.inject(EncryptionChange(status: .pinOrKeyMissing, handle: handle, state: .off))
-        #expect(reports == [.failed(.pinOrKeyMissing)] && !link.isEncrypted)
+        #expect(reports == [.failed(.pinOrKeyMissing)])
+        #expect(!link.isEncrypted)
         giveKey(bench, handle)
         bench.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: .on), keySize: 16))
-        #expect(reports.last == .on && link.isEncrypted && link.encryptionKeySize == 16)
+        #expect(reports.last == .on)
+        #expect(link.isEncrypted)
+        #expect(link.encryptionKeySize == 16)
         bench.inject(EncryptionKeyRefreshComplete(handle: handle))
         #expect(reports.count == 2, "no other key was given")
         giveKey(bench, handle)
         bench.inject(EncryptionKeyRefreshComplete(handle: handle))
-        #expect(reports.last == .refreshed && link.encryptionKeySize == 16)
+        #expect(reports.last == .refreshed)
+        #expect(link.encryptionKeySize == 16)
         bench.inject(AuthenticatedPayloadTimeoutExpired(handle: handle))
         bench.inject(AuthenticatedPayloadTimeoutExpired(handle: .init(rawValue: 2)))
-        #expect(timeouts == 1 && bench.host.counters.unknownHandles == 1)
+        #expect(timeouts == 1)
+        #expect(bench.host.counters.unknownHandles == 1)
         bench.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: .off), keySize: 0))
-        #expect(reports.last == .off && link.encryptionKeySize == nil && !link.isEncrypted)
+        #expect(reports.last == .off)
+        #expect(link.encryptionKeySize == nil)
+        #expect(!link.isEncrypted)
         giveKey(bench, handle)
         bench.inject(EncryptionChange(handle: handle, state: .on))
         #expect(reports.last == .on && link.encryptionKeySize == nil, "the first version has no key size")
@@ -326,10 +352,15 @@ import Testing
         bench.host.onEvent(EncryptionKeyRefreshComplete.self) { _ in seen += 1 }
         giveKey(bench, handle)
         bench.inject(EncryptionKeyRefreshComplete(handle: handle))
-        #expect(reports.isEmpty && seen == 0 && !link.isEncrypted && bench.host.counters.unexpectedEncryption == 1)
+        #expect(reports.isEmpty)
+        #expect(seen == 0)
+        #expect(!link.isEncrypted)
+        #expect(bench.host.counters.unexpectedEncryption == 1)
         // The key that it may have been meant for is used up.
         bench.inject(EncryptionChange(handle: handle, state: .on))
-        #expect(reports.isEmpty && !link.isEncrypted && bench.host.counters.unexpectedEncryption == 2)
+        #expect(reports.isEmpty)
+        #expect(!link.isEncrypted)
+        #expect(bench.host.counters.unexpectedEncryption == 2)
     }
 
     /// A failure leaves the link as it is, and discards the key it was meant for.
@@ -345,12 +376,17 @@ import Testing
         bench.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: .on), keySize: 16))
         giveKey(bench, handle)
         bench.inject(EncryptionKeyRefreshComplete(status: .pinOrKeyMissing, handle: handle))
-        #expect(reports == [.on, .failed(.pinOrKeyMissing)] && link.isEncrypted && link.encryptionKeySize == 16)
+        #expect(reports == [.on, .failed(.pinOrKeyMissing)])
+        #expect(link.isEncrypted)
+        #expect(link.encryptionKeySize == 16)
         bench.inject(EncryptionKeyRefreshComplete(handle: handle))
-        #expect(reports.count == 2 && bench.host.counters.unexpectedEncryption == 1)
+        #expect(reports.count == 2)
+        #expect(bench.host.counters.unexpectedEncryption == 1)
         giveKey(bench, handle)
         bench.inject(EncryptionChange(status: .connectionTimeout, handle: handle, state: .off))
-        #expect(reports.last == .failed(.connectionTimeout) && link.isEncrypted && link.encryptionKeySize == 16)
+        #expect(reports.last == .failed(.connectionTimeout))
+        #expect(link.isEncrypted)
+        #expect(link.encryptionKeySize == 16)
     }
 
     @Test("AB-H05: a rejected key does not cancel the pending one")
@@ -377,7 +413,8 @@ import Testing
         let request = LELongTermKeyRequest(handle: link.handle, random: 7, encryptedDiversifier: 9)
         bench.transport.sent = []
         bench.inject(request)
-        #expect(asked.map(\.random) == [7] && asked.map(\.encryptedDiversifier) == [9])
+        #expect(asked.map(\.random) == [7])
+        #expect(asked.map(\.encryptedDiversifier) == [9])
         #expect(bench.transport.commandNames.isEmpty)
         link.onLongTermKeyRequest = nil
         bench.inject(request)
@@ -400,7 +437,9 @@ import Testing
             )
         )
         let link = try #require(bench.connections.first)
-        #expect(link.role == .peripheral && link.peerAddress.value == 5 && link.peerResolvableAddress == nil)
+        #expect(link.role == .peripheral)
+        #expect(link.peerAddress.value == 5)
+        #expect(link.peerResolvableAddress == nil)
         bench.inject(
             LEConnectionUpdateComplete(handle: handle, interval: 80, latency: 4, supervisionTimeout: 600)
         )
@@ -408,20 +447,31 @@ import Testing
         bench.inject(
             LEDataLengthChange(handle: handle, maxTxOctets: 251, maxTxTime: 2_120, maxRxOctets: 100, maxRxTime: 900)
         )
-        #expect(link.interval == 80 && link.latency == 4 && link.supervisionTimeout == 600)
-        #expect(link.txPHY == .le2M && link.rxPHY == .coded)
-        #expect(link.maxTxOctets == 251 && link.maxRxOctets == 100)
+        #expect(link.interval == 80)
+        #expect(link.latency == 4)
+        #expect(link.supervisionTimeout == 600)
+        #expect(link.txPHY == .le2M)
+        #expect(link.rxPHY == .coded)
+        #expect(link.maxTxOctets == 251)
+        #expect(link.maxRxOctets == 100)
         let subrate = LESubrateChange(handle: handle, factor: 5, latency: 2, continuation: 1, supervisionTimeout: 900)
         var changes = 0
         link.onChange = { changes += 1 }
         bench.inject(subrate)
-        #expect(link.subrateFactor == 5 && link.latency == 2 && link.supervisionTimeout == 900)
-        #expect(link.interval == 80 && changes == 1)
+        #expect(link.subrateFactor == 5)
+        #expect(link.latency == 2)
+        #expect(link.supervisionTimeout == 900)
+        #expect(link.interval == 80)
+        #expect(changes == 1)
         // Only a changed interval ends subrating.
         bench.inject(LEConnectionUpdateComplete(handle: handle, interval: 80, latency: 3, supervisionTimeout: 950))
-        #expect(link.subrateFactor == 5 && link.latency == 3 && link.supervisionTimeout == 950)
+        #expect(link.subrateFactor == 5)
+        #expect(link.latency == 3)
+        #expect(link.supervisionTimeout == 950)
         bench.inject(LEConnectionUpdateComplete(handle: handle, interval: 40, latency: 3, supervisionTimeout: 500))
-        #expect(link.subrateFactor == 1 && link.latency == 3 && link.supervisionTimeout == 500)
+        #expect(link.subrateFactor == 1)
+        #expect(link.latency == 3)
+        #expect(link.supervisionTimeout == 500)
         bench.inject(HostBench.connectionComplete(0, status: .unknownConnection))
         #expect(bench.failures == [.unknownConnection])
     }
