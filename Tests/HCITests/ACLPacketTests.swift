@@ -11,7 +11,9 @@ import Testing
         #expect(bytes.bytes == [0xFF, 0x1E, 3, 0, 1, 2, 3])
         #expect(bytes.headroom == room - ACLPacket.headerSize)
         let read = try ACLPacket(reading: bytes)
-        #expect(read.handle.rawValue == 0x0EFF && read.boundary == .continuation && read.payload == [1, 2, 3])
+        #expect(read.handle.rawValue == 0x0EFF)
+        #expect(read.boundary == .continuation)
+        #expect(read.payload == [1, 2, 3])
     }
 
     @Test("AB-H02: ACL data whose length differs from the header's are rejected")

@@ -38,12 +38,15 @@ import Testing
     @Test func aFileComesBackAsPackets() throws {
         var reader = try BTSnoopReader(PacketBuffer(Self.expected))
         let first = try #require(try reader.next())
-        #expect(first.packet == HCIPacket(Reset()) && first.direction == .hostToController)
+        #expect(first.packet == HCIPacket(Reset()))
+        #expect(first.direction == .hostToController)
         #expect(first.unixMicroseconds == Self.year2000)
         let second = try #require(try reader.next())
-        #expect(second.direction == .controllerToHost && second.unixMicroseconds == Self.year2000 + 5)
+        #expect(second.direction == .controllerToHost)
+        #expect(second.unixMicroseconds == Self.year2000 + 5)
         let third = try #require(try reader.next())
-        #expect(third.packet == Self.acl && third.drops == 2)
+        #expect(third.packet == Self.acl)
+        #expect(third.drops == 2)
         #expect(try reader.next() == nil)
     }
 
@@ -98,7 +101,9 @@ import Testing
                     == (end == .host
                         ? [.hostToController, .controllerToHost] : [.controllerToHost, .hostToController])
             )
-            #expect(received == 1 && arrived == 1 && closed == 1)
+            #expect(received == 1)
+            #expect(arrived == 1)
+            #expect(closed == 1)
         }
     }
 
