@@ -16,7 +16,8 @@ import Testing
     @Test func theKernelsOwnHostGivesUpAnAdapterFirst() throws {
         let kernel = StandInKernel([0: .init(isUp: true)])
         let taken = try finder(kernel, try TemporaryDirectory.kernelFiles()).claim(.number(0))
-        #expect(taken.name == "hci0" && taken.place == "hci0")
+        #expect(taken.name == "hci0")
+        #expect(taken.place == "hci0")
         #expect(kernel.takeAsked() == ["down hci0", "bind hci0"])
         #expect(kernel.binding(of: taken.socket) == HCIBinding(adapter: 0, channel: 1))
         kernel.close(taken.socket)
@@ -72,10 +73,8 @@ import Testing
             Issue.record("nothing failed")
             return
         }
-        #expect(
-            reason.contains("bringing it up again")
-                && finder(kernel, files).reset("hci9") == .failed(reason: "hci9 is gone")
-        )
+        #expect(reason.contains("bringing it up again"))
+        #expect(finder(kernel, files).reset("hci9") == .failed(reason: "hci9 is gone"))
     }
 
     @Test func aKernelWithoutBluetoothIsTold() throws {
@@ -161,7 +160,8 @@ import Testing
         let finder = finder(kernel, files)
         for choice in [AdapterChoice.address(address), .attachment("usb-1-2.3")] {
             let taken = try finder.claim(choice)
-            #expect(taken.name == "hci1" && taken.place == "hci:usb-1-2.3")
+            #expect(taken.name == "hci1")
+            #expect(taken.place == "hci:usb-1-2.3")
             kernel.close(taken.socket)
         }
         let error = UserChannelError.noSuchAdapter("hci:usb-9-9", known: ["hci0", "hci1"])
@@ -197,7 +197,8 @@ import Testing
         let finder = AdapterFinder(adapters, kept: first.socket, keeper: keeper)
         #expect(try finder.claim(.first) == first)
         // It was not bound or kept anew, and has nothing to read.
-        #expect(kernel.takeAsked().isEmpty && keeper.take().isEmpty)
+        #expect(kernel.takeAsked().isEmpty)
+        #expect(keeper.take().isEmpty)
         #expect(!kernel.wait(for: first.socket, milliseconds: 0))
         let second = try finder.claim(.first)
         #expect(second.name == "hci0" && keeper.take() == ["keep \(second.socket)"])

@@ -102,7 +102,8 @@ import Testing
         guard case .failed(let reason) = try await reset("hci0", finder, waitsForEnd: true) else {
             return #expect(Bool(false))
         }
-        #expect(reason.contains("another program has exclusive access to hci0") && kernel.takeAsked() == [])
+        #expect(reason.contains("another program has exclusive access to hci0"))
+        #expect(kernel.takeAsked() == [])
         guard case .failed(let none) = try await reset("hci7", finder, waitsForEnd: true) else {
             return #expect(Bool(false))
         }

@@ -44,9 +44,11 @@ import Testing
         dongle.onSpeech = { moods.append($0) }
         kernel.onReceive?(Self.configure)
         for _ in 0..<2 { kernel.onReceive?(Self.command) }
-        #expect(commands == 2 && moods == [])
+        #expect(commands == 2)
+        #expect(moods == [])
         kernel.onReceive?(Self.command)
-        #expect(commands == 2 && moods == [true])
+        #expect(commands == 2)
+        #expect(moods == [true])
         kernel.read(1, 1)
         dongle.send(HCIPacket(.event, [0x3E, 0]))
         // The transfers of the commands have completed, the read has not.
@@ -57,9 +59,11 @@ import Testing
         kernel.onReceive?(Self.configure)
         #expect(moods == [true, false])
         dongle.send(HCIPacket(.event, [0x3E, 0]))
-        #expect(kernel.octets.count == 6 * 48 + 50 && kernel.octets.suffix(2) == [0x3E, 0])
+        #expect(kernel.octets.count == 6 * 48 + 50)
+        #expect(kernel.octets.suffix(2) == [0x3E, 0])
         for _ in 0..<10 { kernel.onReceive?(Self.command) }
-        #expect(commands == 12 && moods.count == 2)
+        #expect(commands == 12)
+        #expect(moods.count == 2)
     }
 
     @Test func whatIsNoRequestUnplugsTheDongle() {

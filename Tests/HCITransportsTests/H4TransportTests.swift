@@ -16,7 +16,8 @@ import Testing
         #expect(line.sent == [[0x01, 0x03, 0x0C, 0x00], [0x02, 0x40, 0x20, 0x02, 0x00, 7, 8]])
         transport.close()
         transport.send(HCIPacket(Reset()))
-        #expect(line.sent.count == 2 && !line.isOpen)
+        #expect(line.sent.count == 2)
+        #expect(!line.isOpen)
     }
 
     @Test func packetsComeInWhereverTheStreamIsCut() {
@@ -27,7 +28,8 @@ import Testing
             transport.onReceive = { received.append($0) }
             line.onReceive?(Array(Self.stream[..<cut]))
             line.onReceive?(Array(Self.stream[cut...]))
-            #expect(received.map(\.kind) == [.event, .acl] && received.last?.bytes == [0x40, 0x20, 0x01, 0x00, 0xAA])
+            #expect(received.map(\.kind) == [.event, .acl])
+            #expect(received.last?.bytes == [0x40, 0x20, 0x01, 0x00, 0xAA])
         }
     }
 
@@ -40,7 +42,8 @@ import Testing
         transport.onClose = { closures.append($0) }
         line.onReceive?([0x01, 0x03, 0x0C, 0x00, 9, 1, 2])
         line.onReceive?([0x01, 0x03, 0x0C, 0x00])
-        #expect(received == [HCIPacket(.command, [0x03, 0x0C, 0x00])] && !line.isOpen)
+        #expect(received == [HCIPacket(.command, [0x03, 0x0C, 0x00])])
+        #expect(!line.isOpen)
         #expect(closures == [.malformed(PacketError(.value(9), at: "H4 packet type"))])
     }
 

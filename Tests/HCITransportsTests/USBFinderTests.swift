@@ -228,11 +228,13 @@ import Testing
     func theOneThatWasTakenIsReset() throws {
         let usb = StandInUSB([Self.dongle, Self.other])
         let finder = finder(usb)
-        #expect(finder.reset(.first) == .done && usb.takeAsked().first == "open 1-2")
+        #expect(finder.reset(.first) == .done)
+        #expect(usb.takeAsked().first == "open 1-2")
         usb.state.withLock { $0.openErrors = [.busy] }
         #expect(try finder.claim(.first).device == Self.other)
         _ = usb.takeAsked()
-        #expect(finder.reset(.first) == .done && usb.takeAsked().first == "open 1-4.1")
+        #expect(finder.reset(.first) == .done)
+        #expect(usb.takeAsked().first == "open 1-4.1")
         guard case .failed(let reason) = finder.reset(.place("7-7")) else { return #expect(Bool(false)) }
         #expect(reason.contains("usb:7-7"))
     }

@@ -100,7 +100,8 @@ import Testing
         var machine = Self.opened()
         _ = machine.handle(.send(Self.reset))
         let actions = machine.handle(.written(.control, outcome))
-        #expect(actions.count == 2 && actions.first == .finish)
+        #expect(actions.count == 2)
+        #expect(actions.first == .finish)
         #expect((actions.last == .lost(.closedByPeer)) == (outcome == .gone))
     }
 

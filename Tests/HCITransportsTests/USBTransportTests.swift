@@ -75,7 +75,8 @@ import Testing
         }
         #expect(await line.next() == .received(Self.data(200)))
         while line.connection.underWay(0x82) < 3 { await Task.yield() }
-        #expect(line.connection.most(0x81) == 3 && line.connection.most(0x82) == 3)
+        #expect(line.connection.most(0x81) == 3)
+        #expect(line.connection.most(0x82) == 3)
     }
 
     @Test(
@@ -190,7 +191,8 @@ import Testing
         #expect(await line.resetDevice() == .done)
         let setting = isSerialized ? ["select 0 of 0"] : []
         #expect(line.usb.takeAsked() == ["cancel"] + setting + ["release 0", "reset", "attach 0", "close"])
-        #expect(line.violations.isEmpty && line.usb.state.withLock { $0.driven } == [0])
+        #expect(line.violations.isEmpty)
+        #expect(line.usb.state.withLock { $0.driven } == [0])
     }
 
     @Test func whatComesOfTheResetIsTold() async throws {
@@ -218,7 +220,8 @@ import Testing
         #expect(
             line.usb.takeAsked() == ["open 1-2", "detach 0", "claim 0", "release 0", "reset", "attach 0", "close"]
         )
-        #expect(line.violations.isEmpty && line.usb.state.withLock { $0.driven } == [0])
+        #expect(line.violations.isEmpty)
+        #expect(line.usb.state.withLock { $0.driven } == [0])
     }
 
     @Test("a device that another program has opened in the meantime is not reset")
@@ -231,7 +234,8 @@ import Testing
         line.kernel.state.withLock { $0.adapters[0] = .init(bus: 1, isUp: true, isTaken: true) }
         _ = line.usb.takeAsked()
         guard case .failed(let reason)? = await line.resetDevice() else { return #expect(Bool(false)) }
-        #expect(reason.contains("another program has exclusive access to hci0") && line.usb.takeAsked() == [])
+        #expect(reason.contains("another program has exclusive access to hci0"))
+        #expect(line.usb.takeAsked() == [])
         // Over USB, the kernel reports it.
         line.kernel.state.withLock { $0.adapters = [:] }
         line.usb.state.withLock { ($0.driven, $0.claimErrors) = ([], [.busy]) }
