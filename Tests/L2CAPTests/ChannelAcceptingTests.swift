@@ -14,7 +14,9 @@ import Testing
         let own = le(Int(channel.identifier.rawValue))
         let sizes = le(200) + le(70) + le(4)
         #expect(fields == (mode == .creditBased ? own + sizes + le(0) : sizes + le(0) + own))
-        #expect(channel.identifier.isDynamic && channel.mode == mode && channel.spsm.rawValue == 0x80)
+        #expect(channel.identifier.isDynamic)
+        #expect(channel.mode == mode)
+        #expect(channel.spsm.rawValue == 0x80)
         try channel.offer([1, 2, 3])
         #expect(fixture.sentFrames() == [[3, 0, 1, 2, 3]])
         fixture.frame(le(2) + [8, 9], on: channel)
@@ -46,7 +48,8 @@ import Testing
         #expect(
             fields == zeros + le(Int(expected.rawValue)) + (mode == .creditBased ? [] : [0, 0, 0, 0, 0, 0])
         )
-        #expect(fixture.incoming.isEmpty && fixture.connection.signalling.endpoints.isEmpty)
+        #expect(fixture.incoming.isEmpty)
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
     @Test("L2CAP/LE/CFC/BV-05: a credit-based channel on an unknown SPSM is refused")
@@ -184,8 +187,10 @@ import Testing
         let fixture = try ChannelFixture()
         let first = try fixture.accept(.creditBased, source: 0x45)
         let (result, channels) = try fixture.result(.creditBased, sources: [0x45])
-        #expect(result == 0x0A && channels == [0])
-        #expect(first.closure == nil && fixture.incoming.count == 1)
+        #expect(result == 0x0A)
+        #expect(channels == [0])
+        #expect(first.closure == nil)
+        #expect(fixture.incoming.count == 1)
     }
 
     @Test("L2CAP/ECFC/BV-20: an enhanced channel is refused when its identifier is in use")
@@ -210,7 +215,8 @@ import Testing
             credits: credits,
             sources: [0x40, 0x41]
         )
-        #expect(result == 0x0C && channels == [0, 0])
+        #expect(result == 0x0C)
+        #expect(channels == [0, 0])
         #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
@@ -219,7 +225,8 @@ import Testing
         let fixture = try ChannelFixture()
         fixture.server.rules.minimumPeerMTU = 128
         let (result, channels) = try fixture.result(.enhanced, mtu: 127)
-        #expect(result == 0x0B && channels == [0])
+        #expect(result == 0x0B)
+        #expect(channels == [0])
         #expect(fixture.incoming.isEmpty)
         #expect(try fixture.result(.enhanced, mtu: 128).result == 0)
     }
@@ -239,7 +246,8 @@ import Testing
         let fields = le(0x80) + le(64) + le(64) + le(1) + list
         let answers = fixture.signal(0x17, 5, fields)
         if octets == 2 {
-            #expect(answers.first?[10...11] == [0, 0] && fixture.incoming.count == 1)
+            #expect(answers.first?[10...11] == [0, 0])
+            #expect(fixture.incoming.count == 1)
             return
         }
         // The response covers every channel of the list that fits, with zero.
@@ -254,7 +262,8 @@ import Testing
         for sources in [[0x40, 0x40], [0x40, 0x41, 0x40], [0x40, 0], [0, 0, 0, 0, 0]] {
             let fixture = try ChannelFixture()
             let (result, channels) = try fixture.result(.enhanced, sources: sources)
-            #expect(result == 0x0C && channels == sources.map { _ in 0 })
+            #expect(result == 0x0C)
+            #expect(channels == sources.map { _ in 0 })
             #expect(fixture.incoming.isEmpty)
         }
     }
@@ -334,8 +343,12 @@ import Testing
 
     @Test func parametersAreMovedIntoTheirRange() {
         let least = ChannelParameters(mtu: 0, mps: -1, window: 0)
-        #expect(least.mtu == 23 && least.mps == 23 && least.window == 1)
+        #expect(least.mtu == 23)
+        #expect(least.mps == 23)
+        #expect(least.window == 1)
         let most = ChannelParameters(mtu: .max, mps: .max, window: .max)
-        #expect(most.mtu == 65_535 && most.mps == 65_533 && most.window == ChannelParameters.maximumWindow)
+        #expect(most.mtu == 65_535)
+        #expect(most.mps == 65_533)
+        #expect(most.window == ChannelParameters.maximumWindow)
     }
 }

@@ -34,7 +34,8 @@ import Testing
         var changes = 0
         channel.onReconfigure = { changes += 1 }
         #expect(reconfigure(fixture, 101, 64, [0x40]) == [[0, 0]])
-        #expect(channel.peerMTU == 101 && changes == 1)
+        #expect(channel.peerMTU == 101)
+        #expect(changes == 1)
         try channel.offer(PacketBuffer(pattern(101)))
         #expect(fixture.sentFrames().flatMap(\.self) == le(101) + pattern(101))
     }
@@ -48,11 +49,14 @@ import Testing
             #expect(reconfigure(fixture, mtu, 64, [0x40]) == [[1, 0]])
             #expect(reconfigure(fixture, mtu, 200, [0x40, 0x41]) == [[1, 0]])
         }
-        #expect(channel.peerMTU == 100 && channel.peerMPS == 64 && channel.closure == nil)
+        #expect(channel.peerMTU == 100)
+        #expect(channel.peerMPS == 64)
+        #expect(channel.closure == nil)
         // If any one of them would shrink, nothing changes on the others.
         #expect(reconfigure(fixture, 150, 64, [0x41]) == [[0, 0]])
         for channels in [[0x40, 0x41], [0x41, 0x40]] { #expect(reconfigure(fixture, 120, 64, channels) == [[1, 0]]) }
-        #expect(fixture.incoming.map(\.peerMTU) == [100, 150] && fixture.incoming.allSatisfy { $0.closure == nil })
+        #expect(fixture.incoming.map(\.peerMTU) == [100, 150])
+        #expect(fixture.incoming.allSatisfy { $0.closure == nil })
     }
 
     @Test("L2CAP/ECFC/BV-24: this side changes the MPS of an enhanced channel")
@@ -66,7 +70,8 @@ import Testing
             // Until the peer has agreed, the old values remain valid.
             fixture.frame(le(68) + pattern(68), on: channel)
             fixture.signal(0x1A, request[1], [0, 0])
-            #expect(outcomes == [nil] && channel.mps == mps)
+            #expect(outcomes == [nil])
+            #expect(channel.mps == mps)
             fixture.frame(le(mps - 2) + pattern(mps - 2), on: channel)
         }
         #expect(fixture.received.map(\.count) == [68, 69, 68, 67])
@@ -93,12 +98,15 @@ import Testing
         let second = try fixture.accept(.enhanced, source: 0x41)
         #expect(reconfigure(fixture, 100, 90, [0x40, 0x41]) == [[0, 0]])
         #expect(reconfigure(fixture, 100, 89, [0x40, 0x41]) == [[2, 0]])
-        #expect(first.peerMPS == 90 && second.peerMPS == 90)
+        #expect(first.peerMPS == 90)
+        #expect(second.peerMPS == 90)
         // A value between the two reduces only one of them.
         #expect(reconfigure(fixture, 100, 70, [0x40]) == [[0, 0]])
         for channels in [[0x40, 0x41], [0x41, 0x40]] { #expect(reconfigure(fixture, 100, 80, channels) == [[2, 0]]) }
-        #expect(first.peerMPS == 70 && second.peerMPS == 90)
-        #expect(first.closure == nil && second.closure == nil)
+        #expect(first.peerMPS == 70)
+        #expect(second.peerMPS == 90)
+        #expect(first.closure == nil)
+        #expect(second.closure == nil)
     }
 
     @Test("L2CAP/ECFC/BI-05, AB-C04: reconfiguring unknown channels is refused")
@@ -126,7 +134,8 @@ import Testing
         #expect(reconfigure(fixture, 200, 64, [0x40, 0x40]) == [[4, 0]])
         #expect(fixture.signal(0x19, 61, le(200) + le(64) + [0x40]).map { Array($0[4...]) } == [[4, 0]])
         #expect(fixture.signal(0x19, 61, [200]).map { $0[0] } == [0x01])
-        #expect(channel.peerMTU == 100 && channel.peerMPS == 64)
+        #expect(channel.peerMTU == 100)
+        #expect(channel.peerMPS == 64)
     }
 
     @Test func refusalsLeaveEverythingAsItWas() throws {
@@ -139,13 +148,16 @@ import Testing
             fixture.signal(code, identifier, answer)
         }
         #expect(outcomes == [.refused(.unacceptableParameters), .notUnderstood])
-        #expect(channel.mtu == 200 && channel.mps == 70)
+        #expect(channel.mtu == 200)
+        #expect(channel.mps == 70)
         fixture.connection.reconfigure([channel], mtu: 300, mps: 80) { outcomes.append($0) }
         fixture.connection.reconfigure([channel], mtu: 300, mps: 80) { outcomes.append($0) }
         #expect(outcomes.last == .busy)
         fixture.loop.run(for: .seconds(30))
-        #expect(outcomes.last == .timedOut && outcomes.count == 4)
-        #expect(channel.mtu == 200 && channel.mps == 70)
+        #expect(outcomes.last == .timedOut)
+        #expect(outcomes.count == 4)
+        #expect(channel.mtu == 200)
+        #expect(channel.mps == 70)
     }
 
     @Test func requestsThatMayNotBeSent() throws {
@@ -175,12 +187,14 @@ import Testing
         #expect(fixture.closures == [.local])
         channel.disconnect()
         fixture.frame(le(1) + [1], on: channel)
-        #expect(fixture.received.isEmpty && fixture.link.sent.isEmpty)
+        #expect(fixture.received.isEmpty)
+        #expect(fixture.link.sent.isEmpty)
         // A response for other channels is ignored.
         fixture.signal(0x07, request[1], numbers.reversed())
         #expect(!fixture.connection.signalling.endpoints.isEmpty)
         fixture.signal(0x07, request[1], numbers)
-        #expect(fixture.connection.signalling.endpoints.isEmpty && fixture.connection.signallingTimers.isEmpty)
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+        #expect(fixture.connection.signallingTimers.isEmpty)
         #expect(fixture.closures == [.local])
     }
 
@@ -196,7 +210,8 @@ import Testing
         let numbers = le(Int(channel.identifier.rawValue)) + le(0x40)
         #expect(fixture.signal(0x06, 77, numbers) == [[0x07, 77, 4, 0] + numbers])
         #expect(fixture.closures == [.peer])
-        #expect(fixture.connection.signalling.endpoints.isEmpty && fixture.server.channels.isEmpty)
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+        #expect(fixture.server.channels.isEmpty)
         #expect(throws: ChannelSendError.closed) { try channel.offer([1]) }
         fixture.signal(0x06, 78, numbers)
         #expect(fixture.closures == [.peer])
@@ -238,7 +253,8 @@ import Testing
         pair.loop.run(for: .seconds(100))
         #expect(closures == [.local, .local])
         for connection in [pair.central, pair.peripheral] {
-            #expect(connection.signalling.endpoints.isEmpty && connection.signalling.pending.isEmpty)
+            #expect(connection.signalling.endpoints.isEmpty)
+            #expect(connection.signalling.pending.isEmpty)
             #expect(connection.signallingTimers.isEmpty)
         }
     }
@@ -254,8 +270,10 @@ import Testing
             #expect(fixture.link.takeSent(on: 5).map { $0[0] } == [0x06])
             #expect(fixture.signal(0x06, 77, numbers) == [[0x07, 77, 4, 0] + numbers])
             let connection = fixture.connection
-            #expect(connection.signalling.endpoints.isEmpty && connection.signalling.pending.isEmpty)
-            #expect(connection.signallingTimers.isEmpty && fixture.closures == [.local])
+            #expect(connection.signalling.endpoints.isEmpty)
+            #expect(connection.signalling.pending.isEmpty)
+            #expect(connection.signallingTimers.isEmpty)
+            #expect(fixture.closures == [.local])
             #expect(try fixture.accept(mode).closure == nil)
         }
     }
@@ -268,8 +286,11 @@ import Testing
         pair.far.disconnect()
         try pair.near.offer([2])
         pair.loop.run(for: .seconds(1))
-        #expect(pair.near.closure == .peer && pair.far.closure == .local && pair.received.isEmpty)
-        #expect(pair.central.signalling.endpoints.isEmpty && pair.peripheral.signalling.endpoints.isEmpty)
+        #expect(pair.near.closure == .peer)
+        #expect(pair.far.closure == .local)
+        #expect(pair.received.isEmpty)
+        #expect(pair.central.signalling.endpoints.isEmpty)
+        #expect(pair.peripheral.signalling.endpoints.isEmpty)
     }
 
     @Test("AB-C08: the peer disconnects a channel that this side is still opening")
@@ -281,7 +302,8 @@ import Testing
             #expect(fixture.signal(0x06, 9, numbers) == [[0x01, 9, 6, 0, 2, 0] + numbers])
             #expect(attempt.outcomes == 0)
             fixture.answer(attempt)
-            #expect(attempt.channels.count == 1 && attempt.outcomes == 1)
+            #expect(attempt.channels.count == 1)
+            #expect(attempt.outcomes == 1)
         }
     }
 
@@ -295,11 +317,13 @@ import Testing
             fixture.loop.run(for: .milliseconds(1))
             #expect(attempt.error == .timedOut)
             #expect(fixture.answer(attempt).isEmpty)
-            #expect(attempt.outcomes == 1 && fixture.connection.creditBasedChannels.isEmpty)
+            #expect(attempt.outcomes == 1)
+            #expect(fixture.connection.creditBasedChannels.isEmpty)
             let channel = try fixture.open(mode)
             channel.disconnect()
             fixture.loop.run(for: .seconds(30))
-            #expect(fixture.connection.signalling.endpoints.isEmpty && fixture.closures == [.local])
+            #expect(fixture.connection.signalling.endpoints.isEmpty)
+            #expect(fixture.closures == [.local])
         }
     }
 
@@ -313,7 +337,8 @@ import Testing
         fixture.connection.close()
         fixture.loop.run(for: .seconds(100))
         #expect(attempts.allSatisfy { $0.error == .closed && $0.outcomes == 1 })
-        #expect(outcomes == [.closed] && fixture.closures == [.linkLost])
+        #expect(outcomes == [.closed])
+        #expect(fixture.closures == [.linkLost])
         #expect(fixture.server.channels.isEmpty)
         var error: ChannelOpenError?
         fixture.connection.openChannel(on: channel.spsm) { if case .failure(let failure) = $0 { error = failure } }
@@ -331,7 +356,9 @@ import Testing
         channel.disconnect()
         let request = try #require(fixture.link.takeSent(on: 5).first)
         let (result, channels) = try fixture.result(mode, sources: [0x40])
-        #expect(result == 0x0A && channels == [0] && fixture.incoming.count == 1)
+        #expect(result == 0x0A)
+        #expect(channels == [0])
+        #expect(fixture.incoming.count == 1)
         fixture.signal(0x07, request[1], Array(request[4...]))
         #expect(try fixture.accept(mode).closure == nil)
     }

@@ -70,7 +70,8 @@ import Testing
             if length > 68 { fixture.frame(Array(sdu[68...]), on: channel) }
             #expect(fixture.received.last == sdu)
         }
-        #expect(fixture.received.count == 4 && channel.closure == nil)
+        #expect(fixture.received.count == 4)
+        #expect(channel.closure == nil)
         for length in [61, 62, 63, 64] {
             let sdu = pattern(length)
             try channel.offer(PacketBuffer(sdu))
@@ -130,7 +131,8 @@ import Testing
                 }
             }
         }
-        #expect(fixture.received.count == 20 && channel.closure == nil)
+        #expect(fixture.received.count == 20)
+        #expect(channel.closure == nil)
     }
 
     @Test("L2CAP/LE/CFC/BV-07: a credit-based channel grants credits before the peer stalls")
@@ -192,7 +194,8 @@ import Testing
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.creditBased)
         for _ in 0..<100 { fixture.frame([0, 0], on: channel) }
-        #expect(fixture.received.count == 100 && channel.closure == nil)
+        #expect(fixture.received.count == 100)
+        #expect(channel.closure == nil)
     }
 
     @Test("AB-C02: a frame that its fragments overrun closes the channel")

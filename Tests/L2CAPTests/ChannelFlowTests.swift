@@ -59,7 +59,8 @@ final class ChannelPair {
             let sdus = [0, 1, 2, 61, 62, 63, 64, 65, 125, 126, 127, 128, 129, 190, 299, 300].map(pattern)
             pair.stream(sdus)
             #expect(pair.received == sdus)
-            #expect(pair.near.closure == nil && pair.far.closure == nil)
+            #expect(pair.near.closure == nil)
+            #expect(pair.far.closure == nil)
         }
     }
 
@@ -88,12 +89,14 @@ final class ChannelPair {
         #expect(taken <= L2CAPCreditBasedChannel.maximumQueuedSDUs + 1)
         while (try? pair.near.offer([1, 2, 3])) != nil { taken += 1 }
         #expect(throws: ChannelSendError.full) { try pair.near.offer([1]) }
-        #expect(!pair.near.hasRoom && pair.near.queuedPDUs == L2CAPCreditBasedChannel.maximumQueuedSDUs)
+        #expect(!pair.near.hasRoom)
+        #expect(pair.near.queuedPDUs == L2CAPCreditBasedChannel.maximumQueuedSDUs)
         var drains = 0
         pair.near.onDrain = { drains += 1 }
         pair.far.isPaused = false
         pair.loop.run(for: .seconds(1))
-        #expect(pair.received.count == taken && drains == L2CAPCreditBasedChannel.maximumQueuedSDUs)
+        #expect(pair.received.count == taken)
+        #expect(drains == L2CAPCreditBasedChannel.maximumQueuedSDUs)
         #expect(pair.near.hasRoom)
     }
 
@@ -157,7 +160,8 @@ final class ChannelPair {
         #expect(sender.next()?.frame.headroom == PacketBuffer.defaultHeadroom - 2)
         sender.add(PacketBuffer(copying: pattern(250)))
         for _ in 0..<3 { #expect((sender.next()?.frame.headroom ?? 0) >= 8) }
-        #expect(sender.next() == nil && sender.queuedSDUs == 0)
+        #expect(sender.next() == nil)
+        #expect(sender.queuedSDUs == 0)
     }
 }
 
@@ -172,7 +176,8 @@ final class ChannelPair {
         // PDUs queued before the link was full belong to the first channel; from then on the channels take turns.
         fixture.link.release(30)
         let counts = Dictionary(grouping: fixture.link.takeSent(), by: \.channel).mapValues(\.count)
-        #expect(counts.count == 3 && counts.values.allSatisfy { (6...14).contains($0) })
+        #expect(counts.count == 3)
+        #expect(counts.values.allSatisfy { (6...14).contains($0) })
         fixture.link.isHeld = false
         fixture.loop.run(for: .seconds(1))
         #expect(channels.allSatisfy { $0.queuedPDUs == 0 })
@@ -258,7 +263,8 @@ final class ChannelPair {
             #expect(attempts.allSatisfy { $0.outcomes <= 1 })
         }
         fixture.loop.run(for: .seconds(200))
-        #expect(fixture.connection.signalling.pending.isEmpty && fixture.connection.completions.isEmpty)
+        #expect(fixture.connection.signalling.pending.isEmpty)
+        #expect(fixture.connection.completions.isEmpty)
         #expect(attempts.allSatisfy { $0.outcomes == 1 })
     }
 }

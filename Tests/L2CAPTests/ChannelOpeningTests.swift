@@ -20,7 +20,9 @@ import Testing
         fixture.answer(attempt)
         let channel = try #require(attempt.channels.first)
         #expect(attempt.refusal == nil)
-        #expect(channel.peerMTU == 100 && channel.peerMPS == 64 && channel.peerIdentifier.rawValue == 0x50)
+        #expect(channel.peerMTU == 100)
+        #expect(channel.peerMPS == 64)
+        #expect(channel.peerIdentifier.rawValue == 0x50)
         fixture.frame(le(3) + [1, 2, 3], on: channel)
         #expect(fixture.received == [[1, 2, 3]])
         try channel.offer([4, 5])
@@ -244,9 +246,11 @@ import Testing
             let fixture = try ChannelFixture()
             let attempt = try fixture.ask(mode, count: mode == .enhanced ? 2 : 1)
             fixture.answer(attempt, result: result, destinations: mode == .enhanced ? [0x50, 0x51] : [0x50])
-            #expect(attempt.error == .refused(ChannelResult(rawValue: UInt16(result))) && attempt.channels.isEmpty)
+            #expect(attempt.error == .refused(ChannelResult(rawValue: UInt16(result))))
+            #expect(attempt.channels.isEmpty)
             #expect(fixture.connection.signalling.endpoints.isEmpty)
-            #expect(fixture.connection.creditBasedChannels.isEmpty && fixture.incoming.isEmpty)
+            #expect(fixture.connection.creditBasedChannels.isEmpty)
+            #expect(fixture.incoming.isEmpty)
         }
     }
 
@@ -329,7 +333,8 @@ import Testing
             seen.insert(attempt.identifier)
             fixture.answer(attempt, result: 4, destinations: [])
         }
-        #expect(!seen.contains(0) && !seen.contains(waiting.identifier))
+        #expect(!seen.contains(0))
+        #expect(!seen.contains(waiting.identifier))
         #expect(seen.count == 254)
     }
 }

@@ -140,7 +140,8 @@ import Testing
         fixture.receive([[3, 0], [4, 0, 1], [2]])
         let first = fixture.connection.moment
         fixture.receive([[3]], startsAt: nil)
-        #expect(moments == [first] && first > .first)
+        #expect(moments == [first])
+        #expect(first > .first)
         fixture.receive([[1, 0, 4, 0, 7]])
         #expect(moments.count == 2 && moments[1] > first)
     }
@@ -160,7 +161,8 @@ import Testing
         let connection = L2CAPConnection(link: link, role: .peripheral, loop: loop, servers: servers)
         connection.linkSecurity = Self.encrypted
         loop.run(for: .zero)
-        #expect(server.channels.isEmpty && link.takeSent(on: 5).count == 1)
+        #expect(server.channels.isEmpty)
+        #expect(link.takeSent(on: 5).count == 1)
         peer.inject(Array(request(2, .creditBased).dropFirst(4)), on: 5)
         loop.run(for: .zero)
         #expect(server.channels.count == 1)

@@ -42,9 +42,11 @@ import Testing
         }
         for code: UInt8 in [0x07, 0x15, 0x18, 0x1A] { #expect(fixture.signal([code, 1, 2, 0, 0, 0]).isEmpty) }
         #expect(fixture.signal([0x01, 1, 1, 0, 0]).isEmpty)
-        #expect(outcomes.isEmpty && fixture.discards.count == 9)
+        #expect(outcomes.isEmpty)
+        #expect(fixture.discards.count == 9)
         _ = fixture.signal([0x13, 1, 2, 0, 0, 0])
-        #expect(outcomes == [.accepted] && fixture.connection.signallingTimers.isEmpty)
+        #expect(outcomes == [.accepted])
+        #expect(fixture.connection.signallingTimers.isEmpty)
     }
 
     // Found by fuzzing, like the same defect in ATT.
