@@ -62,7 +62,8 @@ import Testing
         #expect(try ChannelMap(reading: map.octets) == map)
         #expect(ChannelMap(octets: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF]) == nil)
         #expect(ChannelMap(octets: [0xFF]) == nil)
-        #expect(!ChannelMap(bits: 1).isUsable && ChannelMap(bits: 3).isUsable)
+        #expect(!ChannelMap(bits: 1).isUsable)
+        #expect(ChannelMap(bits: 3).isUsable)
     }
 
     // Core Vol 6 Part B 2.1.2.

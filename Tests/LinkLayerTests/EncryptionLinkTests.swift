@@ -23,9 +23,11 @@ import Testing
         )
         world.run(.seconds(1))
         #expect(pair.isEncrypted)
-        #expect(pair.central.encryptions == ["on, 16"] && pair.peripheral.encryptions == ["on, 16"])
+        #expect(pair.central.encryptions == ["on, 16"])
+        #expect(pair.peripheral.encryptions == ["on, 16"])
         let asked = try #require(pair.peripheral.events(LELongTermKeyRequest.self).first)
-        #expect(asked.random == 0x0102_0304_0506_0708 && asked.encryptedDiversifier == 0x090A)
+        #expect(asked.random == 0x0102_0304_0506_0708)
+        #expect(asked.encryptedDiversifier == 0x090A)
         // In the clear and in this order; LL_START_ENC_RSP is encrypted.
         let opcodes = overheard.control.map(\.opcode)
         #expect(opcodes == [.encReq, .encRsp, .startEncReq])
@@ -38,7 +40,9 @@ import Testing
         #expect(pair.peripheral.data.map(\.payload) == [PacketBuffer(secret)])
         #expect(pair.central.data.map(\.payload) == [PacketBuffer(secret)])
         let sealed = overheard.payloads.dropFirst(before)
-        #expect(sealed.count == 2 && Set(sealed).count == 2 && sealed.allSatisfy { $0.count == secret.count + 4 })
+        #expect(sealed.count == 2)
+        #expect(Set(sealed).count == 2)
+        #expect(sealed.allSatisfy { $0.count == secret.count + 4 })
         #expect(
             sealed.allSatisfy {
                 !$0.elementsEqual(secret) && $0.prefix(upTo: 6) != PacketBuffer(Array(secret.prefix(6)))
@@ -54,7 +58,8 @@ import Testing
         let pair = try Pair()
         pair.central.encrypt(pair.centralHandle)
         pair.world.run(.seconds(1))
-        #expect(pair.central.encryptions == ["PIN or key missing (0x6)"] && pair.peripheral.encryptions.isEmpty)
+        #expect(pair.central.encryptions == ["PIN or key missing (0x6)"])
+        #expect(pair.peripheral.encryptions.isEmpty)
         #expect(pair.isPlain)
         pair.central.send([1], on: pair.centralHandle)
         pair.peripheral.send([2], on: pair.peripheralHandle)
@@ -68,7 +73,8 @@ import Testing
         pair.central.encrypt(pair.centralHandle)
         pair.world.run(.seconds(1))
         #expect(pair.central.encryptions == ["unsupported remote feature (0x1a)"])
-        #expect(pair.isPlain && pair.peripheral.events(LELongTermKeyRequest.self).isEmpty)
+        #expect(pair.isPlain)
+        #expect(pair.peripheral.events(LELongTermKeyRequest.self).isEmpty)
     }
 
     @Test func aHostThatDoesNotListenHasNoKeys() throws {
@@ -90,7 +96,8 @@ import Testing
         pair.world.run(.seconds(3))
         #expect(pair.peripheral.endings == [.terminatedByMICFailure])
         #expect(pair.central.endings == [.connectionTimeout])
-        #expect(pair.central.encryptions.isEmpty && pair.peripheral.encryptions.isEmpty)
+        #expect(pair.central.encryptions.isEmpty)
+        #expect(pair.peripheral.encryptions.isEmpty)
     }
 
     // The peripheral's host never answers: the central's procedure times out after 40 s.
@@ -99,7 +106,8 @@ import Testing
         pair.peripheral.answersKeyRequests = false
         pair.central.encrypt(pair.centralHandle)
         pair.world.run(.seconds(39))
-        #expect(pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+        #expect(pair.central.endings.isEmpty)
+        #expect(pair.peripheral.endings.isEmpty)
         pair.world.run(.seconds(2))
         #expect(pair.central.endings == [.linkLayerResponseTimeout])
         pair.world.run(.seconds(2))
@@ -132,7 +140,8 @@ import Testing
         #expect(central.encrypt(pair.centralHandle) == .commandDisallowed, "the link is being ended")
         pair.world.run(.seconds(1))
         #expect(central.encrypt(pair.centralHandle) == .unknownConnection)
-        #expect(central.endings == [.localHostTerminated] && peripheral.endings == [.remoteUserTerminated])
+        #expect(central.endings == [.localHostTerminated])
+        #expect(peripheral.endings == [.remoteUserTerminated])
     }
 
     // Core Vol 4 Part E 7.8.22: least significant octet first, the reverse of FIPS 197.
@@ -160,7 +169,8 @@ import Testing
         pair.encrypt()
         pair.central.encrypt(pair.centralHandle)
         pair.world.run(.seconds(1))
-        #expect(pair.central.encryptions.isEmpty && pair.peripheral.encryptions == ["on, 16", "refresh success (0x0)"])
+        #expect(pair.central.encryptions.isEmpty)
+        #expect(pair.peripheral.encryptions == ["on, 16", "refresh success (0x0)"])
     }
 
     // MARK: Key refresh
@@ -190,7 +200,8 @@ import Testing
         pair.peripheral.longTermKey = nil
         pair.central.encrypt(pair.centralHandle, .other)
         pair.world.run(.seconds(3))
-        #expect(pair.central.endings == [.pinOrKeyMissing] && pair.peripheral.endings == [.pinOrKeyMissing])
+        #expect(pair.central.endings == [.pinOrKeyMissing])
+        #expect(pair.peripheral.endings == [.pinOrKeyMissing])
         #expect(pair.central.encryptions == ["on, 16"])
     }
 
@@ -226,7 +237,8 @@ import Testing
             #expect(pair.central.encrypt(pair.centralHandle, key) == .success)
         }
         world.run(.seconds(60))
-        #expect(pair.isEncrypted && leaks == 0)
+        #expect(pair.isEncrypted)
+        #expect(leaks == 0)
         for host in [pair.central, pair.peripheral] {
             let numbers = host.data.map { Int($0.payload[6]) | Int($0.payload[7]) << 8 }
             #expect(numbers == Array(0..<300))
@@ -256,8 +268,10 @@ import Testing
         pair.central.send([1], on: pair.centralHandle)
         pair.peripheral.send([2], on: pair.peripheralHandle)
         world.run(.seconds(1))
-        #expect(pair.peripheral.data.map(\.payload) == [[1]] && pair.central.data.map(\.payload) == [[2]])
-        #expect(pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+        #expect(pair.peripheral.data.map(\.payload) == [[1]])
+        #expect(pair.central.data.map(\.payload) == [[2]])
+        #expect(pair.central.endings.isEmpty)
+        #expect(pair.peripheral.endings.isEmpty)
     }
 }
 
@@ -347,7 +361,9 @@ import Testing
             pair.central.encrypt(pair.centralHandle)
             world.loop.schedule(after: .milliseconds(delay)) { #expect(begin() == .success) }
             world.run(.seconds(4))
-            #expect(pair.isEncrypted && pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+            #expect(pair.isEncrypted)
+            #expect(pair.central.endings.isEmpty)
+            #expect(pair.peripheral.endings.isEmpty)
             #expect(pair.central.encryptions == ["on, 16", "refresh success (0x0)"])
         }
     }
@@ -382,7 +398,8 @@ import Testing
         pairs[2].peripheral.longTermKey = nil
         central.encrypt(pairs[2].centralHandle, .other)
         world.run(.seconds(3))
-        #expect(central.endings == [.pinOrKeyMissing] && central.controller.links.count == 4)
+        #expect(central.endings == [.pinOrKeyMissing])
+        #expect(central.controller.links.count == 4)
     }
 
     @Test func theSameSeedMakesTheSameCapture() throws {
@@ -399,7 +416,8 @@ import Testing
         }
         let first = try run(7)
         let (second, other) = (try run(7), try run(8))
-        #expect(second == first && other != first)
+        #expect(second == first)
+        #expect(other != first)
     }
 
     // MARK: Authenticated payload timeout and LE Ping
@@ -413,7 +431,8 @@ import Testing
         #expect((3...8).contains(overheard.payloads.count / 2), "\(overheard.payloads.count)")
         #expect(overheard.payloads.allSatisfy { $0.count == 5 })
         for host in [pair.central, pair.peripheral] {
-            #expect(host.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty && host.endings.isEmpty)
+            #expect(host.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
+            #expect(host.endings.isEmpty)
         }
     }
 
@@ -423,7 +442,8 @@ import Testing
         let overheard = Overheard(world, central: pair.central)
         pair.central.send(WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 100))
         world.run(.seconds(10))
-        #expect(overheard.payloads.isEmpty && pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
+        #expect(overheard.payloads.isEmpty)
+        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
     }
 
     // A peer that answers at the link layer only: the host gets an event each time, until the answer is overdue.
@@ -463,7 +483,8 @@ import Testing
         pair.encrypt()
         pair.central.send(WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 200))
         pair.world.run(.seconds(20))
-        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty && pair.central.endings.isEmpty)
+        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
+        #expect(pair.central.endings.isEmpty)
     }
 
     /// PDUs without a payload are not encrypted.
@@ -473,6 +494,7 @@ import Testing
         pair.encrypt()
         let overheard = Overheard(world, central: pair.central)
         world.run(.seconds(20))
-        #expect(overheard.count > 1_000 && overheard.payloads.isEmpty)
+        #expect(overheard.count > 1_000)
+        #expect(overheard.payloads.isEmpty)
     }
 }

@@ -53,9 +53,12 @@ import Testing
             ]
         )
         let connection = try #require(peripheral.connections.first)
-        #expect(connection.role == .peripheral && connection.peerAddress == central.address)
+        #expect(connection.role == .peripheral)
+        #expect(connection.peerAddress == central.address)
         let ended = try #require(peripheral.events(LEAdvertisingSetTerminated.self).first)
-        #expect(ended.status == .success && ended.set == 9 && ended.handle == connection.handle)
+        #expect(ended.status == .success)
+        #expect(ended.set == 9)
+        #expect(ended.handle == connection.handle)
         // The set may be enabled again for the next connection.
         #expect(peripheral.enable([(9, 0, 0)]) == .success)
     }
@@ -153,7 +156,8 @@ import Testing
         #expect(central.connections.map(\.status) == [.unknownConnection])
         peripheral.advertiseExtended(properties)
         world.run(.seconds(1))
-        #expect(central.connections.count == 1 && peripheral.connections.isEmpty)
+        #expect(central.connections.count == 1)
+        #expect(peripheral.connections.isEmpty)
         #expect(central.connectExtended(to: peripheral.address) == .success)
         world.run(.seconds(1))
         #expect(central.connections.count == 2)
@@ -190,7 +194,8 @@ import Testing
                 .connectionFailedToBeEstablished, .connectionFailedToBeEstablished, .connectionFailedToBeEstablished,
             ]
         )
-        #expect(central.controller.links.count == 1 && peripheral.controller.links.count == 1)
+        #expect(central.controller.links.count == 1)
+        #expect(peripheral.controller.links.count == 1)
     }
 
     // Reports about other advertisers still reach a host that scans while it initiates.

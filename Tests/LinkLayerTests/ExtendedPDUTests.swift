@@ -129,7 +129,9 @@ private let pdus: [AdvertisingPDU] =
         for (phy, channel) in [(LEPHY.le1M, 0), (.le2M, 17), (.coded, 36)] as [(LEPHY, UInt8)] {
             let made = AuxiliaryPointer(channel: channel, offset: asked, phy: phy, isPrecise: false)
             let pointer = try AuxiliaryPointer(reading: made.encoded())
-            #expect(pointer.offset == told && pointer.phy == phy && pointer.channel == channel)
+            #expect(pointer.offset == told)
+            #expect(pointer.phy == phy)
+            #expect(pointer.channel == channel)
             #expect(pointer.unit == (asked >= 245_700 ? 300 : 30))
         }
     }
@@ -163,7 +165,8 @@ private let pdus: [AdvertisingPDU] =
             var data: PacketBuffer = []
             for (index, part) in segment.parts.enumerated() {
                 guard case .extended(let body) = try AdvertisingPDU(reading: PacketBuffer(part.pdu)) else { return }
-                #expect(part.pdu.count <= 257 && body.extended.info == set.info)
+                #expect(part.pdu.count <= 257)
+                #expect(body.extended.info == set.info)
                 data.append(contentsOf: body.data)
                 let next = index + 1 < segment.parts.count ? segment.parts[index + 1] : nil
                 #expect(body.extended.pointer?.channel == next?.channel)

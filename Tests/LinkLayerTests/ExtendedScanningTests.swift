@@ -19,7 +19,8 @@ import Testing
         #expect(scanner.reports.count == 2)
         advertiser.send(LESetExtendedAdvertisingData(set: 0, operation: .complete, fragmentPreference: 0, data: [3]))
         world.run(.seconds(5))
-        #expect(scanner.reports.count == 3 && scanner.reports.last?.data == [3])
+        #expect(scanner.reports.count == 3)
+        #expect(scanner.reports.last?.data == [3])
     }
 
     // Vol 4 Part E 7.8.65: with 0x02 each period starts with an empty duplicate filter.
@@ -94,7 +95,8 @@ import Testing
         world.run(.seconds(1))
         let report = try #require(wanted.reports.first)
         #expect(report.kind.contains(.directed))
-        #expect(report.directAddress == wanted.address && report.data == [1])
+        #expect(report.directAddress == wanted.address)
+        #expect(report.data == [1])
         #expect(other.reports.isEmpty)
     }
 
@@ -212,7 +214,8 @@ import Testing
         scanner.forget()
         world.run(.seconds(2))
         let whole = scanner.wholeReports.filter { $0.kind.dataStatus == .complete }
-        #expect(whole.count == 1 && whole.first?.data == sampleData(1_000))
+        #expect(whole.count == 1)
+        #expect(whole.first?.data == sampleData(1_000))
     }
 
     // Without AUX_ADV_IND there is nothing to report.

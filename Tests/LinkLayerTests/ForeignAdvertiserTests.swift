@@ -27,8 +27,11 @@ import Testing
         foreign.send(pdu, channel: 37)
         world.run(.milliseconds(10))
         let report = try #require(scanner.reports.first)
-        #expect(report.address == foreign.address && report.data.isEmpty && report.txPower == -7)
-        #expect(report.sid == 0xFF && report.secondaryPHY == .none)
+        #expect(report.address == foreign.address)
+        #expect(report.data.isEmpty)
+        #expect(report.txPower == -7)
+        #expect(report.sid == 0xFF)
+        #expect(report.secondaryPHY == .none)
         #expect(report.kind == (isDirected ? .directed : []))
         #expect(report.directAddress == (isDirected ? scanner.address : .none))
     }
@@ -47,7 +50,9 @@ import Testing
         foreign.send(auxiliary.encoded(), channel: 20, after: 3_000)
         world.run(.milliseconds(9))
         let report = try #require(scanner.reports.first)
-        #expect(report.periodicInterval == 80 && report.data == [7, 8] && report.sid == 1)
+        #expect(report.periodicInterval == 80)
+        #expect(report.data == [7, 8])
+        #expect(report.sid == 1)
     }
 
     // The PDU begins within one unit of its offset, plus or minus the clock inaccuracy of 50 or 500 ppm.

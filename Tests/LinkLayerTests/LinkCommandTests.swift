@@ -89,7 +89,9 @@ import Testing
     func whatIsNotThereIsUnknown(number: UInt16) throws {
         let host = LinkLayerWorld().host()
         let (event, opcode, status) = try answer(host, Self.packet(Opcode(rawValue: number), [1, 2, 3]))
-        #expect(event == CommandStatus.eventCode && opcode.rawValue == number && status == .unknownCommand)
+        #expect(event == CommandStatus.eventCode)
+        #expect(opcode.rawValue == number)
+        #expect(status == .unknownCommand)
         let commands = try host.read(ReadLocalSupportedCommands()).commands
         if let type = HCICommandRegistry.type(for: opcode) { #expect(!commands.contains(type)) }
     }
@@ -109,7 +111,8 @@ import Testing
             let (_, _, status) = try answer(host, Self.packet(type.opcode, Array(type.init().encoded())))
             #expect(status == .unknownCommand, "\(type.name)")
         }
-        #expect(commands.contains(LEConnectionUpdate.self) && commands.contains(Disconnect.self))
+        #expect(commands.contains(LEConnectionUpdate.self))
+        #expect(commands.contains(Disconnect.self))
     }
 
     /// A named command for a fresh controller.
@@ -223,7 +226,8 @@ import Testing
                 )
             )
         }
-        #expect(phy([], .le1M) == .invalidParameters && phy(.le1M, []) == .invalidParameters)
+        #expect(phy([], .le1M) == .invalidParameters)
+        #expect(phy(.le1M, []) == .invalidParameters)
         #expect(phy(.init(rawValue: 0x11), .le1M) == .unsupportedFeatureOrParameter)
         #expect(phy(.coded, .coded, 3) == .invalidParameters)
         #expect(host.send(LESetDataLength(handle: handle, txOctets: 26, txTime: 328)) == .invalidParameters)
@@ -231,7 +235,9 @@ import Testing
         #expect(host.send(LESetDataLength(handle: handle, txOctets: 27, txTime: 17_041)) == .invalidParameters)
         // Four intervals of 100 ms: at least 400 ms, and it takes an encrypted link to have an effect.
         let payload = { host.send(WriteAuthenticatedPayloadTimeout(handle: handle, timeout: $0)) }
-        #expect(payload(0) == .invalidParameters && payload(39) == .invalidParameters && payload(40) == .success)
+        #expect(payload(0) == .invalidParameters)
+        #expect(payload(39) == .invalidParameters)
+        #expect(payload(40) == .success)
         #expect(try host.read(ReadAuthenticatedPayloadTimeout(handle: handle)).timeout == 40)
         #expect(host.send(LESetHostFeature(bitNumber: 32, isSupported: false)) == .commandDisallowed)
         #expect(host.send(SetControllerToHostFlowControl(kinds: 1)) == .commandDisallowed)
@@ -267,14 +273,17 @@ import Testing
         #expect((suggested.txOctets, suggested.txTime) == (27, 328))
         let path = try host.read(LEReadRFPathCompensation())
         #expect((path.transmit, path.receive) == (0, 0))
-        #expect(host.controller.randomAddress == nil && host.controller.channelMap == .all)
-        #expect(host.controller.linkTable.flow.room == .max && host.controller.linkTable.flow.length == 251)
+        #expect(host.controller.randomAddress == nil)
+        #expect(host.controller.channelMap == .all)
+        #expect(host.controller.linkTable.flow.room == .max)
+        #expect(host.controller.linkTable.flow.length == 251)
         #expect(
             host.controller.defaults.phys == PHYPreferences(tx: [.le1M, .le2M, .coded], rx: [.le1M, .le2M, .coded])
         )
         // The list has space again, and the event masks have their initial values.
         #expect(host.send(LEAddDeviceToFilterAcceptList(address: .init(2, kind: .publicDevice))) == .success)
-        #expect(host.controller.host.mask == .initial && host.controller.host.leMask == .initial)
+        #expect(host.controller.host.mask == .initial)
+        #expect(host.controller.host.leMask == .initial)
     }
 
     // LE Rand draws from the controller's own source: different numbers each time, and the same ones for the same seed.

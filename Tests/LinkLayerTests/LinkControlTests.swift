@@ -225,8 +225,10 @@ import Testing
         let changed = machine.begin(counter: 110)
         #expect(changed.count == 2)
         #expect(changed.last == .report(.parameters(.success)))
-        #expect(machine.timing.interval == 40 && machine.remote == nil)
-        #expect(machine.accept(request) == nil && machine.decline(.unspecifiedError) == nil)
+        #expect(machine.timing.interval == 40)
+        #expect(machine.remote == nil)
+        #expect(machine.accept(request) == nil)
+        #expect(machine.decline(.unspecifiedError) == nil)
     }
 
     @Test(arguments: [true, false])
@@ -238,7 +240,8 @@ import Testing
             ? .rejectExtended(.init(.phyReq, .linkLayerProcedureCollision))
             : .reject(.init(.linkLayerProcedureCollision))
         #expect(machine.receive(refusal.encoded()) == [.report(.phy(.linkLayerProcedureCollision))])
-        #expect(machine.local == nil && !machine.awaitsPeer)
+        #expect(machine.local == nil)
+        #expect(!machine.awaitsPeer)
     }
 
     @Test func requestsWaitForEachOtherUpToABound() {

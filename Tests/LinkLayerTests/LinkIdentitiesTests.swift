@@ -51,7 +51,8 @@ import Testing
         #expect(addresses.map(list.contains) == [true, true, false])
         list.remove(addresses[0])
         isTaken = [list.add(addresses[2])]
-        #expect(isTaken == [true] && addresses.map(list.contains) == [false, true, true])
+        #expect(isTaken == [true])
+        #expect(addresses.map(list.contains) == [false, true, true])
         list.clear()
         #expect(addresses.map(list.contains) == [false, false, false])
     }
@@ -59,7 +60,8 @@ import Testing
     @Test func publicAndRandomAddressesAreDifferentDevices() {
         var list = AcceptList(size: 2)
         let isTaken = list.add(BluetoothAddress(7, kind: .publicDevice))
-        #expect(isTaken && list.contains(BluetoothAddress(7, kind: .publicDevice)))
+        #expect(isTaken)
+        #expect(list.contains(BluetoothAddress(7, kind: .publicDevice)))
         #expect(!list.contains(BluetoothAddress(7, kind: .randomDevice)))
     }
 
@@ -67,7 +69,8 @@ import Testing
     func advertisersWithoutAnAddressAreOneEntry() {
         var list = AcceptList(size: 2)
         let isTaken = list.add(BluetoothAddress(1, kind: Self.anonymous))
-        #expect(isTaken && list.contains(BluetoothAddress(2, kind: Self.anonymous)))
+        #expect(isTaken)
+        #expect(list.contains(BluetoothAddress(2, kind: Self.anonymous)))
         #expect(!list.contains(BluetoothAddress(1, kind: .publicDevice)))
         #expect(!list.contains(BluetoothAddress(0, kind: .publicDevice)))
         list.remove(BluetoothAddress(3, kind: Self.anonymous))

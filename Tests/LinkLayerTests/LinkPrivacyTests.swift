@@ -44,8 +44,10 @@ import Testing
             #expect(HeardDevice(address: Self.phone, identity: .init(1, kind: kind)).isResolved == kind.isIdentity)
         }
         #expect(BluetoothAddress.Kind.unresolved.rawValue == 0xFE)
-        #expect(Self.own.identity.kind == .publicIdentity && Self.ownRandom.identity.kind == .randomIdentity)
-        #expect(Self.own.identity.device == Self.own && Self.ownRandom.identity.device == Self.ownRandom)
+        #expect(Self.own.identity.kind == .publicIdentity)
+        #expect(Self.ownRandom.identity.kind == .randomIdentity)
+        #expect(Self.own.identity.device == Self.own)
+        #expect(Self.ownRandom.identity.device == Self.ownRandom)
     }
 
     /// The target of a directed advertisement, and which device answers it (6.4).
@@ -99,9 +101,8 @@ import Testing
                 #expect((privacy.address(nobody, towards: heard) == nil) == !isHidden)
             }
         }
-        #expect(
-            OwnAddressParameters().kind == .publicDevice && OwnAddressParameters().fallback == BluetoothAddress.none
-        )
+        #expect(OwnAddressParameters().kind == .publicDevice)
+        #expect(OwnAddressParameters().fallback == BluetoothAddress.none)
     }
 
     @Test("an address is resolved only where address resolution is enabled")
@@ -122,12 +123,16 @@ import Testing
     @Test func a_reset_leaves_what_there_was_in_the_beginning() throws {
         let privacy = try privacy(isResolving: true)
         privacy.limitLifetimes(to: .seconds(7)...(.seconds(9)))
-        #expect(privacy.rules.lifetimes == .seconds(7)...(.seconds(9)) && privacy.rules.now == loop.now)
+        #expect(privacy.rules.lifetimes == .seconds(7)...(.seconds(9)))
+        #expect(privacy.rules.now == loop.now)
         privacy.reset()
-        #expect(privacy.lifetimes == .seconds(900)...(.seconds(900)) && !privacy.isResolving)
-        #expect(privacy.list.key(of: Self.phone) == nil && privacy.list.localKey(towards: Self.phone) == nil)
+        #expect(privacy.lifetimes == .seconds(900)...(.seconds(900)))
+        #expect(!privacy.isResolving)
+        #expect(privacy.list.key(of: Self.phone) == nil)
+        #expect(privacy.list.localKey(towards: Self.phone) == nil)
         let fresh = LinkPrivacy(size: 4, loop: loop, random: RandomSource(seed: 1))
-        #expect(fresh.lifetimes == .seconds(900)...(.seconds(900)) && !fresh.isResolving)
+        #expect(fresh.lifetimes == .seconds(900)...(.seconds(900)))
+        #expect(!fresh.isResolving)
     }
 
     /// The peer's private address is reported only if it was resolved.
@@ -151,7 +156,8 @@ import Testing
     @Test func each_bit_of_an_address_is_a_random_one() {
         let random = RandomSource(seed: 6)
         let parts = (0..<400).map { _ in Self.part(random) }
-        #expect(parts.allSatisfy { $0 >> 22 == 0b01 } && Set(parts).count == parts.count)
+        #expect(parts.allSatisfy { $0 >> 22 == 0b01 })
+        #expect(Set(parts).count == parts.count)
         for bit in 0..<22 as Range<UInt64> {
             let ones = parts.count { $0 >> bit & 1 == 1 }
             #expect((140...260).contains(ones), "bit \(bit)")
@@ -172,7 +178,8 @@ import Testing
         let random = RandomSource(seed: 7)
         for number in 1...50 as ClosedRange<UInt64> {
             let address = RotatingAddress(key(number), .init(now: .zero, timeout: .seconds(1), random: random)).address
-            #expect(address.isMade(with: key(number)) && !address.isMade(with: key(number + 1)))
+            #expect(address.isMade(with: key(number)))
+            #expect(!address.isMade(with: key(number + 1)))
             #expect(!BluetoothAddress(address.value, kind: .publicDevice).isMade(with: key(number)))
             for top in [0, 0b10, 0b11] as [UInt64] {
                 // The same hash over a prand of another address type.
@@ -196,18 +203,23 @@ import Testing
         }
         // A repeated address uses no further entry.
         cache.remember(-5, for: 5)
-        #expect(cache.count == 2_048 && cache.finding(for: 5) == -5 && cache.finding(for: 0) == 0)
+        #expect(cache.count == 2_048)
+        #expect(cache.finding(for: 5) == -5)
+        #expect(cache.finding(for: 0) == 0)
         for number in 2_048..<2_100 {
             cache.remember(number, for: UInt64(number))
-            #expect(cache.count == 2_048 && cache.finding(for: UInt64(number)) == number)
+            #expect(cache.count == 2_048)
+            #expect(cache.finding(for: UInt64(number)) == number)
             #expect(cache.finding(for: UInt64(number - 2_048)) == nil)
             #expect(cache.finding(for: UInt64(number - 2_047)) != nil)
         }
         cache.clear()
-        #expect(cache.count == 0 && cache.finding(for: 2_099) == nil)
+        #expect(cache.count == 0)
+        #expect(cache.finding(for: 2_099) == nil)
         // After clearing, the cache holds the full number again.
         for number in 0..<2_048 { cache.remember(number, for: UInt64(number)) }
-        #expect(cache.count == 2_048 && cache.finding(for: 0) == 0)
+        #expect(cache.count == 2_048)
+        #expect(cache.finding(for: 0) == 0)
     }
 
     /// Nothing is tried or cached without a key, or for an address that no key could have generated.
@@ -231,15 +243,20 @@ import Testing
             BluetoothAddress(0xC000_0000_0001, kind: .randomDevice), BluetoothAddress(1, kind: .randomDevice),
         ]
         for other in others { answers.append(list.isOwn(other)) }
-        #expect(answers.dropFirst(2).allSatisfy { !$0 } && list.attempts == 0 && list.remembered == (0, 0))
+        #expect(answers.dropFirst(2).allSatisfy { !$0 })
+        #expect(list.attempts == 0)
+        #expect(list.remembered == (0, 0))
         // Repeated queries give the same result for an address.
         let own = RotatingAddress(key(2), .init(now: .zero, timeout: .seconds(1), random: RandomSource(seed: 2)))
             .address
         answers = []
         for address in [own, hidden.address, own, hidden.address] { answers.append(list.isOwn(address)) }
-        #expect(answers == [true, false, true, false] && list.attempts == 2 && list.remembered == (0, 2))
+        #expect(answers == [true, false, true, false])
+        #expect(list.attempts == 2)
+        #expect(list.remembered == (0, 2))
         var senders: [ResolvingList.Sender] = []
         for address in [own, hidden.address, own, hidden.address] { senders.append(list.sender(address)) }
-        #expect(senders == [.stranger, .peer(phone), .stranger, .peer(phone)] && list.attempts == 4)
+        #expect(senders == [.stranger, .peer(phone), .stranger, .peer(phone)])
+        #expect(list.attempts == 4)
     }
 }

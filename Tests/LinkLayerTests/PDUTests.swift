@@ -174,7 +174,11 @@ private let respondingTrain: PeriodicSyncIndication = {
         let header = DataHeader(.start, nextExpected: true, sequence: false, moreData: true, length: 27)
         #expect(header.encoded() == [0b0001_0110, 27])
         let read = try DataHeader(reading: [0b0000_1011, 5])
-        #expect(read.content == .control && !read.nextExpected && read.sequence && !read.moreData && read.length == 5)
+        #expect(read.content == .control)
+        #expect(!read.nextExpected)
+        #expect(read.sequence)
+        #expect(!read.moreData)
+        #expect(read.length == 5)
         #expect(throws: PacketError.self) { try DataHeader(reading: [1]) }
         #expect(throws: PacketError.self) { try DataHeader(reading: []) }
     }
@@ -242,6 +246,8 @@ private let respondingTrain: PeriodicSyncIndication = {
         var sync = SyncInfo()
         sync.offset = offset
         let read = try SyncInfo(reading: sync.encoded())
-        #expect(read.offset == told && read.unit == unit && sync.encoded().count == 18)
+        #expect(read.offset == told)
+        #expect(read.unit == unit)
+        #expect(sync.encoded().count == 18)
     }
 }

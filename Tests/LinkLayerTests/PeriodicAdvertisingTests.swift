@@ -95,14 +95,20 @@ extension TestHost {
     func aTrainIsFollowedAndItsDataReported(phy: LEPHY, count: Int) throws {
         let world = LinkLayerWorld()
         let (advertiser, scanner, train) = try follow(data: sampleData(count), phy: phy, world: world)
-        #expect(train.status == .success && train.address == advertiser.address && train.sid == 3)
-        #expect(train.phy == phy && train.interval == 80 && train.accuracy == .ppm50)
+        #expect(train.status == .success)
+        #expect(train.address == advertiser.address)
+        #expect(train.sid == 3)
+        #expect(train.phy == phy)
+        #expect(train.interval == 80)
+        #expect(train.accuracy == .ppm50)
         scanner.forget()
         world.run(.seconds(2))
         let reports = scanner.periodicReports
-        #expect(reports.count >= 17 && reports.allSatisfy { $0.sync == train.sync && $0.toneKind == 0xFF })
+        #expect(reports.count >= 17)
+        #expect(reports.allSatisfy { $0.sync == train.sync && $0.toneKind == 0xFF })
         let whole = reports.filter { $0.dataStatus == .complete }
-        #expect(whole.count >= 16 && whole.allSatisfy { $0.data == sampleData(count) })
+        #expect(whole.count >= 16)
+        #expect(whole.allSatisfy { $0.data == sampleData(count) })
         #expect(scanner.events(LEPeriodicAdvertisingReport.self).allSatisfy { $0.data.count <= 247 })
     }
 
@@ -114,9 +120,11 @@ extension TestHost {
         advertiser.advertisePeriodically()
         world.run(.seconds(10))
         let train = frames.filter { $0.frame.accessAddress != AccessAddress.advertising }
-        #expect((98...100).contains(train.count) && Set(train.map(\.frame.accessAddress)).count == 1)
+        #expect((98...100).contains(train.count))
+        #expect(Set(train.map(\.frame.accessAddress)).count == 1)
         #expect(zip(train, train.dropFirst()).allSatisfy { $1.at - $0.at == 100_000 })
-        #expect(Set(train.map(\.frame.channel)).count > 20 && train.allSatisfy { $0.frame.channel < 37 })
+        #expect(Set(train.map(\.frame.channel)).count > 20)
+        #expect(train.allSatisfy { $0.frame.channel < 37 })
         // The SyncInfo in AUX_ADV_IND leads to one of them, on the channel selected by its event counter.
         var leads = 0
         for (at, frame) in frames where frame.accessAddress == AccessAddress.advertising && frame.channel < 37 {
@@ -127,10 +135,9 @@ extension TestHost {
             guard let found = train.first(where: { (target...target + sync.unit).contains($0.at) }) else { continue }
             let selection = ChannelSelection2(accessAddress: sync.accessAddress)
             #expect(found.frame.channel == selection.channel(counter: sync.counter, map: sync.map))
-            #expect(
-                sync.crcInit == found.frame.crcInit && sync.interval == 80
-                    && sync.accessAddress == found.frame.accessAddress
-            )
+            #expect(sync.crcInit == found.frame.crcInit)
+            #expect(sync.interval == 80)
+            #expect(sync.accessAddress == found.frame.accessAddress)
             leads += 1
         }
         #expect(leads > 300)
@@ -194,7 +201,8 @@ extension TestHost {
         world.run(.milliseconds(150))
         scanner.forget()
         world.run(.seconds(1))
-        #expect(scanner.periodicReports.count >= 9 && scanner.periodicReports.allSatisfy { $0.data == [7, 8, 9] })
+        #expect(scanner.periodicReports.count >= 9)
+        #expect(scanner.periodicReports.allSatisfy { $0.data == [7, 8, 9] })
     }
 
     @Test func eventsMayBeSkipped() throws {
@@ -213,14 +221,16 @@ extension TestHost {
         scanner.synchronize(to: advertiser.address, options: .withoutReports)
         world.run(.seconds(3))
         let train = try #require(scanner.trains.first)
-        #expect(train.status == .success && scanner.periodicReports.isEmpty)
+        #expect(train.status == .success)
+        #expect(scanner.periodicReports.isEmpty)
         #expect(scanner.send(LESetPeriodicAdvertisingReceiveEnable(sync: train.sync, enable: .reports)) == .success)
         world.run(.seconds(1))
         #expect(scanner.periodicReports.count >= 9)
         #expect(scanner.send(LESetPeriodicAdvertisingReceiveEnable(sync: train.sync, enable: [])) == .success)
         scanner.forget()
         world.run(.seconds(1))
-        #expect(scanner.periodicReports.isEmpty && scanner.events(LEPeriodicAdvertisingSyncLost.self).isEmpty)
+        #expect(scanner.periodicReports.isEmpty)
+        #expect(scanner.events(LEPeriodicAdvertisingSyncLost.self).isEmpty)
     }
 
     @Test func onlyWhoIsMeantIsFollowed() throws {
@@ -238,14 +248,16 @@ extension TestHost {
         #expect(scanner.send(LEPeriodicAdvertisingCreateSyncCancel()) == .commandDisallowed)
         // Using the periodic advertiser list.
         let entry = LEAddDeviceToPeriodicAdvertiserList(address: other.address, sid: 5)
-        #expect(scanner.send(entry) == .success && scanner.send(entry) == .invalidParameters)
+        #expect(scanner.send(entry) == .success)
+        #expect(scanner.send(entry) == .invalidParameters)
         scanner.synchronize(to: one.address, sid: 3, options: .usesList)
         #expect(scanner.send(LEClearPeriodicAdvertiserList()) == .commandDisallowed)
         world.run(.seconds(2))
         #expect(scanner.trains.map(\.address) == [.none, other.address])
         #expect(scanner.synchronize(to: other.address, sid: 5) == .connectionAlreadyExists)
         let removal = LERemoveDeviceFromPeriodicAdvertiserList(address: other.address, sid: 5)
-        #expect(scanner.send(removal) == .success && scanner.send(removal) == .unknownAdvertisingIdentifier)
+        #expect(scanner.send(removal) == .success)
+        #expect(scanner.send(removal) == .unknownAdvertisingIdentifier)
     }
 
     // 4.4.3.4: six events without a PDU.
@@ -284,9 +296,11 @@ extension TestHost {
         let world = LinkLayerWorld { $0.lossRate = 0.3 }
         let (_, scanner, train) = try follow(data: sampleData(600), world: world)
         world.run(.seconds(30))
-        #expect(scanner.events(LEPeriodicAdvertisingSyncLost.self).isEmpty && train.status == .success)
+        #expect(scanner.events(LEPeriodicAdvertisingSyncLost.self).isEmpty)
+        #expect(train.status == .success)
         let reports = scanner.periodicReports
-        #expect(reports.contains { $0.dataStatus == .truncated } && reports.contains { $0.dataStatus == .complete })
+        #expect(reports.contains { $0.dataStatus == .truncated })
+        #expect(reports.contains { $0.dataStatus == .complete })
         for report in reports { #expect(report.data == sampleData(600).prefix(upTo: report.data.count)) }
     }
 }
@@ -475,8 +489,12 @@ private let cases: [CommandCase] = [
         let advertiser = stranger(pair, interval: train)
         try tell(pair, of: advertiser)
         let event = try told(pair)
-        #expect(event.status == .success && event.handle == pair.centralHandle && event.serviceData == 0x1234)
-        #expect(event.address == advertiser.address && event.sid == 3 && event.interval == train)
+        #expect(event.status == .success)
+        #expect(event.handle == pair.centralHandle)
+        #expect(event.serviceData == 0x1234)
+        #expect(event.address == advertiser.address)
+        #expect(event.sid == 3)
+        #expect(event.interval == train)
         pair.world.run(.seconds(5))
         #expect(pair.central.periodicReports.contains { $0.data == sampleData(20) })
         #expect(pair.centralLink != nil)
@@ -495,8 +513,10 @@ private let cases: [CommandCase] = [
             let pdu = pair.peripheral.controller.indication(of: periodic.syncInfo(at:offset:), at: event, on: link)
             let events = Int(Int16(bitPattern: pdu.reference &- link.counter))
             let target = link.anchor + link.interval * events + .microseconds(pdu.sync.offset)
-            #expect((0..<pdu.sync.unit).contains((event.anchor - target).microseconds) && pdu.sync.offset > 0)
-            #expect(pdu.sync.counter == event.counter && pdu.lastCounter == event.counter)
+            #expect((0..<pdu.sync.unit).contains((event.anchor - target).microseconds))
+            #expect(pdu.sync.offset > 0)
+            #expect(pdu.sync.counter == event.counter)
+            #expect(pdu.lastCounter == event.counter)
             #expect(pdu.syncCounter == link.counter)
         }
     }
@@ -586,7 +606,8 @@ private let cases: [CommandCase] = [
         #expect(link.request(.periodicSync(pdu)))
         let sync = try told(pair).sync
         let follower = try #require(pair.central.controller.synchronizer.follower(sync))
-        #expect(follower.train.uncertainty.code == reckoned && follower.train.sync.accuracy.code == train)
+        #expect(follower.train.uncertainty.code == reckoned)
+        #expect(follower.train.sync.accuracy.code == train)
     }
 
     @Test func commandsThatCannotBe() throws {

@@ -75,7 +75,9 @@ import Testing
     // and its number.
     @Test func subeventsKeepTheirTimesAndTheirChannels() throws {
         let scene = try Scene()
-        #expect(scene.train.timing == .sample && scene.train.v1.status == .success && scene.train.v1.interval == 80)
+        #expect(scene.train.timing == .sample)
+        #expect(scene.train.v1.status == .success)
+        #expect(scene.train.v1.interval == 80)
         let own = try #require(scene.own)
         let selection = ChannelSelection2(accessAddress: own.accessAddress)
         let (anchor, counter) = (own.anchor.microseconds, own.counter)
@@ -85,7 +87,8 @@ import Testing
         for (at, frame) in sniffed.train {
             let events = Int64((Double(at - anchor) / 100_000).rounded(.down))
             let offset = at - anchor - events * 100_000
-            #expect(offset % 20_000 == 0 && offset < 80_000)
+            #expect(offset % 20_000 == 0)
+            #expect(offset < 80_000)
             seen.insert(offset)
             let event = counter &+ UInt16(truncatingIfNeeded: events)
             // 4.5.8.3: the event counter XOR the subevent number.
@@ -95,9 +98,9 @@ import Testing
                 Issue.record("\(frame)")
                 continue
             }
-            #expect(
-                body.data == [UInt8(offset / 20_000), 0xDA] && body.extended.isEmpty && body.mode == .nonConnectable
-            )
+            #expect(body.data == [UInt8(offset / 20_000), 0xDA])
+            #expect(body.extended.isEmpty)
+            #expect(body.mode == .nonConnectable)
         }
         #expect(seen == [0, 20_000, 40_000, 60_000])
     }
@@ -109,12 +112,14 @@ import Testing
         #expect(scene.listener.listen(to: scene.sync, [3, 1], on: scene.world) == .success)
         scene.world.run(.seconds(2))
         let reports = scene.listener.subeventReports
-        #expect((38...41).contains(reports.count) && reports.allSatisfy { $0.sync == scene.sync })
+        #expect((38...41).contains(reports.count))
+        #expect(reports.allSatisfy { $0.sync == scene.sync })
         #expect(reports.allSatisfy { $0.dataStatus == .complete && $0.data == [$0.periodicSubevent, 0xDA] })
         // Subevents alternate, and no event is missing.
         #expect(zip(reports, reports.dropFirst()).allSatisfy { $0.periodicSubevent != $1.periodicSubevent })
         let events = reports.filter { $0.periodicSubevent == 3 }.map(\.event)
-        #expect(zip(events, events.dropFirst()).allSatisfy { $1 == $0 &+ 1 } && events.count >= 19)
+        #expect(zip(events, events.dropFirst()).allSatisfy { $1 == $0 &+ 1 })
+        #expect(events.count >= 19)
         let own = try #require(scene.own)
         #expect(own.counter &- (events.last ?? 0) <= 1)
         // Selects other subevents instead.
@@ -135,7 +140,8 @@ import Testing
         #expect(scene.listener.listen(to: scene.sync, [0, 1], on: scene.world) == .success)
         scene.world.run(.seconds(1))
         let lost = scene.listener.subeventReports.filter { $0.dataStatus == .lost }
-        #expect(lost.count >= 9 && lost.allSatisfy { $0.periodicSubevent == 1 && $0.data.isEmpty })
+        #expect(lost.count >= 9)
+        #expect(lost.allSatisfy { $0.periodicSubevent == 1 && $0.data.isEmpty })
         #expect(scene.listener.subeventReports.filter { $0.dataStatus == .complete }.count >= 9)
     }
 
@@ -157,7 +163,8 @@ import Testing
         #expect(scene.listener.listen(to: scene.sync, [0, 2], on: scene.world) == .success)
         scene.world.run(.seconds(5))
         let events = scene.listener.subeventReports.filter { $0.dataStatus == .complete }.map(\.event)
-        #expect(events.count >= 9 && zip(events, events.dropFirst()).allSatisfy { $1 == $0 &+ 5 })
+        #expect(events.count >= 9)
+        #expect(zip(events, events.dropFirst()).allSatisfy { $1 == $0 &+ 5 })
     }
 
     @Test(arguments: [LEPHY.le1M, .le2M, .coded])
@@ -172,12 +179,15 @@ import Testing
             }
             #expect(status == .success)
         }
-        #expect(sniffed.responses.count >= 36 && scene.listener.responded.allSatisfy { $0 == .success })
+        #expect(sniffed.responses.count >= 36)
+        #expect(scene.listener.responded.allSatisfy { $0 == .success })
         for (at, frame) in sniffed.responses {
             guard let request = sniffed.train.last(where: { $0.at < at }) else { continue }
-            #expect(frame.channel == request.frame.channel && frame.crcInit == request.frame.crcInit)
+            #expect(frame.channel == request.frame.channel)
+            #expect(frame.crcInit == request.frame.crcInit)
             guard case .extended(let body)? = try? AdvertisingPDU(reading: PacketBuffer(frame.pdu)) else { continue }
-            #expect(body.data.count == 2 && body.mode == .nonConnectable)
+            #expect(body.data.count == 2)
+            #expect(body.mode == .nonConnectable)
             // 5 ms, and 3.75 ms for each slot.
             #expect(at - request.at == 5_000 + Int64(body.data.last ?? 0) * 3_750)
         }
@@ -185,11 +195,15 @@ import Testing
         // Empty slots are reported as well.
         for (subevent, response) in responses where subevent == 1 || subevent == 2 {
             guard response.slot == subevent else {
-                #expect(response.dataStatus == .lost && response.rssi == 127 && response.data.isEmpty)
+                #expect(response.dataStatus == .lost)
+                #expect(response.rssi == 127)
+                #expect(response.data.isEmpty)
                 continue
             }
             if response.dataStatus == .complete {
-                #expect(response.data == [0xAB, subevent] && response.rssi < 0 && response.txPower == 127)
+                #expect(response.data == [0xAB, subevent])
+                #expect(response.rssi < 0)
+                #expect(response.txPower == 127)
                 #expect(response.toneKind == 0xFF)
             }
         }
@@ -230,7 +244,8 @@ import Testing
         }
         #expect(sniffed.responses.count >= 17)
         let heard = scene.advertiser.responses.filter { $0.response.dataStatus == .complete }
-        #expect(heard.count >= 17 && heard.allSatisfy { $0.subevent == response && $0.response.slot == 1 })
+        #expect(heard.count >= 17)
+        #expect(heard.allSatisfy { $0.subevent == response && $0.response.slot == 1 })
         let reports = scene.listener.packets.compactMap { entry in
             (try? EventPacket(reading: entry.packet.bytes))?.subevent == LEPeriodicAdvertisingReportV2.leSubevent
                 ? entry.at.microseconds : nil
@@ -250,7 +265,8 @@ import Testing
         #expect(scene.listener.listen(to: scene.sync, [1], on: world) == .success)
         world.run(.seconds(1))
         let pieces = scene.listener.subeventReports
-        #expect(Set(pieces.map(\.data.count)) == [244, 5] && pieces.count >= 18)
+        #expect(Set(pieces.map(\.data.count)) == [244, 5])
+        #expect(pieces.count >= 18)
         #expect(pieces.filter { $0.data.count == 244 }.allSatisfy { $0.dataStatus == .moreToCome })
         var whole = pieces[0].data
         whole.append(contentsOf: pieces[1].data)
@@ -270,7 +286,8 @@ import Testing
         #expect(scene.listener.send(next) == .success)
         world.run(.milliseconds(300))
         let heard = scene.advertiser.responses.map(\.response).filter { $0.dataStatus != .lost }
-        #expect(heard.map(\.data.count) == [244, 3] && heard.map(\.dataStatus) == [.moreToCome, .complete])
+        #expect(heard.map(\.data.count) == [244, 3])
+        #expect(heard.map(\.dataStatus) == [.moreToCome, .complete])
         #expect(heard.allSatisfy { $0.slot == 2 })
     }
 
@@ -284,7 +301,8 @@ import Testing
         world.run(.seconds(1))
         #expect(scene.listener.subeventReports.contains { $0.txPower == 0 })
         let heard = scene.advertiser.responses.filter { $0.response.dataStatus == .complete }
-        #expect(heard.count >= 8 && heard.allSatisfy { $0.response.txPower == 0 && $0.response.data.isEmpty })
+        #expect(heard.count >= 8)
+        #expect(heard.allSatisfy { $0.response.txPower == 0 && $0.response.data.isEmpty })
     }
 
     // 7.7.65.36: as many as there are buffers for, then one for each subevent that ends; 7.8.125: data are sent once.
@@ -338,7 +356,8 @@ import Testing
         var sent = 0
         world.sniff { if $0.frame.accessAddress == train.accessAddress { sent += 1 } }
         world.run(.seconds(1))
-        #expect(sent == 0 && train.isRunning)
+        #expect(sent == 0)
+        #expect(train.isRunning)
     }
 
     // Whatever the listener is doing, reports name the subevent in which the data were received.
@@ -350,7 +369,8 @@ import Testing
             scene.world.run(.microseconds(20_000 + Int64(step) * 333))
         }
         let reports = scene.listener.subeventReports.filter { $0.dataStatus == .complete }
-        #expect(reports.count >= 20 && reports.allSatisfy { $0.data == [$0.periodicSubevent, 0xDA] })
+        #expect(reports.count >= 20)
+        #expect(reports.allSatisfy { $0.data == [$0.periodicSubevent, 0xDA] })
         // Also in the middle of a subevent.
         let (world, listener, sync) = (scene.world, scene.listener, scene.sync)
         var next: UInt8 = 0
@@ -365,7 +385,8 @@ import Testing
         world.run(.seconds(10))
         #expect(listener.events(LEPeriodicAdvertisingSyncLost.self).isEmpty)
         let heard = listener.subeventReports.filter { $0.dataStatus == .complete }
-        #expect(heard.count >= 20 && heard.allSatisfy { $0.data == [$0.periodicSubevent, 0xDA] })
+        #expect(heard.count >= 20)
+        #expect(heard.allSatisfy { $0.data == [$0.periodicSubevent, 0xDA] })
     }
 
     @Test func theTrainIsLostAfterItsTime() throws {
@@ -387,7 +408,8 @@ import Testing
         listener.synchronize(to: advertiser.address)
         world.run(.seconds(3))
         #expect(listener.trains.map(\.status) == [.success])
-        #expect(listener.periodicReports.count >= 20 && listener.periodicReports.allSatisfy { $0.data == [0, 0xDA] })
+        #expect(listener.periodicReports.count >= 20)
+        #expect(listener.periodicReports.allSatisfy { $0.data == [0, 0xDA] })
     }
 
     // Trains with invalid timing are not followed.
@@ -414,7 +436,8 @@ import Testing
         listener.scanExtended()
         listener.synchronize(to: advertiser.address)
         world.run(.seconds(2))
-        #expect(listener.newTrains.isEmpty && listener.controller.synchronizer.count == 0)
+        #expect(listener.newTrains.isEmpty)
+        #expect(listener.controller.synchronizer.count == 0)
         world.radio.onSend = nil
         world.run(.seconds(2))
         #expect(listener.newTrains.map(\.v1.status) == [.success])
@@ -483,7 +506,8 @@ import Testing
         #expect(listener.send(report.answer([], slot: 5, in: 3)) == .success)
         scene.world.run(.milliseconds(100))
         let heard = scene.advertiser.responses.filter { $0.response.dataStatus == .complete }
-        #expect(heard.map(\.response.slot) == Array(1...16) && heard.allSatisfy { $0.subevent == 3 })
+        #expect(heard.map(\.response.slot) == Array(1...16))
+        #expect(heard.allSatisfy { $0.subevent == 3 })
         // All 40 slots of the subevent in as few events as possible.
         let reports = scene.advertiser.events(LEPeriodicAdvertisingResponseReport.self)
         #expect(reports.allSatisfy { 5 + $0.encoded().count <= 260 })
@@ -520,8 +544,10 @@ import Testing
         func choose(_ subevents: [UInt8], sync: UInt16? = nil) -> HCIStatus {
             scene.listener.send(LESetPeriodicSyncSubevent(sync: sync ?? scene.sync, subevents: PacketBuffer(subevents)))
         }
-        #expect(choose([]) == .invalidParameters && choose([4]) == .invalidParameters)
-        #expect(choose([1, 1]) == .invalidParameters && choose([0, 1, 2, 3]) == .success)
+        #expect(choose([]) == .invalidParameters)
+        #expect(choose([4]) == .invalidParameters)
+        #expect(choose([1, 1]) == .invalidParameters)
+        #expect(choose([0, 1, 2, 3]) == .success)
         #expect(choose([0], sync: 0x0EFF) == .unknownAdvertisingIdentifier)
     }
 

@@ -117,7 +117,8 @@ import Testing
         for count in 1...(3 * limit) {
             let stranger = made(Key128(Block128(high: 9, low: UInt64(count))))
             let (sender, isOwn) = (list.sender(stranger), list.isOwn(stranger))
-            #expect(sender == .stranger && !isOwn)
+            #expect(sender == .stranger)
+            #expect(!isOwn)
             #expect(list.remembered == (min(count, limit), min(count, limit)))
         }
         // Four peer keys, and one local key for each.
@@ -126,10 +127,12 @@ import Testing
             let (sender, isOwn) = (list.sender(friend), list.isOwn(own))
             #expect(sender == .peer(peers[2].0) && isOwn)
         }
-        #expect(list.attempts == 3 * limit * 5 + 4 && list.remembered == (limit, limit))
+        #expect(list.attempts == 3 * limit * 5 + 4)
+        #expect(list.remembered == (limit, limit))
         // A change of the list clears the cache.
         let isRemoved = list.remove(peers[2].0)
-        #expect(isRemoved && list.remembered == (0, 0))
+        #expect(isRemoved)
+        #expect(list.remembered == (0, 0))
         let sender = list.sender(friend)
         #expect(sender == .stranger)
     }
@@ -154,7 +157,8 @@ import Testing
         }
         attacker.node.sleep()
         (attacker.node.onFrame, attacker.node.onSent) = (nil, nil)
-        #expect(attacker.requests >= count && controller.privacy.list.remembered.senders == limit)
+        #expect(attacker.requests >= count)
+        #expect(controller.privacy.list.remembered.senders == limit)
         #expect(recording.isAnswered(controller.advertiser.set.air.own, as: recording.friendThen))
     }
 
@@ -173,11 +177,13 @@ import Testing
         world.run(.seconds(2))
         let event = try #require(peripheral.connections.first)
         let ended = try #require(peripheral.events(LEAdvertisingSetTerminated.self).first)
-        #expect(ended.handle == event.handle && log.advertisers.count == 2)
+        #expect(ended.handle == event.handle)
+        #expect(log.advertisers.count == 2)
         #expect(log.advertisers.contains(event.localResolvableAddress))
         let remaining = try #require(log.advertisers.first { $0 != event.localResolvableAddress })
         log.forget()
         world.run(.seconds(2))
-        #expect(log.advertisers == [remaining] && log.initiators.isEmpty)
+        #expect(log.advertisers == [remaining])
+        #expect(log.initiators.isEmpty)
     }
 }

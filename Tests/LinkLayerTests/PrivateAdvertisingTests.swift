@@ -22,7 +22,8 @@ import Testing
         #expect(log.all == [address])
         #expect(address.isMade(with: advertiser.identityKey))
         let read = try advertiser.read(LEReadLocalResolvableAddress(peerIdentity: peer.address))
-        #expect(read.status == .success && read.address == address)
+        #expect(read.status == .success)
+        #expect(read.address == address)
     }
 
     @Test(arguments: CommandSet.allCases)
@@ -61,7 +62,8 @@ import Testing
         world.run(.seconds(61))
         #expect(log.advertisers.count == 7)
         #expect(log.advertisers.allSatisfy { $0.isMade(with: advertiser.identityKey) })
-        #expect(log.targets.isEmpty && log.scanners.isEmpty)
+        #expect(log.targets.isEmpty)
+        #expect(log.scanners.isEmpty)
         for time in log.times.values { #expect(time.last - time.first <= .seconds(10)) }
         let read = try advertiser.read(LEReadLocalResolvableAddress(peerIdentity: peer.address))
         #expect(read.address == log.advertisers.last)
@@ -152,10 +154,12 @@ import Testing
         )
         advertiser.send(LESetAdvertisingEnable(isEnabled: true))
         world.run(.seconds(2))
-        #expect(log.advertisers.count == 1 && log.targets.count == 1)
+        #expect(log.advertisers.count == 1)
+        #expect(log.targets.count == 1)
         #expect(log.all.isDisjoint(with: [advertiser.address, peer.address]))
         let complete = advertiser.connections
-        #expect(complete.map(\.status) == [.advertisingTimeout] && complete.map(\.peerAddress) == [peer.address])
+        #expect(complete.map(\.status) == [.advertisingTimeout])
+        #expect(complete.map(\.peerAddress) == [peer.address])
     }
 
     /// Removing a peer from the list while a set advertises does not reveal the identity.
@@ -170,6 +174,7 @@ import Testing
         world.run(.seconds(5))
         #expect(advertiser.send(LEClearResolvingList()) == .success)
         world.run(.seconds(20))
-        #expect(log.advertisers.count == 3 && !log.all.contains(advertiser.address))
+        #expect(log.advertisers.count == 3)
+        #expect(!log.all.contains(advertiser.address))
     }
 }

@@ -37,8 +37,10 @@ import Testing
         world.run(.seconds(2))
         let ours = try #require(central.connections.first)
         let theirs = try #require(peripheral.connections.first)
-        #expect(ours.status == .success && theirs.status == .success)
-        #expect(ours.peerAddress == peripheral.address.identity && theirs.peerAddress == central.address.identity)
+        #expect(ours.status == .success)
+        #expect(theirs.status == .success)
+        #expect(ours.peerAddress == peripheral.address.identity)
+        #expect(theirs.peerAddress == central.address.identity)
         #expect(ours.localResolvableAddress == theirs.peerResolvableAddress)
         #expect(ours.peerResolvableAddress == theirs.localResolvableAddress)
         #expect(ours.localResolvableAddress.isMade(with: central.identityKey))
@@ -57,7 +59,8 @@ import Testing
         world.run(.seconds(1))
         for event in try [#require(central.connections.first), #require(peripheral.connections.first)] {
             #expect(event.peerAddress.kind == .publicDevice)
-            #expect(event.localResolvableAddress == Self.none && event.peerResolvableAddress == Self.none)
+            #expect(event.localResolvableAddress == Self.none)
+            #expect(event.peerResolvableAddress == Self.none)
         }
     }
 
@@ -71,8 +74,10 @@ import Testing
         world.run(.seconds(1))
         let ours = try #require(central.connections.first)
         let theirs = try #require(peripheral.connections.first)
-        #expect(ours.peerAddress == peripheral.address.identity && ours.localResolvableAddress == Self.none)
-        #expect(theirs.peerAddress == central.address && theirs.peerResolvableAddress == Self.none)
+        #expect(ours.peerAddress == peripheral.address.identity)
+        #expect(ours.localResolvableAddress == Self.none)
+        #expect(theirs.peerAddress == central.address)
+        #expect(theirs.peerResolvableAddress == Self.none)
         #expect(ours.peerResolvableAddress == theirs.localResolvableAddress)
         #expect(log.initiators == [central.address])
     }
@@ -167,7 +172,8 @@ import Testing
         stranger.connect(commands, to: peripheral.address)
         world.run(.seconds(1))
         let event = try #require(peripheral.connections.first)
-        #expect(event.peerAddress.kind == .randomDevice && event.peerResolvableAddress == Self.none)
+        #expect(event.peerAddress.kind == .randomDevice)
+        #expect(event.peerResolvableAddress == Self.none)
         #expect(event.peerAddress.isMade(with: stranger.identityKey))
     }
 
@@ -227,7 +233,8 @@ import Testing
         stranger.advertise(commands, as: .publicDevice)
         #expect(central.connect(commands, to: nil, as: .resolvableOrRandom) == .success)
         world.run(.seconds(1))
-        #expect(central.connections.isEmpty && log.initiators.isEmpty)
+        #expect(central.connections.isEmpty)
+        #expect(log.initiators.isEmpty)
         peripheral.advertise(commands, peer: central.address)
         world.run(.seconds(1))
         #expect(central.connections.map(\.peerAddress) == [peripheral.address.identity])
@@ -241,7 +248,8 @@ import Testing
         peripheral.advertise(commands, peer: central.address, isDirected: true)
         central.connect(commands, to: peripheral.address)
         world.run(.seconds(1))
-        #expect(log.targets == [central.address] && log.initiators.isEmpty)
+        #expect(log.targets == [central.address])
+        #expect(log.initiators.isEmpty)
         #expect(central.connections.isEmpty)
     }
 
@@ -267,7 +275,8 @@ import Testing
         peripheral.advertise(commands, peer: isResolving ? other.address : central.address, isDirected: true)
         central.connect(commands, to: peripheral.address)
         world.run(.seconds(1))
-        #expect(log.initiators.isEmpty && central.connections.isEmpty)
+        #expect(log.initiators.isEmpty)
+        #expect(central.connections.isEmpty)
     }
 
     @Test(arguments: CommandSet.allCases)
@@ -282,7 +291,8 @@ import Testing
         central.connect(commands, to: peripheral.address)
         stranger.connect(commands, to: peripheral.address)
         world.run(.seconds(1))
-        #expect(peripheral.connections.isEmpty && central.connections.isEmpty)
+        #expect(peripheral.connections.isEmpty)
+        #expect(central.connections.isEmpty)
     }
 
     // MARK: A second link to the same device
@@ -304,7 +314,8 @@ import Testing
         central.send(LEAddDeviceToFilterAcceptList(address: peripheral.address))
         #expect(central.connect(commands, to: nil, as: own) == .success)
         world.run(.seconds(5))
-        #expect(central.connections.count == 1 && peripheral.connections.count == 1)
+        #expect(central.connections.count == 1)
+        #expect(peripheral.connections.count == 1)
         #expect(
             peripheral.advertise(commands, peer: central.address, isDirected: true)
                 == .commandDisallowed
@@ -360,6 +371,8 @@ import Testing
             return log.frames
         }
         let first = run(seed: 7)
-        #expect(first.count > 300 && first == run(seed: 7) && first != run(seed: 8))
+        #expect(first.count > 300)
+        #expect(first == run(seed: 7))
+        #expect(first != run(seed: 8))
     }
 }

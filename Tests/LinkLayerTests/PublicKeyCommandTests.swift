@@ -11,7 +11,9 @@ import Testing
     private func publicKey(_ host: TestHost) throws -> LEReadLocalP256PublicKeyComplete {
         #expect(host.send(LEReadLocalP256PublicKey()) == .success)
         let event = try #require(host.events(LEReadLocalP256PublicKeyComplete.self).last)
-        #expect(event.status == .success && event.x.count == 32 && event.y.count == 32)
+        #expect(event.status == .success)
+        #expect(event.x.count == 32)
+        #expect(event.y.count == 32)
         return event
     }
 
@@ -34,7 +36,8 @@ import Testing
         #expect(first.x != second.x)
         let here = try agree(one, LEGenerateDHKey(x: second.x, y: second.y))
         let there = try agree(other, LEGenerateDHKeyV2(.init(x: first.x, y: first.y), keyKind: .generated))
-        #expect(here.status == .success && here == there)
+        #expect(here.status == .success)
+        #expect(here == there)
         #expect(Set(here.key).count > 8)
     }
 
@@ -72,7 +75,8 @@ import Testing
             for kind in [LEPrivateKeyKind.generated, .debug] {
                 let event = try agree(host, LEGenerateDHKeyV2(command, keyKind: kind))
                 #expect(event.status == .invalidParameters)
-                #expect(event.key.allSatisfy { $0 == 0xFF } && event.key.count == 32)
+                #expect(event.key.allSatisfy { $0 == 0xFF })
+                #expect(event.key.count == 32)
             }
             #expect(try agree(host, command).status == .invalidParameters)
         }
@@ -105,7 +109,8 @@ import Testing
         let host = LinkLayerWorld().host { $0.features.remove(.privacy) }
         let all = try host.read(LEReadAllLocalSupportedFeatures())
         let page = try host.read(LEReadLocalSupportedFeatures()).features
-        #expect(all.maxPage == 0 && all.features.count == 248)
+        #expect(all.maxPage == 0)
+        #expect(all.features.count == 248)
         let octets = Array(all.features)
         #expect(
             octets.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64(8 * $1.offset) }
@@ -142,7 +147,9 @@ import Testing
         let times = lifetimes(.seconds(20)...(.seconds(60)), count: 100)
         #expect(times.allSatisfy { (20...60).contains($0) })
         // The times come near both ends of the range, and are spread between them.
-        #expect((times.min() ?? 60) < 25 && (times.max() ?? 0) > 55 && Set(times).count > 20)
+        #expect((times.min() ?? 60) < 25)
+        #expect((times.max() ?? 0) > 55)
+        #expect(Set(times).count > 20)
     }
 
     @Test func aRangeOfOneLeavesNoChoice() {

@@ -24,7 +24,8 @@ import Testing
         var pdu = SubrateIndication()
         (pdu.factor, pdu.continuation) = (5, 4)
         let subrating = SubratedEvents(pdu, near: 0)
-        #expect(subrating.factor == 5 && subrating.continuation == 4)
+        #expect(subrating.factor == 5)
+        #expect(subrating.continuation == 4)
     }
 
     // The example of 5.1.19, figure 5.5.
@@ -46,7 +47,8 @@ import Testing
         #expect(used == [65_522, 65_532, 6, 16, 26])
         // Queued before the wrap-around and received after it: the base lies before it.
         let late = self.subrating(factor: 10, base: 65_522, near: 65_536 + 6)
-        #expect(late.distance(after: 65_536) == 6 && late.distance(after: 65_542) == 10)
+        #expect(late.distance(after: 65_536) == 6)
+        #expect(late.distance(after: 65_542) == 10)
         // Queued after it: another phase.
         let other = self.subrating(factor: 10, base: 2, near: 65_536 + 6)
         #expect(other.distance(after: 65_536) == 2)
@@ -99,11 +101,14 @@ import Testing
         var pdu = SubrateIndication()
         (pdu.factor, pdu.base, pdu.latency, pdu.continuation, pdu.timeout) = (10, 100, 1, 9, 400)
         #expect(actions == [.send(.subrateIndication(pdu)), .announceSubrate(pdu)])
-        #expect(machine.timing.timeout == 100 && machine.subrate.factor == 1)
+        #expect(machine.timing.timeout == 100)
+        #expect(machine.subrate.factor == 1)
         var known = pdu
         known.base = 0
         #expect(machine.subrateAcknowledged() == [.applySubrate(pdu), .report(.subrate(.success, known))])
-        #expect(machine.timing.timeout == 400 && machine.timing.latency == 1 && machine.local == nil)
+        #expect(machine.timing.timeout == 400)
+        #expect(machine.timing.latency == 1)
+        #expect(machine.local == nil)
         #expect(machine.subrateAcknowledged().isEmpty)
         // The central's last request is what it accepts from the peripheral from now on (5.1.20).
         #expect(machine.subrating.acceptable == request(2...10, latency: 1, continuation: 30))
@@ -119,7 +124,8 @@ import Testing
         known.base = 0
         let actions = machine.receive(ControlPDU.subrateIndication(pdu).encoded())
         #expect(actions == [.applySubrate(pdu), .report(.subrate(.success, known))])
-        #expect(machine.local == nil && !machine.awaitsPeer)
+        #expect(machine.local == nil)
+        #expect(!machine.awaitsPeer)
         // The same parameters again are not reported, but the phase may differ.
         pdu.base = 98
         #expect(machine.receive(ControlPDU.subrateIndication(pdu).encoded()) == [.applySubrate(pdu)])
@@ -276,7 +282,8 @@ import Testing
         pair.world.run(.seconds(1))
         for end in [pair.central, pair.peripheral] {
             let changes = end.events(LESubrateChange.self)
-            #expect(changes.map(\.status) == [.success] && changes.map(\.factor) == [factor])
+            #expect(changes.map(\.status) == [.success])
+            #expect(changes.map(\.factor) == [factor])
             #expect(changes.map(\.supervisionTimeout) == [3_200])
         }
         let expected = 10_000 / (30 * Int(factor))
@@ -285,9 +292,11 @@ import Testing
         pair.central.send([1, 2, 3], on: pair.centralHandle)
         pair.peripheral.send([4, 5, 6], on: pair.peripheralHandle)
         pair.world.run(.milliseconds(Int64(factor) * 30 * 2 + 100))
-        #expect(pair.peripheral.data.count == 1 && pair.central.data.count == 1)
+        #expect(pair.peripheral.data.count == 1)
+        #expect(pair.central.data.count == 1)
         pair.world.run(.seconds(60))
-        #expect(pair.centralLink != nil && pair.peripheralLink != nil)
+        #expect(pair.centralLink != nil)
+        #expect(pair.peripheralLink != nil)
     }
 
     @Test func withAContinuationMoreEventsFollowData() throws {
@@ -358,7 +367,8 @@ import Testing
         pair.world.run(.seconds(10))
         #expect(pair.central.events(LEConnectionUpdateComplete.self).map(\.interval) == [40])
         #expect((195...205).contains(sent(pair, in: .seconds(10))))
-        #expect(pair.centralLink?.control.subrate.factor == 1 && pair.peripheralLink?.subrating.current.factor == 1)
+        #expect(pair.centralLink?.control.subrate.factor == 1)
+        #expect(pair.peripheralLink?.subrating.current.factor == 1)
         pair.peripheral.send([1], on: pair.peripheralHandle)
         pair.world.run(.seconds(1))
         #expect(pair.central.data.count == 1)
@@ -369,7 +379,8 @@ import Testing
         let pair = try pair(interval: 6)
         pair.central.send(request(pair.centralHandle, 7))
         pair.world.run(.seconds(520))
-        #expect((pair.centralLink?.anchors.event ?? 0) > 65_536 && pair.peripheralLink != nil)
+        #expect((pair.centralLink?.anchors.event ?? 0) > 65_536)
+        #expect(pair.peripheralLink != nil)
         pair.central.send([1], on: pair.centralHandle)
         pair.world.run(.milliseconds(200))
         #expect(pair.peripheral.data.count == 1)
