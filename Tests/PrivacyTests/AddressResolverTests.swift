@@ -23,10 +23,12 @@ import Testing
         for number: UInt64 in 1...500 {
             let address = BluetoothAddress.resolvablePrivate(key(number), random)
             #expect(address.randomKind == .resolvable)
-            #expect(address.isResolved(by: key(number)) && !address.isResolved(by: key(number + 1)))
+            #expect(address.isResolved(by: key(number)))
+            #expect(!address.isResolved(by: key(number + 1)))
             // The random part is neither all ones nor all zeroes (Core Vol 6 Part B 1.3.2.2).
             let part = address.value >> 24 & 0x3F_FFFF
-            #expect(part != 0 && part != 0x3F_FFFF)
+            #expect(part != 0)
+            #expect(part != 0x3F_FFFF)
         }
     }
 
@@ -68,7 +70,8 @@ import Testing
             BluetoothAddress(0b10 << 46 | 5, kind: .randomDevice), BluetoothAddress.none,
         ]
         for address in others { #expect(resolver.peer(at: address) == nil) }
-        #expect(resolver.attempts == 0 && resolver.remembered == 0)
+        #expect(resolver.attempts == 0)
+        #expect(resolver.remembered == 0)
         // An identity address belongs to its peer, in the controller's notation or without it.
         var told = identity(3)
         told.kind = .randomIdentity
@@ -82,11 +85,13 @@ import Testing
         let (first, second) = (
             BluetoothAddress.resolvablePrivate(key(1), random), BluetoothAddress.resolvablePrivate(key(2), random)
         )
-        #expect(resolver.peer(at: first) != nil && resolver.peer(at: second) == nil)
+        #expect(resolver.peer(at: first) != nil)
+        #expect(resolver.peer(at: second) == nil)
         resolver.replace(peers(2))
         #expect(resolver.peer(at: second)?.identity == identity(2))
         resolver.replace([])
-        #expect(resolver.peer(at: first) == nil && resolver.peer(at: second) == nil)
+        #expect(resolver.peer(at: first) == nil)
+        #expect(resolver.peer(at: second) == nil)
     }
 
     @Test("AB-G02: the cache of private addresses is bounded under a flood")
@@ -115,19 +120,25 @@ import Testing
                 return byKey
             }
         }
-        #expect(!resolver.replace([]) && resolver.replace(peers(3)) && knows(1...4) == [1, 2, 3])
-        #expect(!resolver.replace(peers(3)) && resolver.replace(Array(peers(3).dropFirst())))
+        #expect(!resolver.replace([]))
+        #expect(resolver.replace(peers(3)))
+        #expect(knows(1...4) == [1, 2, 3])
+        #expect(!resolver.replace(peers(3)))
+        #expect(resolver.replace(Array(peers(3).dropFirst())))
         #expect(knows(1...4) == [2, 3])
         // A new order changes the key to try first, so it counts as a change; a later use does not.
-        #expect(resolver.replace(peers(3).dropFirst().reversed()) && knows(1...4) == [2, 3])
+        #expect(resolver.replace(peers(3).dropFirst().reversed()))
+        #expect(knows(1...4) == [2, 3])
         var used = Array(peers(3).dropFirst().reversed())
         used[0].lastUse = 9
         #expect(!resolver.replace(used) && resolver[identity(3)]?.lastUse == 9)
-        #expect(resolver.replace([]) && knows(1...4).isEmpty)
+        #expect(resolver.replace([]))
+        #expect(knows(1...4).isEmpty)
         // Of several entries with one identity, the first one counts.
         resolver.replace([peers(1)[0], PrivatePeer(identity: identity(1), key: key(2))])
         let before = resolver.attempts
-        #expect(resolver.peer(at: .resolvablePrivate(key(2), random)) == nil && resolver.attempts == before + 1)
+        #expect(resolver.peer(at: .resolvablePrivate(key(2), random)) == nil)
+        #expect(resolver.attempts == before + 1)
     }
 
     /// The two most significant bits make an address private, even if the rest fits the key.
@@ -138,7 +149,9 @@ import Testing
             #expect(BluetoothAddress(value, kind: .randomDevice).isResolved(by: key(1)) == (bits == 1))
             #expect(BluetoothAddress(value, kind: .randomDevice).canStay == (bits == 3))
             let isPublic = BluetoothAddress(value, kind: .publicDevice)
-            #expect(!isPublic.isResolved(by: key(1)) && isPublic.canStay && isPublic.plain == isPublic)
+            #expect(!isPublic.isResolved(by: key(1)))
+            #expect(isPublic.canStay)
+            #expect(isPublic.plain == isPublic)
             #expect(BluetoothAddress(value, kind: .publicIdentity).plain == isPublic)
             #expect(
                 BluetoothAddress(value, kind: .randomIdentity).plain == BluetoothAddress(value, kind: .randomDevice)

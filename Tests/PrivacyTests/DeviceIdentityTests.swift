@@ -36,8 +36,10 @@ import Testing
         for policy in policies {
             let device = DeviceIdentity(policy, random: random)
             let hidden = device.hidden(nil)
-            #expect((hidden != nil) == (policy == .resolvablePrivate) && device.hidden(nil) == hidden)
-            #expect(device.hidden(bonds) == (policy == .resolvablePrivate ? known : nil) && hidden != known)
+            #expect((hidden != nil) == (policy == .resolvablePrivate))
+            #expect(device.hidden(nil) == hidden)
+            #expect(device.hidden(bonds) == (policy == .resolvablePrivate ? known : nil))
+            #expect(hidden != known)
             #expect(device.hidden(nil) == hidden)
             // With a public address, without one, and with bonds.
             let drawn = device.address(on: controller(nil), nil).address

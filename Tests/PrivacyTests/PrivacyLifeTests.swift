@@ -83,7 +83,8 @@ import Testing
         let second = privacy.begin(Self.fixed, on: controller())
         #expect(first.address != second.address)
         #expect(watch { privacy.sharedAddress?.address } == [nil, second.address])
-        #expect(addresses() == [first.address, second.address] && privacy.quiet.state == .running)
+        #expect(addresses() == [first.address, second.address])
+        #expect(privacy.quiet.state == .running)
     }
 
     /// The same for a refusal.
@@ -113,7 +114,8 @@ import Testing
         bench.loop.run(until: bench.loop.now + .seconds(1)) { second != nil }
         #expect(privacy.quiet.state == .working([.address]))
         bench.run()
-        #expect(privacy.sharedAddress?.address == second?.address && privacy.quiet.state == .running)
+        #expect(privacy.sharedAddress?.address == second?.address)
+        #expect(privacy.quiet.state == .running)
     }
 
     /// A controller that goes away has not refused anything.
@@ -125,7 +127,8 @@ import Testing
         _ = privacy.begin(Self.fixed, on: controller())
         bench.transport.onClose?(.closedByPeer)
         bench.run(.seconds(5))
-        #expect(failures == 0 && privacy.sharedAddress == nil)
+        #expect(failures == 0)
+        #expect(privacy.sharedAddress == nil)
     }
 
     /// Without the very first address there is nothing to use when it is refused. A later one is retried, and the old
@@ -139,11 +142,14 @@ import Testing
         #expect(addresses() == [first])
         bench.controller.refuses[LESetRandomAddress.opcode] = .commandDisallowed
         bench.run(Self.interval + .milliseconds(900))
-        #expect(addresses().count == 1 && privacy.sharedAddress?.address == first)
+        #expect(addresses().count == 1)
+        #expect(privacy.sharedAddress?.address == first)
         bench.controller.refuses = [:]
         bench.run(.milliseconds(200))
         let again = addresses()
-        #expect(again.count == 1 && privacy.sharedAddress?.address == again.first && failures == 0)
+        #expect(again.count == 1)
+        #expect(privacy.sharedAddress?.address == again.first)
+        #expect(failures == 0)
         // From then on it has the usual lifetime.
         bench.run(Self.interval - .milliseconds(300))
         #expect(addresses().isEmpty)
@@ -153,7 +159,8 @@ import Testing
         privacy.reset()
         _ = privacy.begin(Self.fixed, on: controller())
         bench.run(.seconds(5))
-        #expect(failures == 1 && addresses().count == 1)
+        #expect(failures == 1)
+        #expect(addresses().count == 1)
     }
 
     /// Neither the timer of an earlier address nor a pending retry shortens the lifetime of the new one.
@@ -171,9 +178,11 @@ import Testing
         privacy.reset()
         let begun = privacy.begin(Self.fixed, on: controller()).address
         bench.run(Self.interval - .milliseconds(100))
-        #expect(addresses() == [begun] && privacy.sharedAddress?.address == begun)
+        #expect(addresses() == [begun])
+        #expect(privacy.sharedAddress?.address == begun)
         bench.run(.milliseconds(200))
-        #expect(addresses().count == 1 && privacy.sharedAddress?.address != begun)
+        #expect(addresses().count == 1)
+        #expect(privacy.sharedAddress?.address != begun)
     }
 
     /// Events are handled one at a time, and none from before a reset.
@@ -186,15 +195,19 @@ import Testing
             let (state, before) = (privacy.quiet.state, privacy.waitingEvents)
             privacy.handle(.quiet(.scanner))
             privacy.handle(.need(.address))
-            #expect(privacy.waitingEvents == before + 2 && privacy.quiet.state == state)
+            #expect(privacy.waitingEvents == before + 2)
+            #expect(privacy.quiet.state == state)
             privacy.reset()
-            #expect(privacy.waitingEvents == 1 && privacy.quiet.state == state)
+            #expect(privacy.waitingEvents == 1)
+            #expect(privacy.quiet.state == state)
         }
         privacy.handle(.need(.address))
-        #expect(privacy.waitingEvents == 0 && privacy.quiet.state == .running)
+        #expect(privacy.waitingEvents == 0)
+        #expect(privacy.quiet.state == .running)
         privacy.handle(.begin(hasSetAddresses: true))
         // Earlier needs no longer apply.
-        #expect(privacy.waitingEvents == 0 && privacy.quiet.state == .running)
+        #expect(privacy.waitingEvents == 0)
+        #expect(privacy.quiet.state == .running)
         bench.run()
         #expect(addresses().isEmpty)
     }
@@ -209,7 +222,8 @@ import Testing
         privacy.peers = [Self.bonded]
         _ = privacy.begin(Self.fixed, on: controller(listSize: hasList ? 4 : 0))
         bench.run()
-        #expect(privacy.list.isInUse == hasList && privacy.resolvesAddresses == hasList)
+        #expect(privacy.list.isInUse == hasList)
+        #expect(privacy.resolvesAddresses == hasList)
         if isHidden { privacy.declare(.nonResolvable, of: .scanner) }
         bench.run()
         let shown = try #require(privacy.sharedAddress)
@@ -223,7 +237,8 @@ import Testing
         let count = addresses().count
         privacy.declare(isHidden ? .nonResolvable : .any, of: .scanner)
         bench.run()
-        #expect(addresses().isEmpty && count == (isPrivate ? 1 : 0) + (isHidden ? 1 : 0))
+        #expect(addresses().isEmpty)
+        #expect(count == (isPrivate ? 1 : 0) + (isHidden ? 1 : 0))
         privacy.declare(.none, of: .scanner)
         bench.run()
         #expect(privacy.sharedAddress?.address.randomKind == (isPrivate ? .resolvable : nil))
@@ -251,7 +266,8 @@ import Testing
         let random = OwnAddress(BluetoothAddress(0b11 << 46 | 9, kind: .randomDevice))
         #expect(privacy.begin(random, on: controller()) == random)
         bench.run(Self.interval + .seconds(1))
-        #expect(addresses() == [random.address] && privacy.sharedAddress == random)
+        #expect(addresses() == [random.address])
+        #expect(privacy.sharedAddress == random)
     }
 }
 
@@ -292,7 +308,8 @@ import Testing
         #expect(!privacy.resolves(bonded))
         privacy.setResolvesAddresses(true, of: Self.stranger)
         privacy.setResolvesAddresses(true, of: bonded.identity)
-        #expect(privacy.resolves(bonded) && !privacy.resolves(keyless))
+        #expect(privacy.resolves(bonded))
+        #expect(!privacy.resolves(keyless))
         privacy.setResolvesAddresses(false, of: keyless.identity)
         #expect(privacy.resolves(bonded))
         privacy.setResolvesAddresses(false, of: bonded.identity)
@@ -300,7 +317,8 @@ import Testing
         privacy.setResolvesAddresses(true, of: bonded.identity)
         privacy.peers = [keyless]
         privacy.peers = [bonded, keyless, PrivatePeer(identity: Self.stranger, key: .zero)]
-        #expect(!privacy.resolves(bonded) && !privacy.resolves(PrivatePeer(identity: Self.stranger, key: nil)))
+        #expect(!privacy.resolves(bonded))
+        #expect(!privacy.resolves(PrivatePeer(identity: Self.stranger, key: nil)))
     }
 
     /// A received address is valid for two seconds.
@@ -319,11 +337,14 @@ import Testing
 
     @Test func theHostResolvesThoseWhomTheControllerDoesNotKnow() {
         #expect(privacy.isResolvedByHost(bonded.identity))
-        #expect(!privacy.isResolvedByHost(keyless.identity) && !privacy.isResolvedByHost(Self.stranger))
+        #expect(!privacy.isResolvedByHost(keyless.identity))
+        #expect(!privacy.isResolvedByHost(Self.stranger))
         begin(listSize: 2)
-        #expect(!privacy.isResolvedByHost(bonded.identity) && !privacy.isResolvedByHost(keyless.identity))
+        #expect(!privacy.isResolvedByHost(bonded.identity))
+        #expect(!privacy.isResolvedByHost(keyless.identity))
         privacy.reset()
-        #expect(privacy.isResolvedByHost(bonded.identity) && !privacy.resolvesAddresses)
+        #expect(privacy.isResolvedByHost(bonded.identity))
+        #expect(!privacy.resolvesAddresses)
     }
 
     /// A peer that cannot resolve private addresses is addressed by its identity, and is off the controller's list
@@ -334,7 +355,8 @@ import Testing
         #expect(Set(privacy.list.entries.keys) == both)
         privacy.setTargets([bonded.identity, keyless.identity, Self.stranger])
         bench.run()
-        #expect(Set(privacy.list.entries.keys) == [keyless.identity] && privacy.listable == [keyless])
+        #expect(Set(privacy.list.entries.keys) == [keyless.identity])
+        #expect(privacy.listable == [keyless])
         privacy.setTargets([])
         bench.run()
         #expect(Set(privacy.list.entries.keys) == both)
@@ -352,10 +374,13 @@ import Testing
 
     @Test func anAddressStandsForWhoeverItIs() {
         let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
-        #expect(privacy.identity(of: address) == bonded.identity && privacy.peer(at: address) == bonded)
+        #expect(privacy.identity(of: address) == bonded.identity)
+        #expect(privacy.peer(at: address) == bonded)
         let told = BluetoothAddress(Self.stranger.value, kind: .randomIdentity)
-        #expect(privacy.identity(of: told) == Self.stranger && privacy.peer(at: told) == nil)
-        #expect(privacy.bonded(keyless.identity) == keyless && privacy.bonded(Self.stranger) == nil)
+        #expect(privacy.identity(of: told) == Self.stranger)
+        #expect(privacy.peer(at: told) == nil)
+        #expect(privacy.bonded(keyless.identity) == keyless)
+        #expect(privacy.bonded(Self.stranger) == nil)
     }
 
     /// Without keys to try, strangers' addresses take no space.
@@ -364,7 +389,8 @@ import Testing
         var resolver = AddressResolver()
         resolver.replace([keyless])
         let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
-        #expect(resolver.peer(at: address) == nil && resolver.remembered == 0)
+        #expect(resolver.peer(at: address) == nil)
+        #expect(resolver.remembered == 0)
     }
 
     /// The random part is between 1 and 2^22 - 2 for any source (Core Vol 6 Part B 1.3.2.2).
@@ -372,7 +398,8 @@ import Testing
     func everyPartThatIsAllowedComesOfTheSource(seed: UInt64) {
         let address = BluetoothAddress.resolvablePrivate(.zero, RandomSource(seed: seed))
         #expect(address.value >> 24 & 0x3F_FFFF == RandomSource(seed: seed).next() % 4_194_302 + 1)
-        #expect(address.value >> 46 == 0b01 && address.kind == .randomDevice)
+        #expect(address.value >> 46 == 0b01)
+        #expect(address.kind == .randomDevice)
     }
 }
 

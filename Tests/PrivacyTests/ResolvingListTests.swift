@@ -30,14 +30,16 @@ import Testing
     private func settle(_ list: inout ResolvingListPlan) -> [ResolvingListPlan.Step] {
         let steps = list.steps
         for step in steps { list.finished(step, isDone: true) }
-        #expect(!list.isBehind && list.steps.isEmpty)
+        #expect(!list.isBehind)
+        #expect(list.steps.isEmpty)
         return steps
     }
 
     @Test func thoseUsedLastAreOnTheListAndTheLeastRecentlyUsedGoes() {
         var list = ResolvingListPlan()
         list.begin(information(2))
-        #expect(list.capacity == 2 && !list.isBehind)
+        #expect(list.capacity == 2)
+        #expect(!list.isBehind)
         let (a, b, c) = (peer(1, lastUse: 1), peer(2, lastUse: 2), peer(3, lastUse: 3))
         list.choose(from: [a, b])
         #expect(settle(&list) == [.setTimeout, .add(b), .add(a), .enable])
@@ -48,7 +50,8 @@ import Testing
         list.choose(from: [peer(1, lastUse: 9), b, c])
         #expect(settle(&list) == [.remove(b.identity), .add(peer(1, lastUse: 9))])
         list.choose(from: [])
-        #expect(settle(&list).count == 2 && !list.isInUse)
+        #expect(settle(&list).count == 2)
+        #expect(!list.isInUse)
     }
 
     @Test func aPeerWithoutAKeyOrThatMayShowItselfIsInDeviceMode() {
@@ -76,11 +79,15 @@ import Testing
         list.begin(information(3))
         list.choose(from: [peer(1), peer(2)])
         for step in list.steps { list.finished(step, isDone: step != .add(peer(1))) }
-        #expect(!list.isBehind && list.isInUse && list.entries.count == 1)
+        #expect(!list.isBehind)
+        #expect(list.isInUse)
+        #expect(list.entries.count == 1)
         list.begin(information(3))
         list.choose(from: [peer(1)])
         for step in list.steps { list.finished(step, isDone: step != .enable) }
-        #expect(!list.isInUse && list.capacity == 0 && !list.isBehind)
+        #expect(!list.isInUse)
+        #expect(list.capacity == 0)
+        #expect(!list.isBehind)
         var old = information(3)
         old.take(LEReadLocalSupportedFeatures.Response(features: []))
         list.begin(old)
@@ -92,18 +99,23 @@ import Testing
     @Test func whatIsSaidOfEachChange() {
         var list = ResolvingListPlan()
         list.begin(information(2))
-        #expect(list.steps.isEmpty && !list.isInUse)
+        #expect(list.steps.isEmpty)
+        #expect(!list.isInUse)
         list.choose(from: [peer(1)])
-        #expect(list.isBehind && list.steps == [.setTimeout, .add(peer(1)), .enable])
+        #expect(list.isBehind)
+        #expect(list.steps == [.setTimeout, .add(peer(1)), .enable])
         list.finished(.setTimeout, isDone: false)
         list.finished(.add(peer(1)), isDone: true)
-        #expect(!list.isInUse && !list.isBehind && list.steps.isEmpty)
+        #expect(!list.isInUse)
+        #expect(!list.isBehind)
+        #expect(list.steps.isEmpty)
         list.finished(.enable, isDone: true)
         #expect(list.isInUse)
         var other = peer(1)
         other.key = Key128(Block128(high: 99, low: 1))
         list.choose(from: [other])
-        #expect(list.isBehind && settle(&list) == [.remove(other.identity), .add(other)])
+        #expect(list.isBehind)
+        #expect(settle(&list) == [.remove(other.identity), .add(other)])
         other.showsIdentity = true
         list.choose(from: [other])
         #expect(list.isBehind)
@@ -111,12 +123,17 @@ import Testing
         // Use alone changes nothing about it.
         other.lastUse = 5
         list.choose(from: [other])
-        #expect(!list.isBehind && list.steps.isEmpty)
+        #expect(!list.isBehind)
+        #expect(list.steps.isEmpty)
         list.choose(from: [peer(2)])
-        #expect(list.isBehind && settle(&list) == [.remove(other.identity), .add(peer(2))])
+        #expect(list.isBehind)
+        #expect(settle(&list) == [.remove(other.identity), .add(peer(2))])
         list.begin(information(0))
         list.choose(from: [peer(1)])
-        #expect(list.capacity == 0 && !list.isBehind && list.steps.isEmpty && !list.isInUse)
+        #expect(list.capacity == 0)
+        #expect(!list.isBehind)
+        #expect(list.steps.isEmpty)
+        #expect(!list.isInUse)
         // Nothing from before remains, and a timeout that cannot be set is not sent.
         var simple = information(1)
         let commands = HCICommandRegistry.all.filter {
