@@ -66,8 +66,10 @@ private final class HeardCounter: Sendable {
     func aPhoneConnectsWithTheOlderCommands() throws {
         let (first, second, visits) = commandsOfASecondStart(.claimedCommandsRefused)
         #expect(visits)
-        #expect(first.contains(LEExtendedCreateConnection.opcode) && first.contains(LECreateConnection.opcode))
-        #expect(second.contains(LECreateConnection.opcode) && !second.contains(LEExtendedCreateConnection.opcode))
+        #expect(first.contains(LEExtendedCreateConnection.opcode))
+        #expect(first.contains(LECreateConnection.opcode))
+        #expect(second.contains(LECreateConnection.opcode))
+        #expect(!second.contains(LEExtendedCreateConnection.opcode))
     }
 
     @Test("a phone scans with the newer commands if the older ones hang, and starts with them the next time")
@@ -76,7 +78,8 @@ private final class HeardCounter: Sendable {
         #expect(visits)
         #expect(first.count { $0 == LESetScanEnable.opcode } == ControllerMemory.hangsBeforeFallback)
         #expect(first.contains(LESetExtendedScanEnable.opcode))
-        #expect(second.contains(LESetExtendedScanEnable.opcode) && !second.contains(LESetScanEnable.opcode))
+        #expect(second.contains(LESetExtendedScanEnable.opcode))
+        #expect(!second.contains(LESetScanEnable.opcode))
     }
 
     @Test("apps are not affected by a change to the older commands")
@@ -84,7 +87,8 @@ private final class HeardCounter: Sendable {
         for quirk in [ControllerQuirk.extendedScanRefused, .extendedScanSilent, .claimedCommandsRefused] {
             let scenario = QuirkScenario(phone: [quirk])
             #expect(scenario.visits(2), "\(scenario.story)")
-            #expect(scenario.visitor.seen.states == [.poweredOn] && scenario.visitor.seen.errors.isEmpty)
+            #expect(scenario.visitor.seen.states == [.poweredOn])
+            #expect(scenario.visitor.seen.errors.isEmpty)
             #expect(fallbacks(of: scenario.phone) == [.legacyCommands])
         }
     }
@@ -144,7 +148,8 @@ private final class HeardCounter: Sendable {
         for sensor in sensors { sensor.move(to: far) }
         for number in 0..<3 { app.connect(to: number) }
         world.run(for: .seconds(600))
-        #expect(app.connected.isEmpty && app.failed.isEmpty)
+        #expect(app.connected.isEmpty)
+        #expect(app.failed.isEmpty)
         for (number, sensor) in sensors.enumerated() {
             sensor.move(to: Position(x: 1))
             #expect(world.run(for: .seconds(30)) { app.connected.count == number + 1 }, "\(number): \(app.connected)")
@@ -227,7 +232,8 @@ private final class HeardCounter: Sendable {
         scenario.world.run(for: .seconds(seconds))
         scenario.sensor.setController(isPluggedIn: true)
         #expect(scenario.visits(2), "\(scenario.story)")
-        #expect(scenario.visitor.seen.states == [.poweredOn] && scenario.visitor.seen.errors.isEmpty)
+        #expect(scenario.visitor.seen.states == [.poweredOn])
+        #expect(scenario.visitor.seen.errors.isEmpty)
         #expect(scenario.phone.withSystem { $0.controllers.memory.entries.isEmpty })
     }
 
@@ -238,8 +244,10 @@ private final class HeardCounter: Sendable {
         let log = OctetLog()
         let scenario = QuirkScenario(phone: [.startMarkIgnored], sensor: [.startMarkIgnored], phoneCapture: log)
         #expect(scenario.visits(2), "\(scenario.story)")
-        #expect(log.boundaries.count > 20 && log.boundaries.allSatisfy { $0 == 0b00 || $0 == 0b01 })
-        #expect(scenario.phone.quirksShown.isEmpty && scenario.sensor.quirksShown.isEmpty)
+        #expect(log.boundaries.count > 20)
+        #expect(log.boundaries.allSatisfy { $0 == 0b00 || $0 == 0b01 })
+        #expect(scenario.phone.quirksShown.isEmpty)
+        #expect(scenario.sensor.quirksShown.isEmpty)
     }
 
     @Test("truncated answers are completed, and no command for BR/EDR is sent that would hang")
@@ -247,7 +255,8 @@ private final class HeardCounter: Sendable {
         let log = OctetLog()
         let scenario = QuirkScenario(phone: [.shortReplies], phoneCapture: log)
         #expect(scenario.visits(2), "\(scenario.story)")
-        #expect(scenario.visitor.seen.states == [.poweredOn] && fallbacks(of: scenario.phone).isEmpty)
+        #expect(scenario.visitor.seen.states == [.poweredOn])
+        #expect(fallbacks(of: scenario.phone).isEmpty)
         #expect(scenario.phone.quirksShown[.shortReplies] ?? 0 >= 3)
         // Group 3 except Reset, the event masks and flow control is for BR/EDR. So are groups 1 and 2, except
         // Disconnect and the commands that read a peer's properties (Core Vol 4 Part E 7.1 to 7.3).
@@ -274,7 +283,8 @@ private final class HeardCounter: Sendable {
         #expect(caller.connected == [0])
         let told = scenario.phone.quirksShown[.versionRepeated] ?? 0
         // LL_VERSION_IND, six octets (Core Vol 6 Part B 2.4.2.13).
-        #expect(told == 3 && air.controlPDUs(0x0C, length: 6) == 1)
+        #expect(told == 3)
+        #expect(air.controlPDUs(0x0C, length: 6) == 1)
     }
 
     @Test("a pending connection survives the accept list, which changes of the resolving list clear")
