@@ -14,11 +14,14 @@ import Testing
     func a_bonded_central_encrypts_with_the_stored_key() throws {
         let bench = try Securing.bonded()
         #expect(bench.secure(.authenticated).isSuccess)
-        #expect(bench.central.takeSent().isEmpty && bench.peripheral.takeSent().isEmpty)
-        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.peripheral.takeSent().isEmpty)
+        #expect(bench.central.prompts.isEmpty)
+        #expect(bench.peripheral.prompts.isEmpty)
         #expect(bench.central.manager.encryption == bench.peripheral.manager.encryption)
         #expect(bench.peripheral.manager.encryption?.isAuthenticated == true)
-        #expect(bench.central.stored.isEmpty && bench.central.permissions == 0)
+        #expect(bench.central.stored.isEmpty)
+        #expect(bench.central.permissions == 0)
     }
 
     @Test(
@@ -40,7 +43,8 @@ import Testing
         let bench = try Securing.bonded()
         #expect(bench.secure(.authenticated, by: .responder).isSuccess)
         #expect(bench.peripheral.takeSent().map(\.code) == [.securityRequest])
-        #expect(bench.central.takeSent().isEmpty && bench.central.prompts.isEmpty)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.central.prompts.isEmpty)
         #expect(bench.air.keys.count == 1)
     }
 
@@ -65,7 +69,9 @@ import Testing
         #expect(bench.secure(.encrypted, by: .responder).isSuccess)
         let expected: AuthenticationRequirements = legacy == .only ? [.bonding] : [.bonding, .secureConnections]
         #expect(bench.peripheral.takeSent() == [.securityRequest(SecurityRequest(expected))])
-        #expect(bench.central.takeSent().isEmpty && bench.central.stored.isEmpty && bench.central.prompts.isEmpty)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.central.stored.isEmpty)
+        #expect(bench.central.prompts.isEmpty)
         #expect(bench.peripheral.manager.encryption == keys.1.level)
     }
 
@@ -107,13 +113,16 @@ import Testing
         bench.peripheral.link.inject([0x0B, bits], on: 6)
         bench.run()
         #expect(bench.central.failures == [.peerLostKey])
-        #expect(bench.central.manager.keys == keys.0 && bench.central.takeSent().isEmpty)
-        #expect(bench.central.prompts.isEmpty && bench.central.stored.isEmpty)
+        #expect(bench.central.manager.keys == keys.0)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.central.prompts.isEmpty)
+        #expect(bench.central.stored.isEmpty)
         // Repeated requests do not change that.
         for _ in 0..<50 { bench.peripheral.link.inject([0x0B, bits], on: 6) }
         bench.run()
         #expect(bench.central.failures == [.peerLostKey])
-        #expect(bench.central.manager.keys == keys.0 && bench.central.prompts.isEmpty)
+        #expect(bench.central.manager.keys == keys.0)
+        #expect(bench.central.prompts.isEmpty)
         #expect(bench.central.takeSent().isEmpty)
     }
 
@@ -129,8 +138,10 @@ import Testing
             keys: (keys.0, nil)
         )
         #expect(bench.secure(level).error == .peerLostKey)
-        #expect(bench.central.manager.keys == keys.0 && bench.central.stored.isEmpty)
-        #expect(bench.central.takeSent().isEmpty && bench.central.prompts.isEmpty)
+        #expect(bench.central.manager.keys == keys.0)
+        #expect(bench.central.stored.isEmpty)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.central.prompts.isEmpty)
         // Until the bond is forgotten.
         bench.central.shelf.keys = nil
         #expect(bench.secure(level).isSuccess)
@@ -144,7 +155,8 @@ import Testing
         let bench = try Securing.bonded()
         bench.air.failure = failure
         #expect(bench.secure(.encrypted).error == (failure == .timedOut ? .encryptionTimedOut : .encryptionFailed))
-        #expect(bench.central.manager.encryption == nil && bench.central.takeSent().isEmpty)
+        #expect(bench.central.manager.encryption == nil)
+        #expect(bench.central.takeSent().isEmpty)
     }
 
     @Test(
@@ -156,7 +168,8 @@ import Testing
         let old = bench.central.manager.keys?.peerKey
         #expect(bench.central.manager.keys?.level.isAuthenticated == false)
         #expect(bench.secure(.authenticated, by: role).isSuccess)
-        #expect(bench.air.keys.count == 2 && bench.air.keys.first == old?.key)
+        #expect(bench.air.keys.count == 2)
+        #expect(bench.air.keys.first == old?.key)
         // The link was already encrypted, and now uses the new key: a peer that had not proved the old key would have
         // required the user's consent.
         #expect(bench.central.levels.map { $0?.isAuthenticated } == [false, true])
@@ -174,8 +187,10 @@ import Testing
             let key = try #require(bench.central.manager.keys?.peerKey)
             bench.central.securityManager(bench.central.manager, perform: .encrypt(key))
             bench.run()
-            #expect(bench.air.keys.last == key.key && bench.air.keys.count == 2)
-            #expect(bench.peripheral.manager.encryption != nil && bench.central.failures.isEmpty)
+            #expect(bench.air.keys.last == key.key)
+            #expect(bench.air.keys.count == 2)
+            #expect(bench.peripheral.manager.encryption != nil)
+            #expect(bench.central.failures.isEmpty)
         }
     }
 
@@ -254,10 +269,13 @@ extension BondedLinkTests {
             #expect(manager.longTermKey(random: 0, diversifier: 1) == nil)
         }
         // The key is given only once both have proved that they share it, and it is that key.
-        #expect(given.first == false && given.drop { !$0 }.allSatisfy { $0 })
+        #expect(given.first == false)
+        #expect(given.drop { !$0 }.allSatisfy { $0 })
         bench.run()
         let key = manager.longTermKey(random: 0, diversifier: 0)
-        #expect(key == bench.central.manager.keys?.peerKey?.key && key != .zero && key != nil)
+        #expect(key == bench.central.manager.keys?.peerKey?.key)
+        #expect(key != .zero)
+        #expect(key != nil)
     }
 
     @Test("AB-L06: encryption without a given key does not count")
@@ -295,7 +313,8 @@ extension BondedLinkTests {
         for report in [EncryptionChangeReport.on, .refreshed] {
             manager.encryptionChanged(report)
             bench.run(.seconds(1))
-            #expect(manager.encryption == nil && bench.peripheral.stored.isEmpty)
+            #expect(manager.encryption == nil)
+            #expect(bench.peripheral.stored.isEmpty)
         }
         #expect(!bench.peripheral.takeSent().contains { $0.code == .identityInformation })
         #expect(manager.longTermKey(random: 0, diversifier: 0) != nil)
@@ -351,7 +370,8 @@ extension BondedLinkTests {
         #expect(bench.secure(.authenticated).isSuccess)
         link.onReceive?(PacketBuffer(Array(request[cut...])), false)
         bench.run()
-        #expect(bench.peripheral.takeSent().isEmpty && bench.peripheral.permissions == 0)
+        #expect(bench.peripheral.takeSent().isEmpty)
+        #expect(bench.peripheral.permissions == 0)
         // A complete command is processed.
         link.onReceive?(PacketBuffer(request), true)
         bench.run()

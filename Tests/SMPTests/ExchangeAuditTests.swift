@@ -181,7 +181,8 @@ private struct Duet {
         }
         // STK = s1(TK, Srand, Mrand).
         let short = Toolbox.s1(key, responder: srand, initiator: mrand).shortened(to: Int(keySize))
-        #expect(duet.keys == [.initiator: short, .responder: short] && mrand != srand)
+        #expect(duet.keys == [.initiator: short, .responder: short])
+        #expect(mrand != srand)
     }
 
     // MARK: LE Secure Connections

@@ -49,13 +49,17 @@ import Testing
         // Now the peer continues.
         side.manager.encryptionChanged(.on)
         side.manager.encryptionChanged(.refreshed)
-        #expect(outcome.error == .forgotten && side.failures == [.forgotten] && side.ends == 1)
-        #expect(side.levels.allSatisfy { $0 == nil } && side.manager.encryption == nil)
+        #expect(outcome.error == .forgotten)
+        #expect(side.failures == [.forgotten])
+        #expect(side.ends == 1)
+        #expect(side.levels.allSatisfy { $0 == nil })
+        #expect(side.manager.encryption == nil)
         // The link is unusable from now on, whatever keys are stored meanwhile.
         side.shelf.keys = try Securing.bond().0
         #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil)
         _ = side.takeSent()
-        #expect(bench.secure(.encrypted, by: victim).error == .linkLost && side.takeSent().isEmpty)
+        #expect(bench.secure(.encrypted, by: victim).error == .linkLost)
+        #expect(side.takeSent().isEmpty)
     }
 
     @Test("a pairing in progress when the bond is forgotten leaves nothing", arguments: SecuringTests.both)
@@ -133,7 +137,8 @@ extension ForgottenBondTests {
         #expect(weak.secure(.authenticated).isSuccess)
         #expect(weak.peripheral.shelf.keys?.level.isAuthenticated == true)
         let better = stale.peripheral.manager.longTermKey(random: 0, diversifier: 0)
-        #expect(better != old && better == weak.peripheral.shelf.keys?.localKey?.key)
+        #expect(better != old)
+        #expect(better == weak.peripheral.shelf.keys?.localKey?.key)
     }
 
     @Test(arguments: SecuringTests.both)

@@ -63,7 +63,8 @@ import Testing
             central: role == .initiator ? debug : Securing.configuration(),
             peripheral: role == .responder ? debug : Securing.configuration()
         )
-        #expect(mixed.secure(.encrypted).error != nil && mixed.air.keys.isEmpty)
+        #expect(mixed.secure(.encrypted).error != nil)
+        #expect(mixed.air.keys.isEmpty)
         #expect(mixed[role.other].failures == [.pairing(.refused(.invalidParameters))])
     }
 
@@ -127,10 +128,13 @@ import Testing
             bench[role].manager.outOfBand.peer = own.shared
         }
         #expect(bench.secure(.secureConnections).isSuccess)
-        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(bench.central.prompts.isEmpty)
+        #expect(bench.peripheral.prompts.isEmpty)
         // The out-of-band data are used up.
-        #expect(bench.central.manager.outOfBand.own == nil && bench.peripheral.manager.outOfBand.own == nil)
-        #expect(bench.central.manager.outOfBand.peer == nil && bench.peripheral.manager.outOfBand.peer == nil)
+        #expect(bench.central.manager.outOfBand.own == nil)
+        #expect(bench.peripheral.manager.outOfBand.own == nil)
+        #expect(bench.central.manager.outOfBand.peer == nil)
+        #expect(bench.peripheral.manager.outOfBand.peer == nil)
     }
 
     @Test("out-of-band data need no user with legacy pairing")
@@ -142,7 +146,8 @@ import Testing
         bench.central.manager.outOfBand.peer = .legacy(key)
         bench.peripheral.manager.outOfBand.peer = .legacy(key)
         #expect(bench.secure(.authenticated).isSuccess)
-        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(bench.central.prompts.isEmpty)
+        #expect(bench.peripheral.prompts.isEmpty)
     }
 
     @Test("keypresses are sent to the other side if both sides support it", arguments: Securing.both)
@@ -191,7 +196,8 @@ import Testing
             bench.peripheral.link.inject([0x0E, 1], on: 6)
             bench.run(.seconds(20))
         }
-        #expect(outcome.result == nil && bench.central.failures.isEmpty)
+        #expect(outcome.result == nil)
+        #expect(bench.central.failures.isEmpty)
         for _ in 0..<PairingMachine.maximumKeypresses {
             bench.peripheral.link.inject([0x0E, 1], on: 6)
             bench.run(.seconds(20))
@@ -204,7 +210,8 @@ import Testing
         let bench = Securing.bench()
         bench[role].isPermitted = false
         let outcome = bench.secure(.encrypted)
-        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(bench.central.prompts.isEmpty)
+        #expect(bench.peripheral.prompts.isEmpty)
         #expect(outcome.error == (role == .initiator ? .notAllowed : .pairing(.refusedByPeer(.repeatedAttempts))))
         #expect(bench[role].failures == [.notAllowed])
         #expect(bench.peripheral.takeSent() == (role == .initiator ? [] : [.failed(PairingFailed(.repeatedAttempts))]))
@@ -229,7 +236,8 @@ import Testing
             let outcome = PairedManagers.Outcome()
             bench.central.manager.pair { outcome.result = $0 }
             bench.run()
-            #expect(outcome.error != nil && bench.air.keys.count == 1)
+            #expect(outcome.error != nil)
+            #expect(bench.air.keys.count == 1)
             // The device's own request does not even start.
             #expect(bench[role].failures == (role == .initiator ? [] : [.pairing(.refused(.pairingNotSupported))]))
         }
@@ -244,9 +252,12 @@ import Testing
                 peripheral: role == .responder ? passing : Securing.configuration()
             )
             #expect(bench.secure(.encrypted).isSuccess)
-            #expect(bench.central.stored.map(\.isBonding) == [false] && bench.central.shelf.keys == nil)
-            #expect(bench.peripheral.stored.map(\.isBonding) == [false] && bench.peripheral.shelf.keys == nil)
-            #expect(bench.central.manager.encryption != nil && bench.peripheral.manager.encryption != nil)
+            #expect(bench.central.stored.map(\.isBonding) == [false])
+            #expect(bench.central.shelf.keys == nil)
+            #expect(bench.peripheral.stored.map(\.isBonding) == [false])
+            #expect(bench.peripheral.shelf.keys == nil)
+            #expect(bench.central.manager.encryption != nil)
+            #expect(bench.peripheral.manager.encryption != nil)
         }
     }
 }

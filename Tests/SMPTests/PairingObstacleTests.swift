@@ -53,7 +53,8 @@ import Testing
         bench[role].manager.consent = lack.consent
         #expect(bench.secure(lack.level, by: role).error == .cannotPair(lack.obstacle))
         #expect(bench[role].takeSent().isEmpty && bench[role].prompts.isEmpty && bench[role].ends == 0)
-        #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
+        #expect(bench.central.failures.isEmpty)
+        #expect(bench.peripheral.failures.isEmpty)
     }
 
     @Test("an encrypted link stays unchanged when a higher level is impossible", arguments: SecuringTests.both)
@@ -62,9 +63,12 @@ import Testing
         #expect(bench.secure(.encrypted).isSuccess)
         _ = (bench.central.takeSent(), bench.peripheral.takeSent())
         #expect(bench.secure(.authenticated, by: role).error == .cannotPair(.noInputNoOutput))
-        #expect(bench.central.takeSent().isEmpty && bench.peripheral.takeSent().isEmpty)
-        #expect(bench.central.manager.encryption != nil && bench.peripheral.manager.encryption != nil)
-        #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.peripheral.takeSent().isEmpty)
+        #expect(bench.central.manager.encryption != nil)
+        #expect(bench.peripheral.manager.encryption != nil)
+        #expect(bench.central.failures.isEmpty)
+        #expect(bench.peripheral.failures.isEmpty)
     }
 
     @Test("a caller with a lower requirement succeeds beside one whose requirement is impossible")
@@ -78,7 +82,8 @@ import Testing
         }
         bench.run()
         // The authenticated request came while the pairing for the first one was in progress.
-        #expect(results.filter { $0 == nil }.count == 2 && results.contains(.tooWeak))
+        #expect(results.filter { $0 == nil }.count == 2)
+        #expect(results.contains(.tooWeak))
         #expect(bench.secure(.authenticated).error == .cannotPair(.noInputNoOutput))
     }
 
@@ -100,7 +105,8 @@ import Testing
             bench.central.manager.pair { outcome.result = $0 }
             bench.run()
             #expect(outcome.error == .cannotPair(obstacle))
-            #expect(bench.central.takeSent().isEmpty && bench.central.manager.encryption != nil)
+            #expect(bench.central.takeSent().isEmpty)
+            #expect(bench.central.manager.encryption != nil)
         }
     }
 
@@ -129,7 +135,8 @@ import Testing
         bench.run()
         #expect(bench.central.link.takeSent(on: 6).last == [0x05, 0x05])
         #expect(bench.peripheral.link.takeSent(on: 6).last == [0x05, 0x05])
-        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(bench.central.prompts.isEmpty)
+        #expect(bench.peripheral.prompts.isEmpty)
         // A device with a stored key is encrypted, whatever else it requests.
         let keys = try Securing.bond(.noInputNoOutput)
         let bonded = PairedManagers(
@@ -140,14 +147,16 @@ import Testing
         bonded.central.manager.consent = .missing
         bonded.peripheral.link.inject([0x0B, 0x0D], on: 6)
         bonded.run()
-        #expect(bonded.central.manager.encryption != nil && bonded.central.takeSent().isEmpty)
+        #expect(bonded.central.manager.encryption != nil)
+        #expect(bonded.central.takeSent().isEmpty)
     }
 
     @Test func where_consent_is_given_nobody_is_asked() {
         let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
         for side in [bench.central, bench.peripheral] { side.manager.consent = .given }
         #expect(bench.secure(.encrypted).isSuccess)
-        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(bench.central.prompts.isEmpty)
+        #expect(bench.peripheral.prompts.isEmpty)
     }
 }
 

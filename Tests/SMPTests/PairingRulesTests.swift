@@ -40,16 +40,18 @@ import Testing
             _ = machine.handle(role == .initiator ? .start(PairingDemand()) : .received(Self.request()))
             #expect(machine.handle(.timeout) == [.closePrompt, .failed(.timedOut)])
         }
-        #expect(machine.isDead == isDead && !machine.isUnderWay)
+        #expect(machine.isDead == isDead)
+        #expect(!machine.isUnderWay)
         let events: [PairingMachine.Event] = [
             .permitted(true), .permitted(false), .answered(.accept), .answered(.refuse), .answered(.passkey(1)),
             .answered(.typing(.started)), .encrypted(true), .encrypted(false), .timeout, .linkLost,
             .cancel(.unspecifiedReason), .drop,
         ]
         for event in events { #expect(machine.handle(event).isEmpty, "\(event)") }
-        #expect(
-            machine.isDead == isDead && !machine.isUnderWay && machine.agreedKey == nil && machine.agreedLevel == nil
-        )
+        #expect(machine.isDead == isDead)
+        #expect(!machine.isUnderWay)
+        #expect(machine.agreedKey == nil)
+        #expect(machine.agreedLevel == nil)
         // A dead machine reports that to callers that want to pair, and sends nothing to the peer.
         let isCentral = role == .initiator
         let started: [PairingMachine.Action] = isDead ? [.failed(.timedOut)] : isCentral ? [.askPermission] : []
@@ -72,7 +74,8 @@ import Testing
         var bench = try method.bench()
         bench.pair()
         for side in [bench.initiator, bench.responder] {
-            #expect(side.result != nil && side.turns.count > 5)
+            #expect(side.result != nil)
+            #expect(side.turns.count > 5)
             for turn in side.turns {
                 let starts = turn.actions.count { $0 == .startTimer }
                 let hasSent = turn.actions.contains { if case .send = $0 { true } else { false } }
@@ -90,9 +93,11 @@ import Testing
         let outcome = PairedManagers.Outcome()
         bench.central.manager.secure(.encrypted) { outcome.result = $0 }
         bench.run(.milliseconds(29_990))
-        #expect(outcome.result == nil && bench.central.manager.isPairing)
+        #expect(outcome.result == nil)
+        #expect(bench.central.manager.isPairing)
         bench.run(.milliseconds(300))
-        #expect(outcome.error == .pairing(.timedOut) && !bench.central.manager.isPairing)
+        #expect(outcome.error == .pairing(.timedOut))
+        #expect(!bench.central.manager.isPairing)
     }
 
     /// Sixty keypresses restart the timeout and the next one does not; a new pairing counts from zero.
@@ -115,7 +120,8 @@ import Testing
             for _ in 0..<3 { #expect(machine.handle(.received(pressed)) == [.peerPressedKey(.digitEntered)]) }
             bench.initiator.machine = machine
             bench.run()
-            #expect(bench.initiator.error != nil && !bench.initiator.machine.isUnderWay)
+            #expect(bench.initiator.error != nil)
+            #expect(!bench.initiator.machine.isUnderWay)
             bench.initiator.prompts = []
         }
     }
@@ -169,7 +175,8 @@ import Testing
                 return
             }
             #expect(command.code == (role == .initiator ? .pairingPublicKey : .pairingResponse))
-            #expect(actions.last == .startTimer && machine.isUnderWay)
+            #expect(actions.last == .startTimer)
+            #expect(machine.isUnderWay)
         }
     }
 
@@ -275,7 +282,8 @@ import Testing
             #expect((victim.error == .refused(.keyRejected)) == !isAccepted)
             guard isAccepted else { continue }
             let address = try #require(victim.result?.keys.identityAddress)
-            #expect(address.value == value && address.kind.isRandom == (kind == 1))
+            #expect(address.value == value)
+            #expect(address.kind.isRandom == (kind == 1))
         }
     }
 }
@@ -296,20 +304,22 @@ extension PairingRulesTests {
         ] {
             #expect(command.framed().bytes.dropFirst() == ArraySlice([UInt8](repeating: 0, count: 16)))
         }
-        #expect(
-            IdentityAddressInformation().framed().bytes.count == 8 && SecurityRequest().framed().bytes == [0x0B, 0]
-        )
+        #expect(IdentityAddressInformation().framed().bytes.count == 8)
+        #expect(SecurityRequest().framed().bytes == [0x0B, 0])
     }
 
     /// A public key is the longest command, and the channel accepts it (Core Vol 3 Part H 3.2).
     @Test func the_channel_takes_the_longest_command_and_no_more() {
         #expect(PairingPublicKey().framed().count == SecurityManager.maximumPayload)
-        #expect(SecurityManager.maximumPayload == 65 && SMPCommand.longest == 64)
+        #expect(SecurityManager.maximumPayload == 65)
+        #expect(SMPCommand.longest == 64)
     }
 
     @Test func keys_begin_without_a_signature_made_or_taken() {
         let keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
-        #expect(keys.localSignCounter == 0 && keys.peerSignCounter == 0 && !keys.canEncrypt)
+        #expect(keys.localSignCounter == 0)
+        #expect(keys.peerSignCounter == 0)
+        #expect(!keys.canEncrypt)
         for isLocal in [false, true] {
             var keys = keys
             let key = EncryptionKey(key: Key128(Block128(high: 1, low: 1)))

@@ -50,12 +50,18 @@ import Testing
         #expect(outcome.isSuccess)
         for side in [bench.central, bench.peripheral] {
             #expect(side.manager.encryption?.isAuthenticated == true)
-            #expect(side.stored.count == 1 && side.stored.first?.isBonding == true)
-            #expect(side.manager.keys == side.stored.first?.keys && side.failures.isEmpty && !side.isPromptOpen)
+            #expect(side.stored.count == 1)
+            #expect(side.stored.first?.isBonding == true)
+            #expect(side.manager.keys == side.stored.first?.keys)
+            #expect(side.failures.isEmpty)
+            #expect(!side.isPromptOpen)
         }
         let (a, b) = (try #require(bench.central.manager.keys), try #require(bench.peripheral.manager.keys))
-        #expect(a.peerKey == b.localKey && a.localKey == b.peerKey && a.peerKey == a.localKey)
-        #expect(a.identityAddress == PairingBench.peripheral && b.identityAddress == PairingBench.central)
+        #expect(a.peerKey == b.localKey)
+        #expect(a.localKey == b.peerKey)
+        #expect(a.peerKey == a.localKey)
+        #expect(a.identityAddress == PairingBench.peripheral)
+        #expect(b.identityAddress == PairingBench.central)
         #expect(bench.air.keys == [try #require(a.peerKey).key])
     }
 
@@ -76,8 +82,10 @@ import Testing
         let bench = Self.bench()
         #expect(bench.secure(.authenticated).isSuccess)
         _ = bench.central.takeSent()
-        #expect(bench.secure(.encrypted).isSuccess && bench.secure(.secureConnections).isSuccess)
-        #expect(bench.central.takeSent().isEmpty && bench.air.keys.count == 1)
+        #expect(bench.secure(.encrypted).isSuccess)
+        #expect(bench.secure(.secureConnections).isSuccess)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.air.keys.count == 1)
     }
 
     @Test("many callers wait for one pairing, and callers beyond the limit are rejected")
@@ -102,9 +110,11 @@ import Testing
         bench.central.manager.pair { outcomes.0.result = $0 }
         bench.peripheral.manager.secure(.authenticated) { outcomes.1.result = $0 }
         bench.run()
-        #expect(outcomes.0.isSuccess && outcomes.1.isSuccess)
+        #expect(outcomes.0.isSuccess)
+        #expect(outcomes.1.isSuccess)
         #expect(bench.central.takeSent().count { $0.code == .pairingRequest } == 1)
-        #expect(bench.central.stored.count == 1 && bench.peripheral.stored.count == 1)
+        #expect(bench.central.stored.count == 1)
+        #expect(bench.peripheral.stored.count == 1)
     }
 
     @Test(arguments: both)
@@ -113,7 +123,9 @@ import Testing
         bench[without].manager.delegate = nil
         let outcome = bench.secure(.encrypted, by: without.other)
         #expect(outcome.error != nil)
-        #expect(bench.air.keys.isEmpty && bench.central.stored.isEmpty && bench.peripheral.stored.isEmpty)
+        #expect(bench.air.keys.isEmpty)
+        #expect(bench.central.stored.isEmpty)
+        #expect(bench.peripheral.stored.isEmpty)
     }
 
     @Test("behaviour 6.6: an absent user ends the pairing with the time-out", arguments: both)
@@ -131,7 +143,8 @@ import Testing
         _ = (bench.central.takeSent(), bench.peripheral.takeSent())
         #expect(bench.secure(.encrypted).error == .pairing(.timedOut))
         #expect(bench.secure(.encrypted, by: .responder).error == .pairing(.timedOut))
-        #expect(bench.central.takeSent().isEmpty && bench.peripheral.takeSent().isEmpty)
+        #expect(bench.central.takeSent().isEmpty)
+        #expect(bench.peripheral.takeSent().isEmpty)
     }
 
     @Test(arguments: both)
@@ -189,7 +202,8 @@ import Testing
             results.append("last")
         }
         bench.run()
-        #expect(results.prefix(2) == ["first", "last"] && results.count == 3)
+        #expect(results.prefix(2) == ["first", "last"])
+        #expect(results.count == 3)
         #expect(bench.central.failures.isEmpty)
         // The link is unchanged.
         #expect(bench.central.manager.encryption != nil)

@@ -228,7 +228,9 @@ extension SecurityMachineTests {
         let refusal = SecurityMachine.Action.send(.failed(PairingFailed(.pairingNotSupported)))
         let actions = machine.handle(.received(PairingRequest(Self.features).framed()))
         #expect(actions == [refusal, .stopTimer, .closePrompt, .finish(1, error), .fail(error)])
-        #expect(machine.state == .idle && machine.waiters.isEmpty && !machine.pairing.isUnderWay)
+        #expect(machine.state == .idle)
+        #expect(machine.waiters.isEmpty)
+        #expect(!machine.pairing.isUnderWay)
     }
 
     /// A caller that wants a pairing does not settle for the bond's key, which other callers do.
@@ -242,7 +244,8 @@ extension SecurityMachineTests {
             isCentral ? $0.central.state == .encrypting : $0.peripheral.state == .awaitsCentral
         }
         var machine = (isCentral ? begun : begun.asked())[role]
-        #expect(machine.handle(Self.pair).isEmpty && machine.waiters.count == 2)
+        #expect(machine.handle(Self.pair).isEmpty)
+        #expect(machine.waiters.count == 2)
         let rest: [SecurityMachine.Action] = isCentral ? [.askPermission] : []
         #expect(machine.handle(.encryption(.on)) == [.encryptionChanged, .finish(1, nil)] + rest)
         #expect(machine.waiters == [.init(number: 2, level: nil)])
@@ -257,10 +260,12 @@ extension SecurityMachineTests {
             #expect(!machine.handle(.wanted(.init(number: number, level: .encrypted))).isTurnedAway)
         }
         #expect(machine.handle(.wanted(.init(number: 65, level: .encrypted))) == [.finish(65, .notAllowed)])
-        #expect(machine.waiters.count == 64 && SecurityMachine.maximumWaiters == 64)
+        #expect(machine.waiters.count == 64)
+        #expect(SecurityMachine.maximumWaiters == 64)
         // Space is available again when they have gone.
         _ = machine.handle(.cancel)
-        #expect(machine.waiters.isEmpty && !machine.handle(.wanted(.init(number: 66, level: .encrypted))).isTurnedAway)
+        #expect(machine.waiters.isEmpty)
+        #expect(!machine.handle(.wanted(.init(number: 66, level: .encrypted))).isTurnedAway)
     }
 }
 

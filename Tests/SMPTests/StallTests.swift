@@ -67,7 +67,8 @@ import Testing
         let whole = try method.managers()
         whole.central.manager.pair()
         whole.run(.seconds(3))
-        #expect(whole.central.stored.count == 1 && whole.peripheral.stored.count == 1)
+        #expect(whole.central.stored.count == 1)
+        #expect(whole.peripheral.stored.count == 1)
         let commands = whole[silent].takeSent()
         for step in commands.indices {
             let what = "\(commands[step].code) withheld"
@@ -125,7 +126,8 @@ import Testing
         bench.run(.milliseconds(24_990))
         #expect(outcome.result == nil)
         bench.run(.milliseconds(20))
-        #expect(outcome.error == .pairing(.timedOut) && bench.peripheral.failures == [.pairing(.timedOut)])
+        #expect(outcome.error == .pairing(.timedOut))
+        #expect(bench.peripheral.failures == [.pairing(.timedOut)])
         #expect(bench.peripheral.manager.machine.state == .idle)
     }
 }
