@@ -58,13 +58,15 @@ import Testing
         let desk = try #require(office.desk)
         #expect(office.links.map(\.number) == [1, 2, 3])
         for link in 0..<3 { office.ask(link) }
-        #expect(desk.opened.map(\.link) == [1] && office.links.allSatisfy { $0.hasPrompt })
+        #expect(desk.opened.map(\.link) == [1])
+        #expect(office.links.allSatisfy { $0.hasPrompt })
         // A keypress does not complete the prompt.
         desk.answers[0](.typing(.digitEntered))
         #expect(office.answered == ["1 \(PairingAnswer.typing(.digitEntered))"] && office.links[0].hasPrompt)
         desk.answers[0](.accept)
         #expect(office.answered.last == "1 accept" && !office.links[0].hasPrompt)
-        #expect(desk.opened.map(\.link) == [1, 2] && desk.closed.isEmpty)
+        #expect(desk.opened.map(\.link) == [1, 2])
+        #expect(desk.closed.isEmpty)
         // An answer counts once.
         desk.answers[0](.refuse)
         #expect(office.answered.count == 2)
@@ -75,7 +77,8 @@ import Testing
         #expect(office.answered.count == 2)
         desk.answers[2](.refuse)
         #expect(office.answered.last == "3 refuse" && !office.links[2].hasPrompt)
-        #expect(office.answered.count == 3 && desk.closed == [2])
+        #expect(office.answered.count == 3)
+        #expect(desk.closed == [2])
     }
 
     /// A link's later prompt replaces its earlier one.
@@ -86,7 +89,8 @@ import Testing
         office.ask(1, .compare(1))
         office.ask(1, .compare(2))
         office.ask(0, .enterPasskey)
-        #expect(desk.closed == [1] && desk.opened.map(\.prompt) == [.confirmPairing, .enterPasskey])
+        #expect(desk.closed == [1])
+        #expect(desk.opened.map(\.prompt) == [.confirmPairing, .enterPasskey])
         desk.answers[0](.accept)
         #expect(office.answered.isEmpty)
         desk.answers[1](.passkey(5))
@@ -100,9 +104,12 @@ import Testing
         let desk = try #require(office.desk)
         for link in 0..<3 { office.ask(link) }
         office.links[1].end()
-        #expect(desk.closed.isEmpty && desk.opened.count == 1)
+        #expect(desk.closed.isEmpty)
+        #expect(desk.opened.count == 1)
         office.links[0].end()
-        #expect(desk.closed == [1] && desk.opened.map(\.link) == [1, 3] && office.answered.isEmpty)
+        #expect(desk.closed == [1])
+        #expect(desk.opened.map(\.link) == [1, 3])
+        #expect(office.answered.isEmpty)
         #expect(!office.links[0].hasPrompt && !office.links[1].hasPrompt)
     }
 
@@ -116,7 +123,8 @@ import Testing
         office.bench.links.all.removeAll { $0 === second }
         try #require(second == nil)
         desk.answers[0](.accept)
-        #expect(desk.opened.map(\.link) == [1, 3] && office.answered == ["1 accept"])
+        #expect(desk.opened.map(\.link) == [1, 3])
+        #expect(office.answered == ["1 accept"])
     }
 
     /// A prompter that is gone, removed or released, counts as a refusal (AB-A14).
@@ -125,7 +133,8 @@ import Testing
         let office = try Office()
         for link in 0..<2 { office.ask(link) }
         office.deviceSecurity.prompter = nil
-        #expect(office.answered == ["1 refuse", "2 refuse"] && office.links.allSatisfy { !$0.hasPrompt })
+        #expect(office.answered == ["1 refuse", "2 refuse"])
+        #expect(office.links.allSatisfy { !$0.hasPrompt })
         office.ask(2)
         #expect(office.answered.last == "3 refuse" && !office.links[2].hasPrompt)
         // Another user gets no earlier prompt, and receives all prompts from now on.
@@ -133,7 +142,8 @@ import Testing
         office.ask(0)
         let second = Desk()
         office.deviceSecurity.prompter = second
-        #expect(office.answered.count == 3 && second.opened.isEmpty)
+        #expect(office.answered.count == 3)
+        #expect(second.opened.isEmpty)
         try #require(office.desk).answers.last?(.accept)
         #expect(office.answered.last == "1 accept")
         office.ask(1)
@@ -161,7 +171,8 @@ import Testing
         }
         office.ask(1)
         office.deviceSecurity.prompter = nil
-        #expect(office.answered.isEmpty && other.opened.map(\.prompt) == [.compare(7)])
+        #expect(office.answered.isEmpty)
+        #expect(other.opened.map(\.prompt) == [.compare(7)])
         other.answers.first?(.accept)
         #expect(office.answered == ["2 accept"])
     }
@@ -172,10 +183,13 @@ import Testing
     @Test func aHandleThatIsUsedAgainEndsTheOldLink() throws {
         let bench = try SecurityBench(.peripheral)
         let second = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
-        #expect(bench.link.isOpen && second.isOpen)
+        #expect(bench.link.isOpen)
+        #expect(second.isOpen)
         let l2cap = L2CAPConnection(link: second.connection, role: .peripheral, loop: bench.hci.loop)
         let third = try #require(bench.deviceSecurity.attach(second.connection, l2cap, ownAddress: .none))
-        #expect(bench.link.isOpen && !second.isOpen && third.isOpen)
+        #expect(bench.link.isOpen)
+        #expect(!second.isOpen)
+        #expect(third.isOpen)
         second.end()
         #expect(bench.deviceSecurity.link(second.connection.handle) === third)
     }
@@ -204,16 +218,20 @@ import Testing
         var keys = SecurityBench.bond().keys
         (keys.identityKey, keys.identityAddress) = (irk, SecurityBench.address)
         try third.store(keys, isBonding: true)
-        #expect(replaced == [1] && bench.disconnects.map(\.handle) == [SecurityBench.handle])
+        #expect(replaced == [1])
+        #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle])
         #expect(bench.disconnects.map(\.reason) == [.remoteUserTerminated])
-        #expect(stranger.isOpen && third.isOpen && !bench.link.isOpen)
+        #expect(stranger.isOpen)
+        #expect(third.isOpen)
+        #expect(!bench.link.isOpen)
     }
 
     /// A bond without an identity resolving key never matches a private address.
     @Test func aBondWithoutAnIdentityKeyIsNotFoundByAPrivateAddress() throws {
         let address = BluetoothAddress(0b01 << 46 | 0x1234, kind: .randomDevice)
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond(), from: address)
-        #expect(bench.link.bond == nil && bench.link.peer == address)
+        #expect(bench.link.bond == nil)
+        #expect(bench.link.peer == address)
     }
 
     /// A fixed address is its own identity, and has no key (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
@@ -248,9 +266,11 @@ import Testing
         )
         func known() -> [PrivatePeer] { bench.bonds.bonds.map { PrivatePeer($0) } }
         bench.deviceSecurity.privacy = privacy
-        #expect(privacy.peers == known() && !known().isEmpty)
+        #expect(privacy.peers == known())
+        #expect(!known().isEmpty)
         bench.change(1)
-        #expect(privacy.peers == known() && privacy.peers.first?.lastUse != PrivatePeer(SecurityBench.bond()).lastUse)
+        #expect(privacy.peers == known())
+        #expect(privacy.peers.first?.lastUse != PrivatePeer(SecurityBench.bond()).lastUse)
         bench.deviceSecurity.bonds = nil
         #expect(privacy.peers.isEmpty)
         bench.deviceSecurity.bonds = bench.bonds
@@ -258,7 +278,8 @@ import Testing
         var changed: [BondIdentifier] = []
         bench.deviceSecurity.onBondChange = { changed.append($0) }
         try bench.deviceSecurity.forget(SecurityBench.bond().identifier)
-        #expect(privacy.peers.isEmpty && changed == [SecurityBench.bond().identifier])
+        #expect(privacy.peers.isEmpty)
+        #expect(changed == [SecurityBench.bond().identifier])
     }
 
     @Test func withoutAControllerNothingIsSent() {
@@ -269,7 +290,8 @@ import Testing
             answers.append("\($0)")
         }
         #expect(answers == ["\(Result<Disconnect.Response, HCICommandError>.failure(.host(.notRunning)))"])
-        #expect(security.bond(behind: SecurityBench.address) == nil && security.bonds == nil)
+        #expect(security.bond(behind: SecurityBench.address) == nil)
+        #expect(security.bonds == nil)
     }
 
     @Test func whatWasGivenAwayIsUsedUp() throws {
@@ -277,6 +299,7 @@ import Testing
         bench.deviceSecurity.offerOutOfBand(try #require(OwnOutOfBandData(random: RandomSource(seed: 1))))
         #expect(bench.deviceSecurity.ownOutOfBand != nil)
         bench.link.securityManager(bench.link.manager, perform: .usedOutOfBand)
-        #expect(bench.deviceSecurity.ownOutOfBand == nil && bench.link.manager.outOfBand.own == nil)
+        #expect(bench.deviceSecurity.ownOutOfBand == nil)
+        #expect(bench.link.manager.outOfBand.own == nil)
     }
 }

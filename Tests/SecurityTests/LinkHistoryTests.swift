@@ -128,7 +128,8 @@ enum ProtectedPDU: CaseIterable {
     @Test func allProtocolsOfALinkShareItsHistory() throws {
         let scene = try Scene()
         let history = scene.bench.l2cap.history
-        #expect(scene.client.bearer.history === history && scene.session.bearer.history === history)
+        #expect(scene.client.bearer.history === history)
+        #expect(scene.session.bearer.history === history)
         for isEncrypted in [false, true] {
             if isEncrypted { scene.encrypt() }
             #expect(scene.bench.link.linkSecurity.isEncrypted == isEncrypted)
@@ -137,6 +138,7 @@ enum ProtectedPDU: CaseIterable {
         }
         // What is left to do for a closed link is judged by its last security.
         scene.bench.l2cap.close()
-        #expect(scene.session.linkSecurity.isEncrypted && scene.client.linkSecurity.isEncrypted)
+        #expect(scene.session.linkSecurity.isEncrypted)
+        #expect(scene.client.linkSecurity.isEncrypted)
     }
 }

@@ -71,7 +71,8 @@ import Testing
             link.onEvent = {
                 guard case .changed(let new) = $0 else { return }
                 told.append(new)
-                #expect(new == link.linkSecurity && client.linkSecurity == new)
+                #expect(new == link.linkSecurity)
+                #expect(client.linkSecurity == new)
                 #expect(bench.protection == new)
             }
             for stage in Stage.allCases {
@@ -145,8 +146,10 @@ import Testing
         // A new link has these settings from the start.
         security.prompter = nil
         let next = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
-        #expect(next.manager.configuration.ioCapability == .noInputNoOutput && next.manager.consent == .given)
-        #expect(manager.role == (role == .central ? .initiator : .responder) && next.manager.role == .responder)
+        #expect(next.manager.configuration.ioCapability == .noInputNoOutput)
+        #expect(next.manager.consent == .given)
+        #expect(manager.role == (role == .central ? .initiator : .responder))
+        #expect(next.manager.role == .responder)
     }
 
     /// The level that a refusal leads to (Core Vol 3 Part C 10.3.1, table 10.2), for each key with which the link may
@@ -176,7 +179,9 @@ import Testing
             var answers = 0
             bench.link.secure(after: .readNotPermitted) { answers += $0 == .untried ? 1 : 2 }
             bench.hci.run()
-            #expect(answers == 1 && bench.hci.transport.commands.isEmpty && bench.hci.transport.data.isEmpty)
+            #expect(answers == 1)
+            #expect(bench.hci.transport.commands.isEmpty)
+            #expect(bench.hci.transport.data.isEmpty)
         }
     }
 
@@ -185,7 +190,8 @@ import Testing
             #expect(configuration.floor == floor)
             for level in Self.levels {
                 let raised = level.asked.joined(with: floor.asked)
-                #expect(level.asked.isMet(by: level) && raised.minimumKeySize == max(level.keySize, floor.keySize))
+                #expect(level.asked.isMet(by: level))
+                #expect(raised.minimumKeySize == max(level.keySize, floor.keySize))
                 for key in Self.levels {
                     let isEnough = Self.isAsGood(key, as: level) && Self.isAsGood(key, as: floor)
                     #expect(raised.isMet(by: key) == isEnough)
@@ -196,10 +202,16 @@ import Testing
         #expect(only.floor == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
         // Except for debug keys, all other settings have their usual values.
         let usual = PairingConfiguration()
-        #expect(only.isPairable && only.bonds && only.ioCapability == usual.ioCapability && !only.isDebugMode)
+        #expect(only.isPairable)
+        #expect(only.bonds)
+        #expect(only.ioCapability == usual.ioCapability)
+        #expect(!only.isDebugMode)
         let policy = SecurityPolicy()
-        #expect(policy.lostBonds == .refused && policy.lostBondsOfCentrals == nil && policy.asksConsent)
-        #expect(policy.encryptsBondedPeers && policy.capabilityAsPeripheral == nil)
+        #expect(policy.lostBonds == .refused)
+        #expect(policy.lostBondsOfCentrals == nil)
+        #expect(policy.asksConsent)
+        #expect(policy.encryptsBondedPeers)
+        #expect(policy.capabilityAsPeripheral == nil)
     }
 
     /// A peer that breaks a pairing off has to wait, unless this device caused the failure (Core Vol 3 Part H 2.3.6,
@@ -211,7 +223,8 @@ import Testing
             .refusedByPerson, .linkLost, .notAllowed, .tooWeak, .keysRefused,
         ]
         for error in counted { #expect(error.countsAsFailedPairing) }
-        #expect(!SecurityError.cancelled.countsAsFailedPairing && !SecurityError.forgotten.countsAsFailedPairing)
+        #expect(!SecurityError.cancelled.countsAsFailedPairing)
+        #expect(!SecurityError.forgotten.countsAsFailedPairing)
     }
 
     /// A central encrypts with the bond if the policy says so; a waiting caller gets the result once.
@@ -251,7 +264,8 @@ import Testing
         if hasPairedWithout { try bench.link.store(bond.keys, isBonding: false) }
         bench.change(1)
         let now = try #require(bench.link.bond)
-        #expect(now.isLost == (isLost && hasPairedWithout) && now.lastUse > before)
+        #expect(now.isLost == (isLost && hasPairedWithout))
+        #expect(now.lastUse > before)
     }
 
     /// Sign counters never go back (Core Vol 3 Part H 2.4.5), whichever link used them.
@@ -289,14 +303,19 @@ import Testing
                 try bench.bonds.add(bond)
             }
             (bench.link.identifier, bench.link.name) = (other, "Lamp")
-            #expect(bench.link.prompted.identifier == other && bench.link.prompted.name == "Lamp")
+            #expect(bench.link.prompted.identifier == other)
+            #expect(bench.link.prompted.name == "Lamp")
             try bench.link.store(SecurityBench.bond().keys, isBonding: true)
             let bond = try #require(bench.link.bond)
             // A peer that has not proved the key of a bonded peer does not get that bond (AB-S10, behaviour 6.20).
-            #expect((bond.identifier == other) == isFree && bond.name == "Lamp")
-            #expect(bond.address == SecurityBench.address && bond.record == nil && bond.cache == nil)
+            #expect((bond.identifier == other) == isFree)
+            #expect(bond.name == "Lamp")
+            #expect(bond.address == SecurityBench.address)
+            #expect(bond.record == nil)
+            #expect(bond.cache == nil)
             #expect(bench.bonds.bonds.count == (isFree ? 1 : 2))
-            #expect(bench.link.prompted.identifier == bond.identifier && bench.link.prompted.address == bond.address)
+            #expect(bench.link.prompted.identifier == bond.identifier)
+            #expect(bench.link.prompted.address == bond.address)
         }
     }
 
@@ -311,8 +330,13 @@ import Testing
         let keys = SecurityBench.bond(authenticated: true).keys
         try bench.link.store(keys, isBonding: true)
         let new = try #require(bench.bonds.bonds.first)
-        #expect(bench.bonds.bonds.count == 1 && new.identifier == bond.identifier && new.keys == keys)
-        #expect(new.name == "Lamp" && new.record == bond.record && new.cache == bond.cache && !new.isLost)
+        #expect(bench.bonds.bonds.count == 1)
+        #expect(new.identifier == bond.identifier)
+        #expect(new.keys == keys)
+        #expect(new.name == "Lamp")
+        #expect(new.record == bond.record)
+        #expect(new.cache == bond.cache)
+        #expect(!new.isLost)
     }
 
     /// Only a peer that has paired under the stored address may be addressed by it again (Core Vol 6 Part B 6).
@@ -334,7 +358,8 @@ import Testing
             keys.identityAddress = given
             try link.store(keys, isBonding: true)
             let bond = try #require(link.bond)
-            #expect(bond.showsIdentity == shows && bond.address == (given ?? address.plain))
+            #expect(bond.showsIdentity == shows)
+            #expect(bond.address == (given ?? address.plain))
         }
     }
 }

@@ -29,7 +29,8 @@ import Testing
             )
         )
         bench.hci.inject(EncryptionKeyRefreshComplete(status: .success, handle: SecurityBench.handle))
-        #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
+        #expect(!bench.link.linkSecurity.isEncrypted)
+        #expect(!bench.protection.isEncrypted)
         #expect(bench.link.manager.encryption == nil)
     }
 
@@ -48,13 +49,17 @@ import Testing
     func aBondedPeerIsEncryptedAtOnce() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         let command = try #require(bench.hci.transport.commands.first as? LEEnableEncryption)
-        #expect(command.longTermKey.bytes == Self.key.littleEndianBytes && command.random == 0)
+        #expect(command.longTermKey.bytes == Self.key.littleEndianBytes)
+        #expect(command.random == 0)
         var results: [Bool] = []
         bench.link.prepare { results.append($0.isSuccess) }
-        #expect(results.isEmpty && bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        #expect(results.isEmpty)
+        #expect(bench.link.linkSecurity.hasKey)
+        #expect(!bench.link.linkSecurity.isEncrypted)
         bench.change(1)
         #expect(results == [true])
-        #expect(bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.isAuthenticated)
+        #expect(bench.link.linkSecurity.isEncrypted)
+        #expect(bench.link.linkSecurity.isAuthenticated)
         #expect(bench.protection == LinkSecurity(isEncrypted: true, isAuthenticated: true, isSecureConnections: true))
         bench.link.prepare { results.append($0.isSuccess) }
         #expect(results == [true, true])
@@ -90,13 +95,16 @@ import Testing
         bench.link.onEvent = { if $0 == .bondLost { lost += 1 } }
         bench.link.prepare { results.append($0) }
         bench.change(0, .pinOrKeyMissing)
-        #expect(results.first?.error == .peerLostKey && lost == 1)
-        #expect(bench.bonds.bonds.first?.isLost == true && bench.link.bond?.isLost == true)
+        #expect(results.first?.error == .peerLostKey)
+        #expect(lost == 1)
+        #expect(bench.bonds.bonds.first?.isLost == true)
+        #expect(bench.link.bond?.isLost == true)
         #expect(bench.bonds.bonds.first?.keys.peerKey?.key == Self.key)
         // It recovers if the peer has the key after all.
         bench.link.secure(.encrypted) { _ in }
         bench.change(1)
-        #expect(bench.bonds.bonds.first?.isLost == false && bench.link.linkSecurity.isEncrypted)
+        #expect(bench.bonds.bonds.first?.isLost == false)
+        #expect(bench.link.linkSecurity.isEncrypted)
     }
 
     @Test func aControllerThatDoesNotEncryptIsTold() throws {
@@ -114,7 +122,8 @@ import Testing
         bench.change(1)
         bench.change(0)
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
-        #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
+        #expect(!bench.link.linkSecurity.isEncrypted)
+        #expect(!bench.protection.isEncrypted)
     }
 
     @Test(arguments: [HCIStatus.pinOrKeyMissing, .connectionTimeout, .unspecifiedError])
@@ -142,7 +151,9 @@ import Testing
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(1)
         try bench.deviceSecurity.forget(BondIdentifier(high: 7, low: 7))
-        #expect(bench.bonds.bonds.isEmpty && bench.link.bond == nil && bench.disconnects.count == 1)
+        #expect(bench.bonds.bonds.isEmpty)
+        #expect(bench.link.bond == nil)
+        #expect(bench.disconnects.count == 1)
     }
 
     @Test("AB-S07: an old bond below the required mode protects nothing")
@@ -169,9 +180,11 @@ import Testing
         let part: UInt32 = 0x40_1234
         let address = BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
         let bench = try SecurityBench(.peripheral, bond: bond, from: address)
-        #expect(bench.link.bond?.identifier == bond.identifier && bench.link.peer == SecurityBench.address)
+        #expect(bench.link.bond?.identifier == bond.identifier)
+        #expect(bench.link.peer == SecurityBench.address)
         // A device that replays the address has no key.
-        #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
+        #expect(!bench.link.linkSecurity.isEncrypted)
+        #expect(!bench.protection.isEncrypted)
         for requirement in SecurityLevel.cases.dropFirst() {
             #expect(bench.link.linkSecurity.attributeRefusal(of: requirement) == .insufficientEncryption)
         }
@@ -201,10 +214,13 @@ import Testing
         let owner = bench.owner(of: bench.link)
         owner.onReplaced = { replaced += 1 }
         #expect(bench.connect(addresses[0], 0x41) == nil)
-        #expect(bench.disconnects.map(\.handle.rawValue) == [0x41] && replaced == 0)
+        #expect(bench.disconnects.map(\.handle.rawValue) == [0x41])
+        #expect(replaced == 0)
         #expect(bench.link.linkSecurity.isEncrypted)
         let refused = try #require(bench.hci.reported.compactMap { $0 as? SecurityEvent }.last)
-        #expect(refused.link?.rawValue == 0x41 && refused.peer == bench.link.peer && refused.weight == .notice)
+        #expect(refused.link?.rawValue == 0x41)
+        #expect(refused.peer == bench.link.peer)
+        #expect(refused.weight == .notice)
         let isRefusal = if case .secondLinkRefused = refused.kind { true } else { false }
         #expect(isRefusal, "\(refused)")
         // It gets no key, whatever it requests.
@@ -226,12 +242,15 @@ import Testing
         var failure: SecurityError?
         bench.link.secure(.encrypted) { failure = $0.error }
         let newcomer = try #require(bench.connect(addresses[1], 0x41))
-        #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle] && replaced == 1 && failure == .linkLost)
+        #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle])
+        #expect(replaced == 1)
+        #expect(failure == .linkLost)
         // Nothing happens on the old link any more, although it still exists.
         bench.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
         #expect(bench.hci.transport.commands.last is LELongTermKeyRequestNegativeReply)
         bench.change(1)
-        #expect(!bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.hasKey)
+        #expect(!bench.link.linkSecurity.isEncrypted)
+        #expect(bench.link.linkSecurity.hasKey)
         let handle = ConnectionHandle(rawValue: 0x41)
         bench.hci.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
         bench.change(1, .success, handle)
@@ -256,10 +275,12 @@ import Testing
         let bench = try SecurityBench(.central, bond: SecurityBench.bond(secureConnections: false))
         bench.deviceSecurity.configuration = .secureConnectionsOnly
         // Until it is encrypted, the link may be to any device.
-        #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        #expect(bench.link.linkSecurity.hasKey)
+        #expect(!bench.link.linkSecurity.isEncrypted)
         #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientEncryption)
         bench.change(1)
-        #expect(!bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        #expect(!bench.link.linkSecurity.hasKey)
+        #expect(!bench.link.linkSecurity.isEncrypted)
         #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientAuthentication)
     }
 
