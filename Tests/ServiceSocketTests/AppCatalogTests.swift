@@ -30,7 +30,8 @@ import Testing
         loop.run(for: .milliseconds(4_990))
         #expect(answers == 0)
         loop.run(for: .milliseconds(10))
-        #expect(answers == 10 && catalog.commands.isEmpty)
+        #expect(answers == 10)
+        #expect(catalog.commands.isEmpty)
         // A single thread waits, whatever the number of callers.
         mayEnd.signal()
     }
@@ -64,7 +65,8 @@ import Testing
                 mayEnd.signal()
             }
         }
-        #expect(commands == [["b": ["/b"]], ["b": ["/b"]]] && reads.load(ordering: .relaxed) == 2)
+        #expect(commands == [["b": ["/b"]], ["b": ["/b"]]])
+        #expect(reads.load(ordering: .relaxed) == 2)
     }
 
     @Test("AB-G05: pipes, directories and endless lists do not hide an app")

@@ -68,8 +68,10 @@ import Testing
         let world = ClientWorld(table: processes.table())
         let client = app(world)
         #expect(perform(.forceQuit, world))
-        #expect(client.goodbye()?.contains("the user force-quit it") == true && client.isClosed)
-        #expect(world.with { $0.apps.preservation.apps.isEmpty } && world.clients.with { $0.callers.isEmpty })
+        #expect(client.goodbye()?.contains("the user force-quit it") == true)
+        #expect(client.isClosed)
+        #expect(world.with { $0.apps.preservation.apps.isEmpty })
+        #expect(world.clients.with { $0.callers.isEmpty })
         #expect(processes.take() == ["77 15"])
         world.world.run(for: .milliseconds(4_990))
         #expect(processes.take().isEmpty)
@@ -83,7 +85,8 @@ import Testing
         let world = ClientWorld(table: processes.table())
         let client = app(world)
         #expect(perform(.terminate, world))
-        #expect(client.isClosed && world.with { $0.apps.preservation.apps.count } == 1)
+        #expect(client.isClosed)
+        #expect(world.with { $0.apps.preservation.apps.count } == 1)
         #expect(processes.take() == ["77 15"])
         processes.beginnings.withLock { $0[77] = nil }
         world.world.run(for: .seconds(10))
@@ -114,7 +117,8 @@ import Testing
         for (process, user) in [(0, 1_000), (1, 1_000), (-5, 1_000), (getpid(), 1_000), (77, 1_001)] {
             let world = ClientWorld(letsOthersIn: true, table: processes.table())
             let client = app(world, process: Int32(process), user: UInt32(user))
-            #expect(perform(.forceQuit, world) && client.isClosed)
+            #expect(perform(.forceQuit, world))
+            #expect(client.isClosed)
             world.world.run(for: .seconds(10))
             #expect(processes.take().isEmpty, "\(process) \(user)")
         }
@@ -126,7 +130,8 @@ import Testing
         let world = ClientWorld(table: processes.table())
         app(world).die()
         world.world.run(for: .seconds(10))
-        #expect(processes.take().isEmpty && world.with { $0.apps.preservation.apps.count } == 1)
+        #expect(processes.take().isEmpty)
+        #expect(world.with { $0.apps.preservation.apps.count } == 1)
     }
 
     @Test("an app without a usage description is reported as crashed, and its process continues")
@@ -137,7 +142,8 @@ import Testing
         let client = world.connect(process: 77)
         client.greet("app", declaring: AppDeclaration())
         client.send(.openManager(ManagerID(1), .central, ManagerOptions()))
-        #expect(client.goodbye()?.contains("crashed") == true && client.isClosed)
+        #expect(client.goodbye()?.contains("crashed") == true)
+        #expect(client.isClosed)
         world.world.run(for: .seconds(10))
         #expect(processes.take().isEmpty)
     }
@@ -159,10 +165,14 @@ import Testing
                 }
             }
             #expect(asked() == ["thaw app-harald-*.service"])
-            #expect(perform(.suspend, world) && asked() == (isFrozen ? ["freeze app-harald-app.service"] : []))
-            #expect(perform(.foreground, world) && asked() == (isFrozen ? ["thaw app-harald-app.service"] : []))
+            #expect(perform(.suspend, world))
+            #expect(asked() == (isFrozen ? ["freeze app-harald-app.service"] : []))
+            #expect(perform(.foreground, world))
+            #expect(asked() == (isFrozen ? ["thaw app-harald-app.service"] : []))
             // A frozen process could not end in good order.
-            #expect(perform(.suspend, world) && perform(.forceQuit, world) && client.isClosed)
+            #expect(perform(.suspend, world))
+            #expect(perform(.forceQuit, world))
+            #expect(client.isClosed)
             #expect(asked().last == (isFrozen ? "thaw app-harald-app.service" : nil))
             #expect(processes.take() == ["77 15"])
         }
@@ -179,7 +189,8 @@ import Testing
         let client = app(world, user: 2_000)
         world.with { system in for app in system.managers.apps { system.perform(.suspend, on: app.name) { _ in } } }
         world.world.run(for: .seconds(1))
-        #expect(!client.isClosed && world.with { _ in units.value.take() } == ["thaw app-harald-*.service"])
+        #expect(!client.isClosed)
+        #expect(world.with { _ in units.value.take() } == ["thaw app-harald-*.service"])
     }
 
     @Test("behaviour 9.1: events of a suspended process queue in order until it is opened")
@@ -191,7 +202,8 @@ import Testing
             world.phone.setPower(isOn)
             world.world.run(for: .seconds(1))
         }
-        #expect(client.take().isEmpty && !client.isClosed)
+        #expect(client.take().isEmpty)
+        #expect(!client.isClosed)
         #expect(perform(.foreground, world))
         #expect(client.events() == [.stateChanged(.poweredOff), .stateChanged(.poweredOn)])
     }

@@ -36,16 +36,21 @@ final class StubUnits: UnitManager {
     @Test("a unit is frozen with its app and thawed when the app resumes, one operation at a time")
     func oneAfterTheOther() {
         var machine = FreezingMachine()
-        #expect(machine.handle(.resumed) == nil && machine.handle(.suspended) == .freeze)
+        #expect(machine.handle(.resumed) == nil)
+        #expect(machine.handle(.suspended) == .freeze)
         // The app is opened and left again before systemd has acted.
-        #expect(machine.handle(.resumed) == nil && machine.handle(.suspended) == nil)
-        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .frozen)
-        #expect(machine.handle(.suspended) == nil && machine.handle(.resumed) == .thaw)
+        #expect(machine.handle(.resumed) == nil)
+        #expect(machine.handle(.suspended) == nil)
+        #expect(machine.handle(.done(isDone: true)) == nil)
+        #expect(machine.state == .frozen)
+        #expect(machine.handle(.suspended) == nil)
+        #expect(machine.handle(.resumed) == .thaw)
         #expect(machine.handle(.suspended) == nil)
         #expect(machine.handle(.done(isDone: true)) == .freeze)
         #expect(machine.handle(.resumed) == nil)
         #expect(machine.handle(.done(isDone: true)) == .thaw)
-        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .thawed)
+        #expect(machine.handle(.done(isDone: true)) == nil)
+        #expect(machine.state == .thawed)
     }
 
     @Test(
@@ -55,13 +60,17 @@ final class StubUnits: UnitManager {
         var machine = FreezingMachine()
         #expect(machine.handle(.suspended) == .freeze)
         #expect(machine.handle(.done(isDone: false)) == .thaw)
-        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .thawed && !machine.isStuck)
+        #expect(machine.handle(.done(isDone: true)) == nil)
+        #expect(machine.state == .thawed)
+        #expect(!machine.isStuck)
         #expect(machine.handle(.suspended) == .freeze)
         #expect(machine.handle(.done(isDone: true)) == nil)
         #expect(machine.handle(.resumed) == .thaw)
         for _ in 1..<FreezingMachine.maximumAttempts { #expect(machine.handle(.done(isDone: false)) == .thaw) }
-        #expect(machine.handle(.done(isDone: false)) == nil && machine.isStuck)
-        #expect(machine.handle(.suspended) == nil && machine.handle(.resumed) == nil)
+        #expect(machine.handle(.done(isDone: false)) == nil)
+        #expect(machine.isStuck)
+        #expect(machine.handle(.suspended) == nil)
+        #expect(machine.handle(.resumed) == nil)
     }
 
     @Test(
@@ -88,7 +97,8 @@ final class StubUnits: UnitManager {
                 pending = verb ?? pending
             }
             for _ in 0..<4 { finish() }
-            #expect(pending == nil && isFrozen == isWanted)
+            #expect(pending == nil)
+            #expect(isFrozen == isWanted)
         }
     }
 

@@ -20,7 +20,8 @@ import Testing
         world.world.run(for: .milliseconds(4_990))
         #expect(!client.isClosed)
         world.world.run(for: .milliseconds(20))
-        #expect(client.goodbye()?.contains("no message arrived") == true && client.isClosed)
+        #expect(client.goodbye()?.contains("no message arrived") == true)
+        #expect(client.isClosed)
         #expect(world.clients.with { $0.callers.isEmpty })
     }
 
@@ -92,7 +93,8 @@ import Testing
             liar.send(.openManager(ManagerID(number), .peripheral, ManagerOptions()))
             #expect(liar.goodbye()?.contains("manager \(number)") == true && liar.isClosed)
         }
-        #expect(!one.isClosed && !two.isClosed)
+        #expect(!one.isClosed)
+        #expect(!two.isClosed)
     }
 
     @Test("AB-G05: managers beyond an app's limit stay unsupported")
@@ -120,7 +122,8 @@ import Testing
         client.send(.request(ManagerID(1), scan))
         #expect(world.with { $0.centrals.count } == 1)
         client.die()
-        #expect(world.with { $0.centrals.isEmpty } && world.clients.with { $0.callers.isEmpty })
+        #expect(world.with { $0.centrals.isEmpty })
+        #expect(world.clients.with { $0.callers.isEmpty })
     }
 
     @Test("AB-G05: unread messages to a client are bounded, and its requests are not read meanwhile")
@@ -167,7 +170,9 @@ import Testing
         let again = world.connect(user: 1_001)
         again.send(Opening.app(Hello(AppIdentity(name: "app"))).encoded())
         let text = again.goodbye() ?? ""
-        #expect(text.contains("user 1000") && text.contains("user 1001") && text.contains("HARALD_SERVICE"))
+        #expect(text.contains("user 1000"))
+        #expect(text.contains("user 1001"))
+        #expect(text.contains("HARALD_SERVICE"))
         for user in [0, ClientWorld.owner] {
             let welcome = world.connect(user: user)
             welcome.send(Opening.app(Hello(AppIdentity(name: "app"))).encoded())

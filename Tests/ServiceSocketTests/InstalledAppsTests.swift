@@ -55,7 +55,8 @@ import Testing
         #expect(LaunchCommand.escaped("-/\u{7F}\n\u{0}") == "\\x2d\\x2f\\x7f\\x0a\\x00")
         #expect(LaunchCommand.escaped("\u{10}é") == "\\x10\\xc3\\xa9")
         let long = String(repeating: "a", count: 100)
-        #expect(LaunchCommand.escaped(long) == long && LaunchCommand.escaped(long + "b") == long)
+        #expect(LaunchCommand.escaped(long) == long)
+        #expect(LaunchCommand.escaped(long + "b") == long)
         #expect(LaunchCommand.unit(of: AppIdentity(name: "a b")) == "app-harald-a\\x20b.service")
     }
 

@@ -45,7 +45,9 @@ import Testing
         #expect(status(scratch.path).st_mode & 0o7777 == 0o700)
         #expect(status(scratch.socket + ".lock").st_mode & 0o7777 == 0o600)
         let made = status(scratch.socket)
-        #expect(made.st_mode & 0o7777 == 0o666 && made.st_gid == group && made.st_uid == geteuid())
+        #expect(made.st_mode & 0o7777 == 0o666)
+        #expect(made.st_gid == group)
+        #expect(made.st_uid == geteuid())
         withExtendedLifetime(socket) {}
     }
 
@@ -60,7 +62,8 @@ import Testing
         try Data().write(to: URL(fileURLWithPath: other))
         #expect(refusal(other)?.contains("is not a socket") == true)
         #expect(try OpenDescriptors.count(of: other + ".lock") == 0)
-        #expect(unlink(other) == 0 && refusal(other) == nil)
+        #expect(unlink(other) == 0)
+        #expect(refusal(other) == nil)
     }
 
     @Test("a descriptor of a file is counted, however high its number")
@@ -96,7 +99,8 @@ import Testing
     func lengthsOfPaths() {
         #expect(sockaddr_un(path: String(repeating: "a", count: 107)) != nil)
         #expect(sockaddr_un(path: String(repeating: "a", count: 108)) == nil)
-        #expect(sockaddr_un(path: "") == nil && sockaddr_un(path: "/a\0b") == nil)
+        #expect(sockaddr_un(path: "") == nil)
+        #expect(sockaddr_un(path: "/a\0b") == nil)
         #expect(sockaddr_un(path: "/a")?.sun_family == sa_family_t(AF_UNIX))
     }
 
@@ -116,13 +120,17 @@ import Testing
 
     @Test("a path without a socket is neither listened at nor abandoned, and a socket that nobody has is abandoned")
     func whoListens() throws {
-        #expect(!ServicePath.isListening(scratch.socket) && !ServicePath.isAbandoned(scratch.socket))
+        #expect(!ServicePath.isListening(scratch.socket))
+        #expect(!ServicePath.isAbandoned(scratch.socket))
         let long = String(repeating: "a", count: 200)
-        #expect(!ServicePath.isListening(long) && !ServicePath.isAbandoned(long))
+        #expect(!ServicePath.isListening(long))
+        #expect(!ServicePath.isAbandoned(long))
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
-        #expect(!ServicePath.isListening(scratch.socket) && ServicePath.isAbandoned(scratch.socket))
+        #expect(!ServicePath.isListening(scratch.socket))
+        #expect(ServicePath.isAbandoned(scratch.socket))
         #expect(listen(socket.descriptor, 1) == 0)
-        #expect(ServicePath.isListening(scratch.socket) && !ServicePath.isAbandoned(scratch.socket))
+        #expect(ServicePath.isListening(scratch.socket))
+        #expect(!ServicePath.isAbandoned(scratch.socket))
     }
 
     @Test("the end of a service ends its conversations, and its socket takes nobody any more")
@@ -164,7 +172,9 @@ import Testing
         #expect(await caller(of: socket(AF_UNIX, type, 0)) == nil)
         let pair = try #require(RawEnd.pair())
         let found = await caller(of: pair.near)
-        #expect(found?.process == getpid() && found?.user == geteuid() && found?.group == getegid())
+        #expect(found?.process == getpid())
+        #expect(found?.user == geteuid())
+        #expect(found?.group == getegid())
         withExtendedLifetime(pair) {}
     }
 

@@ -23,7 +23,8 @@ import Testing
         broken.increment(by: 0.25)
         broken.increment(by: 0.5)
         #expect(value("b", in: text) == "0.75")
-        #expect(text.text.contains("# TYPE a counter\n") && text.text.contains("# TYPE b counter\n"))
+        #expect(text.text.contains("# TYPE a counter\n"))
+        #expect(text.text.contains("# TYPE b counter\n"))
     }
 
     @Test("a gauge has the last value, or one that was raised and lowered")
@@ -42,7 +43,8 @@ import Testing
         #expect(value("r", in: text) == "9")
         recorder.record(0.125 as Double)
         #expect(value("r", in: text) == "0.125")
-        #expect(text.text.contains("# TYPE m gauge\n") && text.text.contains("# TYPE r gauge\n"))
+        #expect(text.text.contains("# TYPE m gauge\n"))
+        #expect(text.text.contains("# TYPE r gauge\n"))
     }
 
     @Test("whole numbers have no point, as far as a number of 64 bits tells them apart")
@@ -84,7 +86,9 @@ import Testing
         for number in 0..<MetricsText.maximumNames + 1 {
             text.makeCounter(label: "n\(number)", dimensions: []).increment(by: 1)
         }
-        #expect(MetricsText.maximumNames == 256 && text.text.split(separator: "\n").count == 512)
-        #expect(value("n255", in: text) == "1" && value("n256", in: text) == nil)
+        #expect(MetricsText.maximumNames == 256)
+        #expect(text.text.split(separator: "\n").count == 512)
+        #expect(value("n255", in: text) == "1")
+        #expect(value("n256", in: text) == nil)
     }
 }

@@ -89,7 +89,8 @@ import Testing
     )
     func bombs() {
         let doubling = bomb(depth: 15, width: 14)
-        #expect(doubling.count < 300 && fault(doubling)?.contains("expands") == true)
+        #expect(doubling.count < 300)
+        #expect(fault(doubling)?.contains("expands") == true)
         #expect(fault(bomb(depth: 24, width: 2))?.contains("nested") == true)
         #expect(fault(bomb(depth: 1, width: 1, isCyclic: true))?.contains("nested") == true)
         #expect(fault(bomb(depth: 2, width: 1))?.contains("not a dictionary") == true)

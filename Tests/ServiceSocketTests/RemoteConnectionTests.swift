@@ -126,7 +126,8 @@ import Testing
         let (process, watcher) = (process(world), Watcher())
         var central: CBCentralManager? = manager(process, watcher)
         world.world.run(for: .seconds(1))
-        #expect(central?.state == .poweredOn && world.with { $0.centrals.count } == 1)
+        #expect(central?.state == .poweredOn)
+        #expect(world.with { $0.centrals.count } == 1)
         central = nil
         world.world.run(for: .seconds(1))
         #expect(world.with { $0.centrals.isEmpty })

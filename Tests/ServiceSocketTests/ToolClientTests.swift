@@ -78,7 +78,8 @@ import Testing
     @Test("a tool uses the first available service, and gets replies and streams")
     func aToolTakesTheFirstService() {
         let tool = WatchedTool(["/user", "/machine"], listensAt: "/machine")
-        #expect(tool.isOpen.withLock { $0 } && tool.failure.withLock { $0 } == nil)
+        #expect(tool.isOpen.withLock { $0 })
+        #expect(tool.failure.withLock { $0 } == nil)
         _ = tool.ask(.status)
         #expect(tool.answers.withLock { $0.count } == 1)
         let stream = tool.ask(.monitor(kinds: Observation.Kinds.state.rawValue))

@@ -46,7 +46,8 @@ import Testing
             Issue.record("it is let in")
             return
         }
-        #expect(error.reason?.contains("user 1001") == true && stranger.isClosed)
+        #expect(error.reason?.contains("user 1001") == true)
+        #expect(stranger.isClosed)
 
         let open = ClientWorld(letsOthersIn: true)
         let openDesk = try desk(open, "")
@@ -119,7 +120,8 @@ import Testing
         #expect(question == AppQuestion(AppIdentity(name: "app", owner: ClientWorld.owner)))
         let late = world.connect(process: 71)
         late.send(Opening.app(Hello(AppIdentity(name: "late"))).encoded())
-        #expect(late.goodbye()?.contains("answers prompts") == true && late.isClosed)
+        #expect(late.goodbye()?.contains("answers prompts") == true)
+        #expect(late.isClosed)
         agent.send(ToolMessage.answer(number: number, .allow).encoded())
         #expect(app.events() == [.stateChanged(.poweredOn)])
         // A process that cannot be identified is not one of them.
@@ -146,7 +148,8 @@ import Testing
                 Issue.record("\(octets)")
                 continue
             }
-            #expect(error.reason?.contains("cannot be decoded") == true && tool.isClosed)
+            #expect(error.reason?.contains("cannot be decoded") == true)
+            #expect(tool.isClosed)
         }
         other.ask(1, .status)
         #expect(try other.take().count == 1 && !other.isClosed)
@@ -213,6 +216,7 @@ import Testing
             Issue.record("nothing was said")
             return
         }
-        #expect(error.reason?.contains("service is shutting down") == true && tool.isClosed)
+        #expect(error.reason?.contains("service is shutting down") == true)
+        #expect(tool.isClosed)
     }
 }
