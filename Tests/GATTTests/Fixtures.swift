@@ -301,3 +301,18 @@ final class ConnectedClient {
         for connection in connections { connection.close() }
     }
 }
+
+extension ServiceDefinition {
+    /// A keyboard's report, of which only encrypted clients are notified.
+    static let keyboard = ServiceDefinition(
+        0x1812,
+        characteristics: [
+            CharacteristicDefinition(
+                0x2A4D,
+                properties: .notify,
+                permissions: AttributePermissions(),
+                notification: .encrypted
+            )
+        ]
+    )
+}

@@ -398,19 +398,7 @@ final class Store: GATTClientStore {
     }
 
     @Test func valuesThatAskForSecurityWaitForIt() throws {
-        let published = try fixture.database.add(
-            ServiceDefinition(
-                0x1812,
-                characteristics: [
-                    CharacteristicDefinition(
-                        0x2A4D,
-                        properties: .notify,
-                        permissions: AttributePermissions(),
-                        notification: .encrypted
-                    )
-                ]
-            )
-        )
+        let published = try fixture.database.add(.keyboard)
         let value = published.characteristics[0].value
         let impostor = fixture.bareClient(record: ClientRecord(configurations: [value: .notify]))
         #expect(fixture.server.update([1], of: value))

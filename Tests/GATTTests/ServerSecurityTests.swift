@@ -174,19 +174,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test func subscribingMayAskForSecurity() throws {
-        let published = try client.fixture.database.add(
-            ServiceDefinition(
-                0x1812,
-                characteristics: [
-                    CharacteristicDefinition(
-                        0x2A4D,
-                        properties: .notify,
-                        permissions: AttributePermissions(),
-                        notification: .encrypted
-                    )
-                ]
-            )
-        )
+        let published = try client.fixture.database.add(.keyboard)
         let handle = try #require(published.characteristics[0].configuration)
         check([0x12, UInt8(handle), 0, 1, 0], .insufficientAuthentication, at: handle)
         check([0x0A, UInt8(handle), 0], nil)

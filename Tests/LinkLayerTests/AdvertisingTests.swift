@@ -97,17 +97,7 @@ import Testing
         let advertiser = world.host()
         var channels: Set<UInt8> = []
         world.sniff { channels.insert($0.frame.channel) }
-        advertiser.send(
-            LESetAdvertisingParameters(
-                intervalMin: 0x20,
-                intervalMax: 0x20,
-                kind: .nonConnectable,
-                ownAddressKind: .publicDevice,
-                peerAddress: .none,
-                channels: .channel38,
-                filterPolicy: .everybody
-            )
-        )
+        advertiser.send(LESetAdvertisingParameters.sending(.nonConnectable, channels: .channel38))
         advertiser.send(LESetAdvertisingEnable(isEnabled: true))
         world.run(.seconds(1))
         #expect(channels == [38])
@@ -119,17 +109,7 @@ import Testing
     func advertisingFilterPolicies(policy: LEAdvertisingFilterPolicy) {
         let world = LinkLayerWorld()
         let (peripheral, stranger) = (world.host(), world.host(at: 1))
-        peripheral.send(
-            LESetAdvertisingParameters(
-                intervalMin: 0x20,
-                intervalMax: 0x20,
-                kind: .connectableScannable,
-                ownAddressKind: .publicDevice,
-                peerAddress: .none,
-                channels: .all,
-                filterPolicy: policy
-            )
-        )
+        peripheral.send(LESetAdvertisingParameters.sending(.connectableScannable, policy: policy))
         peripheral.send(LESetAdvertisingEnable(isEnabled: true))
         stranger.scan(.active)
         world.run(.seconds(1))

@@ -4,15 +4,7 @@ import Testing
 
 @testable import LinkLayer
 
-private let advertising = LESetAdvertisingParameters(
-    intervalMin: 0x20,
-    intervalMax: 0x20,
-    kind: .nonConnectable,
-    ownAddressKind: .publicDevice,
-    peerAddress: .none,
-    channels: .all,
-    filterPolicy: .everybody
-)
+private let advertising = LESetAdvertisingParameters.sending(.nonConnectable)
 private let scanning = LESetScanParameters(
     kind: .passive,
     scanInterval: 0x10,

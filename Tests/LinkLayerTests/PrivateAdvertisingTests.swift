@@ -142,14 +142,11 @@ import Testing
         let log = AirLog(world)
         advertiser.list(peer)
         advertiser.send(
-            LESetAdvertisingParameters(
-                intervalMin: 0,
-                intervalMax: 0,
-                kind: .directedHighDutyCycle,
-                ownAddressKind: .resolvableOrPublic,
-                peerAddress: peer.address,
-                channels: .all,
-                filterPolicy: .everybody
+            LESetAdvertisingParameters.sending(
+                .directedHighDutyCycle,
+                interval: 0,
+                own: .resolvableOrPublic,
+                peer: peer.address
             )
         )
         advertiser.send(LESetAdvertisingEnable(isEnabled: true))

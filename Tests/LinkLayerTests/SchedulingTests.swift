@@ -130,21 +130,7 @@ import Testing
         wanted.advertise()
         other.advertise()
         central.send(LEAddDeviceToFilterAcceptList(address: wanted.address))
-        central.send(
-            LECreateConnection(
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                filterPolicy: .acceptList,
-                peerAddress: .none,
-                ownAddressKind: .publicDevice,
-                intervalMin: 24,
-                intervalMax: 24,
-                maxLatency: 0,
-                supervisionTimeout: 100,
-                minCELength: 0,
-                maxCELength: 0
-            )
-        )
+        central.send(LECreateConnection.scanning(for: .none, policy: .acceptList))
         world.run(.seconds(1))
         let addresses = central.events(LEEnhancedConnectionComplete.self).map(\.peerAddress)
         #expect(addresses == [wanted.address])
@@ -157,33 +143,9 @@ import Testing
         let yours = BluetoothAddress(0xC444_5555_6666, kind: .randomDevice)
         central.send(LESetRandomAddress(address: mine))
         peripheral.send(LESetRandomAddress(address: yours))
-        peripheral.send(
-            LESetAdvertisingParameters(
-                intervalMin: 0x20,
-                intervalMax: 0x20,
-                kind: .connectableScannable,
-                ownAddressKind: .randomDevice,
-                peerAddress: .none,
-                channels: .all,
-                filterPolicy: .everybody
-            )
-        )
+        peripheral.send(LESetAdvertisingParameters.sending(.connectableScannable, own: .randomDevice))
         peripheral.send(LESetAdvertisingEnable(isEnabled: true))
-        central.send(
-            LECreateConnection(
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                filterPolicy: .peerAddress,
-                peerAddress: yours,
-                ownAddressKind: .randomDevice,
-                intervalMin: 24,
-                intervalMax: 24,
-                maxLatency: 0,
-                supervisionTimeout: 100,
-                minCELength: 0,
-                maxCELength: 0
-            )
-        )
+        central.send(LECreateConnection.scanning(for: yours, own: .randomDevice))
         world.run(.seconds(1))
         #expect(central.events(LEEnhancedConnectionComplete.self).map(\.peerAddress) == [yours])
         #expect(peripheral.events(LEEnhancedConnectionComplete.self).map(\.peerAddress) == [mine])

@@ -41,22 +41,16 @@ import Testing
         try PropertyList.dictionary(Plist.of(object).octets)["k"]
     }
 
-    private func fault(_ octets: [UInt8]) -> String? {
-        do throws(PropertyList.Fault) {
-            _ = try PropertyList.dictionary(octets)
-            return nil
-        } catch {
-            return "\(error)"
-        }
-    }
-
     @Test("numbers of one, two, four and eight octets read as they are, and others are of no use")
     func numbers() throws {
         #expect(try value([0x10, 0xFE]) as? Int == 0xFE)
         #expect(try value([0x11, 0x01, 0x02]) as? Int == 0x102)
         #expect(try value([0x12, 1, 2, 3, 4]) as? Int == 0x0102_0304)
         #expect(try value([0x13, 1, 2, 3, 4, 5, 6, 7, 8]) as? Int == 0x0102_0304_0506_0708)
-        #expect(fault(Plist.of([0x13, 0x80, 0, 0, 0, 0, 0, 0, 0]).octets) == "it contains a number that is too large")
+        #expect(
+            PropertyList.fault(Plist.of([0x13, 0x80, 0, 0, 0, 0, 0, 0, 0]).octets)
+                == "it contains a number that is too large"
+        )
         #expect(try value([0x14] + [UInt8](repeating: 0, count: 16)) is PropertyList.Other)
         #expect(try value([0x08]) as? Bool == false && value([0x09]) as? Bool == true)
         for other: UInt8 in [0x00, 0x0A, 0x0F, 0x33, 0x40, 0x80] {
@@ -77,21 +71,29 @@ import Testing
         #expect(try value([0x62, 0x00, 0x61, 0x01, 0x02]) as? String == "a\u{102}")
         #expect(try value([0x62, 0xD8, 0x3D, 0xDE, 0x00]) as? String == "\u{1F600}")
         for mark: UInt8 in [0x14, 0x1F, 0x20, 0x00] {
-            #expect(fault(Plist.of([0x5F, mark, 0, 0]).octets) == "it contains an invalid length", "\(mark)")
+            #expect(
+                PropertyList.fault(Plist.of([0x5F, mark, 0, 0]).octets) == "it contains an invalid length",
+                "\(mark)"
+            )
         }
         // The length would be in the table.
-        #expect(fault(Plist.of([0x5F]).octets) == "it contains an invalid length")
+        #expect(PropertyList.fault(Plist.of([0x5F]).octets) == "it contains an invalid length")
     }
 
     @Test("AB-G05: an object is no longer than the objects of its list")
     func objectsThatAreTooLong() throws {
         #expect(try value([0x52, 0x61, 0x62]) as? String == "ab")
         for object: [UInt8] in [[0x53, 0x61, 0x62], [0x61, 0x00], [0xA1], [0xD1, 1]] {
-            #expect(fault(Plist.of(object).octets) == "it contains an object that is longer than the list", "\(object)")
+            #expect(
+                PropertyList.fault(Plist.of(object).octets) == "it contains an object that is longer than the list",
+                "\(object)"
+            )
         }
         #expect(try (value([0xA2, 1, 1]) as? [String]) == ["k", "k"])
         // A length that begins where the objects end.
-        #expect(fault(Plist.of([0x5F, 0x11, 0]).octets) == "it contains an object that is longer than the list")
+        #expect(
+            PropertyList.fault(Plist.of([0x5F, 0x11, 0]).octets) == "it contains an object that is longer than the list"
+        )
     }
 
     @Test("a dictionary with more than fourteen keys, wide offsets and wide references")
@@ -109,10 +111,10 @@ import Testing
             // The table has a place even if its offsets have no octets.
             list.padding = 1
             list.offsetSize = size
-            #expect(fault(list.octets) == "its object table is invalid", "\(size)")
+            #expect(PropertyList.fault(list.octets) == "its object table is invalid", "\(size)")
             list.offsetSize = 1
             list.referenceSize = size
-            #expect(fault(list.octets) == "its object table is invalid", "\(size)")
+            #expect(PropertyList.fault(list.octets) == "its object table is invalid", "\(size)")
         }
     }
 
@@ -120,37 +122,41 @@ import Testing
     func tablesAndReferences() throws {
         var list = Plist.of([0x09])
         list.count = 4
-        #expect(fault(list.octets) == "its object table is invalid")
+        #expect(PropertyList.fault(list.octets) == "its object table is invalid")
         list.padding = 1
-        #expect(fault(list.octets) == nil)
+        #expect(PropertyList.fault(list.octets) == nil)
         for count in [1 << 20, 1 << 62] {
             list.count = count
-            #expect(fault(list.octets) == "its object table is invalid", "\(count)")
+            #expect(PropertyList.fault(list.octets) == "its object table is invalid", "\(count)")
         }
-        #expect(fault(Plist(objects: [[0xD0]], top: 1).octets) == "it refers to an object that does not exist")
         #expect(
-            fault(Plist(objects: [[0xD1, 1, 2], [0x50]]).octets) == "it refers to an object that does not exist"
+            PropertyList.fault(Plist(objects: [[0xD0]], top: 1).octets) == "it refers to an object that does not exist"
         )
-        #expect(fault(Plist(objects: [[0xD0]]).octets) == nil)
+        #expect(
+            PropertyList.fault(Plist(objects: [[0xD1, 1, 2], [0x50]]).octets)
+                == "it refers to an object that does not exist"
+        )
+        #expect(PropertyList.fault(Plist(objects: [[0xD0]]).octets) == nil)
         var octets = Plist(objects: [[0xD0]]).octets
         // The one object where its table is.
         octets[9] = 9
-        #expect(fault(octets) == "the offset of an object is out of range")
+        #expect(PropertyList.fault(octets) == "the offset of an object is out of range")
         #expect(
-            fault(Plist(objects: [[0xD1, 1, 2], [0x09], [0x09]]).octets) == "it contains a key that is not a string"
+            PropertyList.fault(Plist(objects: [[0xD1, 1, 2], [0x09], [0x09]]).octets)
+                == "it contains a key that is not a string"
         )
-        #expect(fault(Plist(objects: [[0xA0]]).octets) == "it is not a dictionary")
+        #expect(PropertyList.fault(Plist(objects: [[0xA0]]).octets) == "it is not a dictionary")
         // The table in the trailer.
         octets = Plist(objects: [[0xD0]]).octets
         octets[octets.count - 1] = UInt8(octets.count - 32)
-        #expect(fault(octets) == "its object table is invalid")
+        #expect(PropertyList.fault(octets) == "its object table is invalid")
     }
 
     @Test("AB-G05: what has no room for a trailer is cut")
     func noRoomForATrailer() {
         let short = BinaryPropertyList.mark + [UInt8](repeating: 0, count: 31)
-        #expect(fault(short) == "it is truncated")
-        #expect(fault(short + [0]) == "its object table is invalid")
+        #expect(PropertyList.fault(short) == "it is truncated")
+        #expect(PropertyList.fault(short + [0]) == "its object table is invalid")
     }
 
     @Test("AB-G05: 16 values within one another are read, and 17 are not")
@@ -161,8 +167,8 @@ import Testing
                 (0..<arrays).map { index in index + 1 < arrays ? [0xA1, UInt8(index + 3)] : [0xA0] } as [[UInt8]]
             return Plist(objects: [[0xD1, 1, 2], [0x51, 0x6B]] + inner).octets
         }
-        #expect(fault(nested(16)) == nil)
-        #expect(fault(nested(17)) == "it is nested more than 16 levels deep")
+        #expect(PropertyList.fault(nested(16)) == nil)
+        #expect(PropertyList.fault(nested(17)) == "it is nested more than 16 levels deep")
     }
 
     @Test("AB-G05: a list weighs what its values and texts do, once for each reference, up to two million")
@@ -174,7 +180,7 @@ import Testing
             list.offsetSize = 4
             return list.octets
         }
-        #expect(fault(list((1 << 21) - 6)) == nil)
-        #expect(fault(list((1 << 21) - 5)) == "it expands to more than 2097152 values and octets")
+        #expect(PropertyList.fault(list((1 << 21) - 6)) == nil)
+        #expect(PropertyList.fault(list((1 << 21) - 5)) == "it expands to more than 2097152 values and octets")
     }
 }

@@ -83,9 +83,9 @@ final class ClientWorld: Sendable {
 }
 
 /// The test's end of a client connection.
-final class RawClient: Sendable {
-    private let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
-    private let world: SimulatedWorld
+final class RawClient: RawEnd, Sendable {
+    let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
+    let world: SimulatedWorld
     private let received = Mutex<[ServiceMessage]>([])
     private let closed = Mutex<MessageLineError?>(nil)
     /// The number of events sent to managers with a restore identifier.
@@ -163,8 +163,21 @@ final class RawClient: Sendable {
         send(Opening.app(Hello(AppIdentity(name: name), declaring: declaration)).encoded())
         _ = take()
     }
+}
 
-    /// Makes the client read or stop reading.
+/// The test's end of a connection to a service in a simulated world.
+protocol RawEnd {
+    var ends: LoopBound<(near: MemoryLine, far: MemoryLine)> { get }
+    var world: SimulatedWorld { get }
+}
+
+extension RawEnd {
+    func send(_ octets: PacketBuffer) {
+        ends.with { $0.near.send(octets) }
+        world.run(for: .milliseconds(1))
+    }
+
+    /// Makes this end read or stop reading.
     func setRoom(_ hasRoom: Bool) {
         ends.with { $0.far.block(!hasRoom) }
         world.run(for: .milliseconds(1))

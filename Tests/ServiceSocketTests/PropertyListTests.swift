@@ -16,15 +16,6 @@ import Testing
         Array(try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0))
     }
 
-    private func fault(_ octets: [UInt8]) -> String? {
-        do throws(PropertyList.Fault) {
-            _ = try PropertyList.dictionary(octets)
-            return nil
-        } catch {
-            return "\(error)"
-        }
-    }
-
     @Test(
         "both formats are read as Foundation writes them",
         arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary]
@@ -90,15 +81,15 @@ import Testing
     func bombs() {
         let doubling = bomb(depth: 15, width: 14)
         #expect(doubling.count < 300)
-        #expect(fault(doubling)?.contains("expands") == true)
-        #expect(fault(bomb(depth: 24, width: 2))?.contains("nested") == true)
-        #expect(fault(bomb(depth: 1, width: 1, isCyclic: true))?.contains("nested") == true)
-        #expect(fault(bomb(depth: 2, width: 1))?.contains("not a dictionary") == true)
+        #expect(PropertyList.fault(doubling)?.contains("expands") == true)
+        #expect(PropertyList.fault(bomb(depth: 24, width: 2))?.contains("nested") == true)
+        #expect(PropertyList.fault(bomb(depth: 1, width: 1, isCyclic: true))?.contains("nested") == true)
+        #expect(PropertyList.fault(bomb(depth: 2, width: 1))?.contains("not a dictionary") == true)
         let entities = "<!DOCTYPE plist [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><plist><dict/></plist>"
-        #expect(fault(Array(entities.utf8))?.contains("contains definitions") == true)
+        #expect(PropertyList.fault(Array(entities.utf8))?.contains("contains definitions") == true)
         for element in ["array", "dict"] {
             let nested = String(repeating: element == "dict" ? "<dict><key>a</key>" : "<array>", count: 100_000)
-            #expect(fault(Array("<plist>\(nested)".utf8))?.contains("nested") == true)
+            #expect(PropertyList.fault(Array("<plist>\(nested)".utf8))?.contains("nested") == true)
         }
     }
 
@@ -114,7 +105,7 @@ import Testing
         func number(_ value: Int) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) } }
         octets += [start, text].flatMap { number($0).suffix(2) }
         octets += [0, 0, 0, 0, 0, 0, 2, 1] + number(2) + number(0) + number(table)
-        #expect(fault(octets)?.contains("expands") == true)
+        #expect(PropertyList.fault(octets)?.contains("expands") == true)
     }
 
     @Test("AB-G05: truncated, changed and random lists are read or refused without a trap")
@@ -122,14 +113,14 @@ import Testing
         let random = RandomSource(seed: 25)
         for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
             let whole = try octets(format, example)
-            for length in 0..<whole.count { _ = fault(Array(whole.prefix(length))) }
-            #expect(fault(Array(whole.prefix(whole.count - 40))) != nil)
+            for length in 0..<whole.count { _ = PropertyList.fault(Array(whole.prefix(length))) }
+            #expect(PropertyList.fault(Array(whole.prefix(whole.count - 40))) != nil)
             for _ in 0..<20_000 {
                 var changed = whole
                 for _ in 0..<1 + random.below(4) {
                     changed[Int(random.below(UInt64(changed.count)))] = UInt8(truncatingIfNeeded: random.next())
                 }
-                _ = fault(changed)
+                _ = PropertyList.fault(changed)
             }
         }
         for text in [
@@ -140,7 +131,19 @@ import Testing
             "<plist><dict><key>&#x110000;</key><true/></dict></plist>",
             "<plist><dict><key>a</string><true/></dict></plist>",
         ] {
-            #expect(fault(Array(text.utf8)) != nil, "\(text)")
+            #expect(PropertyList.fault(Array(text.utf8)) != nil, "\(text)")
+        }
+    }
+}
+
+extension PropertyList {
+    /// The text of the error that these octets cause; nil if they can be read.
+    static func fault(_ octets: [UInt8]) -> String? {
+        do throws(PropertyList.Fault) {
+            _ = try PropertyList.dictionary(octets)
+            return nil
+        } catch {
+            return "\(error)"
         }
     }
 }

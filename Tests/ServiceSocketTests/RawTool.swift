@@ -9,9 +9,9 @@ import Synchronization
 @testable import ServiceSocket
 
 /// The test's end of a tool's connection.
-final class RawTool: Sendable {
-    private let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
-    private let world: SimulatedWorld
+final class RawTool: RawEnd, Sendable {
+    let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
+    let world: SimulatedWorld
     private let received = Mutex<[PacketBuffer]>([])
     private let closed = Mutex(false)
 
@@ -52,26 +52,7 @@ final class RawTool: Sendable {
         return try octets.map { octets in try ToolReply(reading: octets) }
     }
 
-    func send(_ octets: PacketBuffer) {
-        ends.with { $0.near.send(octets) }
-        world.run(for: .milliseconds(1))
-    }
-
     func ask(_ number: UInt32, _ question: ToolQuestion) {
         send(ToolMessage.ask(number: number, question).encoded())
-    }
-
-    /// Makes the tool read or stop reading.
-    func setRoom(_ hasRoom: Bool) {
-        ends.with { $0.far.block(!hasRoom) }
-        world.run(for: .milliseconds(1))
-    }
-
-    /// Whether the service reads from this connection.
-    var isRead: Bool { ends.with { $0.far.isReading } }
-
-    func die() {
-        ends.with { $0.near.close() }
-        world.run(for: .milliseconds(1))
     }
 }

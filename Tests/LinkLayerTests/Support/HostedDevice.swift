@@ -38,33 +38,9 @@ final class HostedDevice {
     /// Brings both devices up and connects to the peer, which advertises.
     func connect(to peer: HostedDevice) {
         world.run(.seconds(1))
-        peer.host.send(
-            LESetAdvertisingParameters(
-                intervalMin: 0x20,
-                intervalMax: 0x20,
-                kind: .connectableScannable,
-                ownAddressKind: .publicDevice,
-                peerAddress: .none,
-                channels: .all,
-                filterPolicy: .everybody
-            )
-        )
+        peer.host.send(LESetAdvertisingParameters.sending(.connectableScannable))
         peer.host.send(LESetAdvertisingEnable(isEnabled: true))
-        host.send(
-            LECreateConnection(
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                filterPolicy: .peerAddress,
-                peerAddress: peer.controller.configuration.publicAddress,
-                ownAddressKind: .publicDevice,
-                intervalMin: 12,
-                intervalMax: 12,
-                maxLatency: 0,
-                supervisionTimeout: 100,
-                minCELength: 0,
-                maxCELength: 0
-            )
-        )
+        host.send(LECreateConnection.scanning(for: peer.controller.configuration.publicAddress, interval: 12))
         world.run(.seconds(1))
     }
 }

@@ -71,14 +71,11 @@ extension TestHost {
     ) -> HCIStatus {
         guard commands == .extended else {
             let status = send(
-                LESetAdvertisingParameters(
-                    intervalMin: 0x20,
-                    intervalMax: 0x20,
-                    kind: isDirected ? .directedLowDutyCycle : .connectableScannable,
-                    ownAddressKind: own,
-                    peerAddress: peer,
-                    channels: .all,
-                    filterPolicy: policy
+                LESetAdvertisingParameters.sending(
+                    isDirected ? .directedLowDutyCycle : .connectableScannable,
+                    own: own,
+                    peer: peer,
+                    policy: policy
                 )
             )
             return status == .success ? send(LESetAdvertisingEnable(isEnabled: true)) : status
@@ -155,19 +152,7 @@ extension TestHost {
             )
         }
         return send(
-            LECreateConnection(
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                filterPolicy: peer == nil ? .acceptList : .peerAddress,
-                peerAddress: peer ?? .none,
-                ownAddressKind: own,
-                intervalMin: 24,
-                intervalMax: 24,
-                maxLatency: 0,
-                supervisionTimeout: 100,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LECreateConnection.scanning(for: peer ?? .none, own: own, policy: peer == nil ? .acceptList : .peerAddress)
         )
     }
 }

@@ -210,17 +210,7 @@ extension TestHost {
         interval: UInt16 = 0x20,
         peer: BluetoothAddress = .none
     ) {
-        send(
-            LESetAdvertisingParameters(
-                intervalMin: interval,
-                intervalMax: interval,
-                kind: kind,
-                ownAddressKind: .publicDevice,
-                peerAddress: peer,
-                channels: .all,
-                filterPolicy: .everybody
-            )
-        )
+        send(LESetAdvertisingParameters.sending(kind, interval: interval, peer: peer))
         send(LESetAdvertisingEnable(isEnabled: true))
     }
 
@@ -267,20 +257,54 @@ extension TestHost {
         latency: UInt16 = 0,
         timeout: UInt16 = 100
     ) -> HCIStatus {
-        send(
-            LECreateConnection(
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                filterPolicy: .peerAddress,
-                peerAddress: peer,
-                ownAddressKind: .publicDevice,
-                intervalMin: interval,
-                intervalMax: interval,
-                maxLatency: latency,
-                supervisionTimeout: timeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
+        send(LECreateConnection.scanning(for: peer, interval: interval, latency: latency, timeout: timeout))
+    }
+}
+
+extension LECreateConnection {
+    /// A request for a link to `peer`, or to any device of the accept list, by a host that scans continuously.
+    static func scanning(
+        for peer: BluetoothAddress,
+        own: OwnAddressKind = .publicDevice,
+        policy: LEInitiatorFilterPolicy = .peerAddress,
+        interval: UInt16 = 24,
+        latency: UInt16 = 0,
+        timeout: UInt16 = 100
+    ) -> LECreateConnection {
+        LECreateConnection(
+            scanInterval: 0x10,
+            scanWindow: 0x10,
+            filterPolicy: policy,
+            peerAddress: peer,
+            ownAddressKind: own,
+            intervalMin: interval,
+            intervalMax: interval,
+            maxLatency: latency,
+            supervisionTimeout: timeout,
+            minCELength: 0,
+            maxCELength: 0
+        )
+    }
+}
+
+extension LESetAdvertisingParameters {
+    /// Parameters with an interval of 20 ms by default.
+    static func sending(
+        _ kind: LEAdvertisingKind,
+        interval: UInt16 = 0x20,
+        own: OwnAddressKind = .publicDevice,
+        peer: BluetoothAddress = .none,
+        channels: LEAdvertisingChannels = .all,
+        policy: LEAdvertisingFilterPolicy = .everybody
+    ) -> LESetAdvertisingParameters {
+        LESetAdvertisingParameters(
+            intervalMin: interval,
+            intervalMax: interval,
+            kind: kind,
+            ownAddressKind: own,
+            peerAddress: peer,
+            channels: channels,
+            filterPolicy: policy
         )
     }
 }
