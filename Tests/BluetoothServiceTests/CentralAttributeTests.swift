@@ -394,7 +394,7 @@ import Testing
         let all = Request.discoverServices(peer: pair.peer, uuids: nil)
         let services = try pair.central.ask(all, "services", \.services).get()
         #expect(Set(services.map(\.uuid)) == [Example.service, 0xFFF6])
-        #expect(services.allSatisfy(\.isPrimary))
+        #expect(services.allSatisfy { $0.isPrimary })
         let handle = try #require(services.first { $0.uuid == 0xFFF6 }?.handle)
         let request = Request.discoverIncludedServices(peer: pair.peer, service: handle, uuids: nil)
         let included = try pair.central.ask(request, "included", \.services).get()

@@ -29,10 +29,10 @@ package final class HostBench {
         controller = ScriptedController(transport)
         stackEvents = StackEventSink(wants: { _ in true }, receive: { [reports] in reports.events.append($0) })
         host = HCIHost(transport: transport, loop: loop, stackEvents: stackEvents, configuration: configuration)
-        host.onStateChange = { [unowned self] in states.append($0) }
-        host.onConnection = { [unowned self] in connections.append($0) }
-        host.onConnectionFailed = { [unowned self] in failures.append($0) }
-        host.onDisconnection = { [unowned self] in disconnections.append(($0.handle.rawValue, $1)) }
+        host.onStateChange = { [weak self] in self?.states.append($0) }
+        host.onConnection = { [weak self] in self?.connections.append($0) }
+        host.onConnectionFailed = { [weak self] in self?.failures.append($0) }
+        host.onDisconnection = { [weak self] in self?.disconnections.append(($0.handle.rawValue, $1)) }
     }
 
     /// A bench whose controller supports these LE features.
@@ -44,11 +44,12 @@ package final class HostBench {
     /// Brings the host up and forgets what it sent for that.
     package func up() {
         host.start()
-        run()
+        run(.milliseconds(100))
         transport.sent = []
     }
 
-    package func run(_ duration: Duration = .milliseconds(100)) {
+    /// Runs the loop. By default, for as long as answers take that wait for no timer.
+    package func run(_ duration: Duration = .milliseconds(10)) {
         loop.run(for: duration)
     }
 

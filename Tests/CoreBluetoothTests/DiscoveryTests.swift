@@ -3,6 +3,7 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 @Suite struct DiscoveryTests {

@@ -3,6 +3,7 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 /// `HARALD_MISUSE=error`: an app that waits for a callback gets an error. Otherwise it gets no callback, as on Apple's

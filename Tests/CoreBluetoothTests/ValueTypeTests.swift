@@ -5,6 +5,7 @@ import CoreBluetooth
 import CoreFoundation
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 @Suite struct ValueTypeTests {

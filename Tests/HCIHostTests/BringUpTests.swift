@@ -9,7 +9,7 @@ import Testing
     @Test func aControllerThatCanDoAllIsAskedForAll() throws {
         let bench = HostBench()
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(
             bench.transport.commandNames == [
@@ -48,7 +48,7 @@ import Testing
         let bench = HostBench()
         bench.transport.place = "tcp:127.0.0.1:6402"
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information?.place == "tcp:127.0.0.1:6402")
         let snooping = SnoopingTransport(bench.transport, end: .host, loop: bench.loop) { _, _, _ in }
         #expect(snooping.place == "tcp:127.0.0.1:6402")
@@ -63,7 +63,7 @@ import Testing
         bench.controller.bufferSize = 1_024
         bench.transport.maximumACLPayload = limit
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == limit ?? 1_024)
     }
 
@@ -78,7 +78,7 @@ import Testing
             LEReadLocalSupportedFeatures.self, LEReadFilterAcceptListSize.self,
         ])
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(
             bench.transport.commandNames == [
@@ -128,7 +128,7 @@ import Testing
         let information = try #require(bench.information)
         bench.host.memory.note(.legacyCommands, of: information)
         #expect(bench.host.renew { _ in })
-        bench.run()
+        bench.run(.milliseconds(100))
         let again = try #require(bench.information)
         #expect(bench.transport.commandNames.first == "Reset")
         #expect(bench.transport.commandNames.count > 10)
@@ -144,7 +144,7 @@ import Testing
         let bench = HostBench()
         bench.controller.commands.remove(LESetExtendedScanResponseData.self)
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information?.supportsExtendedAdvertising == false)
         #expect(bench.transport.commandNames.allSatisfy { !Self.extendedQuestions.contains($0) })
     }
@@ -159,7 +159,7 @@ import Testing
             return .packets([HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: none))])
         }
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(information.advertisingSets == 0)
         #expect(!information.supportsExtendedAdvertising)
@@ -233,7 +233,7 @@ import Testing
         bench.controller.features = [.leController, .simultaneousLEAndBREDR]
         (bench.controller.bufferSize, bench.controller.bufferCount) = (0, 0)
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(bench.transport.commandNames.contains("Write LE Host Support"))
         #expect(bench.transport.commandNames.contains("Read Buffer Size"))
@@ -259,7 +259,7 @@ import Testing
             let bench = HostBench()
             bench.controller.reaction = { $0 == opcode ? reaction : .answer }
             bench.host.start()
-            bench.run()
+            bench.run(.milliseconds(100))
             #expect(bench.information != nil)
         }
     }
@@ -273,13 +273,13 @@ import Testing
         let bench = HostBench()
         bench.controller.reaction = { $0 == opcode ? .refuse(.commandDisallowed) : .answer }
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.error == .commandRefused(opcode, .commandDisallowed))
         #expect(bench.error?.layer == .controller)
         #expect(bench.error?.status == .commandDisallowed)
         bench.controller.reaction = { _ in .answer }
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information != nil)
     }
 
@@ -290,12 +290,12 @@ import Testing
         let bench = HostBench()
         bench.controller.bufferSize = 26
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == 27)
         bench.host.stop()
         bench.controller.bufferSize = .max
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == 251)
         bench.host.stop()
         bench.controller.reaction = { opcode in
@@ -303,7 +303,7 @@ import Testing
                 ? .refuse(.unknownCommand) : .answer
         }
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == 27)
         #expect(bench.information?.aclBufferCount == 1)
     }
@@ -380,7 +380,7 @@ import Testing
         bench.inject(HardwareError(code: 1))
         bench.inject(.acl, [0x40, 0x20, 1, 0, 0xAA])
         bench.inject(.event, [0xFF, 1, 2])
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information != nil)
         #expect(bench.connections.isEmpty)
     }
@@ -397,7 +397,7 @@ import Testing
         #expect(bench.host.counters.resets == 0)
         bench.controller.reaction = { _ in .answer }
         bench.controller.complete(Reset.opcode, StatusOnly().encoded())
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information != nil)
         #expect(bench.transport.commandNames.count { $0 == "Reset" } == 1)
     }

@@ -245,7 +245,7 @@ import Testing
         link.onEncryption = { _ in order.append("report") }
         bench.host.onEvent(EncryptionChange.self) { _ in order.append("event") }
         bench.host.send(LELongTermKeyRequestReply(handle: Self.handle, longTermKey: PacketBuffer([UInt8](1...16))))
-        bench.run()
+        bench.run(.milliseconds(100))
         bench.inject(HCIPacket(packet(4)).kind, HCIPacket(packet(4)).bytes)
         bench.run(.milliseconds(20))
         #expect(order.isEmpty)
@@ -264,7 +264,7 @@ import Testing
         var seen = 0
         link.onReceive = { _, _ in seen += 1 }
         bench.host.send(LELongTermKeyRequestReply(handle: Self.handle, longTermKey: PacketBuffer([UInt8](1...16))))
-        bench.run()
+        bench.run(.milliseconds(100))
         bench.inject(HCIPacket(packet(4)).kind, HCIPacket(packet(4)).bytes)
         bench.run(EncryptionHold.limit + .milliseconds(1))
         #expect(seen == 0)

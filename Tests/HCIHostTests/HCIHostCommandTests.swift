@@ -13,7 +13,7 @@ import Testing
         bench.up()
         var numbers: [UInt64] = []
         bench.host.send(LERand()) { numbers.append((try? $0.get().number) ?? 0) }
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(numbers == [0x0102_0304_0506_0708])
     }
 
@@ -23,7 +23,7 @@ import Testing
         bench.controller.reaction = { _ in .refuse(.controllerBusy) }
         var errors: [HCICommandError] = []
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(errors == [.refused(LERand.opcode, .controllerBusy)])
         #expect(errors.first?.status == .controllerBusy)
     }
@@ -34,7 +34,7 @@ import Testing
         var order: [Int] = []
         for index in 0..<5 { bench.host.send(LERand()) { _ in order.append(index) } }
         #expect(bench.transport.commandNames.count == 1)
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(order == [0, 1, 2, 3, 4])
         #expect(bench.transport.commandNames.count == 5)
     }
@@ -44,7 +44,7 @@ import Testing
         var errors: [HCICommandError] = []
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
         #expect(errors.isEmpty)
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(errors == [.host(.notRunning)])
         #expect(bench.transport.sent.isEmpty)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(bench.host.connections.isEmpty)
         // The late answer no longer counts.
         bench.controller.complete(LERand.opcode, LERand.Response().encoded())
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.host.counters.unexpectedAnswers == 1)
     }
 
@@ -119,7 +119,7 @@ import Testing
                 + "answer Reset (0xc03)"
         )
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(errors.last == bench.error.map { .host($0) })
     }
 
@@ -128,7 +128,7 @@ import Testing
         bench.up()
         bench.connect(1)
         bench.inject(HardwareError(code: 7))
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.disconnections.map(\.reason) == [.hardwareFailure])
         #expect(bench.transport.commandNames.first == "Reset")
         #expect(bench.information != nil)
@@ -144,7 +144,7 @@ import Testing
         }
         #expect(bench.information != nil)
         for _ in 0..<4 { bench.inject(HardwareError(code: 9)) }
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.error == .resetTooOften(cause: .hardwareError(9)))
         #expect(bench.error?.status == .hardwareFailure)
     }
@@ -159,10 +159,10 @@ import Testing
         #expect(bench.host.state == .down)
         #expect(errors == [.host(.notRunning)])
         #expect(bench.disconnections.map(\.reason) == [.localHostTerminated])
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.transport.commandNames == ["LE Rand", "Reset"])
         bench.host.start()
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information != nil)
     }
 
@@ -188,7 +188,7 @@ import Testing
             if startsAnew { bench.host.start() }
         }
         bench.inject(HostBench.connectionComplete(1))
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(seen == 0)
         #expect(bench.host.connections.isEmpty)
         #expect((bench.information != nil) == startsAnew)
@@ -254,7 +254,7 @@ import Testing
         bench.up()
         bench.connect(1)
         for type in HCIEventRegistry.all { truncated(type, bench) }
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(bench.information != nil)
         #expect(bench.host.connections.map(\.handle.rawValue) == [1])
         #expect(bench.host.counters.malformed > 400)

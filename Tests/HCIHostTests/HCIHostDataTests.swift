@@ -276,7 +276,7 @@ import Testing
         bench.host.send(
             LEEnableEncryption(handle: handle, random: 0, encryptedDiversifier: 0, longTermKey: pdu(16))
         )
-        bench.run()
+        bench.run(.milliseconds(100))
         bench.inject(EncryptionChange(status: .pinOrKeyMissing, handle: handle, state: .off))
         #expect(!link.isEncrypted)
         #expect(seen == 1)
@@ -296,7 +296,7 @@ import Testing
         bench.host.send(
             LEEnableEncryption(handle: handle, random: 0, encryptedDiversifier: 0, longTermKey: pdu(16))
         )
-        bench.run()
+        bench.run(.milliseconds(100))
     }
 
     @Test func aConnectionTellsWhatBecomesOfItsEncryption() throws {

@@ -143,7 +143,7 @@ import Testing
         bench.up()
         let link = try #require(bench.connect(1))
         for octet in UInt8(0)..<100 { bench.transport.inject(HCIPacket(.acl, [1, 0x20, 1, 0, octet])) }
-        bench.run()
+        bench.run(.milliseconds(100))
         var seen: [PacketBuffer] = []
         link.onReceive = { fragment, _ in seen.append(fragment) }
         #expect(seen == (UInt8(0)..<UInt8(HCIConnection.maximumUnclaimedFragments)).map { PacketBuffer([$0]) })
@@ -372,7 +372,7 @@ import Testing
         }
         var answers = 0
         bench.host.send(MakersCommand(value: 5)) { if case .success = $0 { answers += 1 } }
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(answers == 1)
         #expect(bench.transport.sent.last?.bytes == [0x01, 0xFC, 0x01, 0x05])
         #expect(bench.transport.sent.last?.description == "vendor command 0xfc01 05")

@@ -27,14 +27,14 @@ import Testing
         func answer(credits: UInt8) {
             bench.controller.credits = credits
             bench.controller.complete(LERand.opcode, LERand.Response(number: 1).encoded())
-            bench.run()
+            bench.run(.milliseconds(100))
         }
     }
 
     @Test("the reset of a stopping host waits for the answer to the pending command, and no other command is sent")
     func theResetWaitsForTheAnswer() {
         let leaving = Leaving()
-        leaving.bench.run()
+        leaving.bench.run(.milliseconds(100))
         #expect(leaving.commands == ["LE Rand"])
         #expect(leaving.silences == 0)
         #expect(leaving.bench.host.state == .down)

@@ -36,7 +36,7 @@ import Testing
         bench.up()
         bench.controller.credits = 0
         bench.host.send(LERand())
-        bench.run()
+        bench.run(.milliseconds(100))
         bench.host.send(LERand())
         bench.run(.milliseconds(3_800))
         #expect(resets(bench) == 0)
@@ -112,7 +112,7 @@ import Testing
             bench.run(.seconds(Double(seconds)))
             bench.inject(DisconnectionComplete(handle: .init(rawValue: UInt16(index)), reason: .localHostTerminated))
         }
-        bench.run()
+        bench.run(.milliseconds(100))
         #expect(resets(bench) == 1)
         #expect(bench.information != nil)
     }
@@ -199,9 +199,9 @@ import Testing
         let bench = HostBench()
         bench.up()
         bench.host.send(LECreateConnection())
-        bench.run()
+        bench.run(.milliseconds(100))
         bench.host.send(LECreateConnectionCancel())
-        bench.run()
+        bench.run(.milliseconds(100))
         bench.inject(HostBench.connectionComplete(1, status: status))
         bench.run(.seconds(100))
         #expect(resets(bench) == 0)
@@ -214,7 +214,7 @@ import Testing
         for _ in 0..<HCIHost.maximumResets {
             bench.run(.seconds(100))
             bench.inject(HardwareError(code: 1))
-            bench.run()
+            bench.run(.milliseconds(100))
             #expect(bench.information != nil)
         }
         bench.run(.seconds(100))
@@ -228,7 +228,7 @@ import Testing
         for _ in 0..<10 {
             bench.run(.seconds(121))
             bench.inject(HardwareError(code: 1))
-            bench.run()
+            bench.run(.milliseconds(100))
         }
         #expect(bench.information != nil)
         #expect(resets(bench) == 10)

@@ -102,7 +102,7 @@ struct Hostile {
         while descriptor >= 0 {
             let count = recv(descriptor, &octets, octets.count, Int32(MSG_DONTWAIT))
             if count == 0 || (count < 0 && errno != EAGAIN) { return disconnect() }
-            guard count > 0, let messages = try? parser.take(PacketBuffer(Array(octets[..<count]))) else { return }
+            guard count > 0, let messages = try? parser.parse(PacketBuffer(Array(octets[..<count]))) else { return }
             for message in messages { learn(message) }
         }
     }

@@ -89,7 +89,7 @@ import Testing
         #expect(list.capacity == 0)
         #expect(!list.isBehind)
         var old = information(3)
-        old.take(LEReadLocalSupportedFeatures.Response(features: []))
+        old.apply(LEReadLocalSupportedFeatures.Response(features: []))
         list.begin(old)
         list.choose(from: [peer(1)])
         #expect(list.steps.isEmpty)
@@ -140,7 +140,7 @@ import Testing
             $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self
                 && $0 != LESetResolvablePrivateAddressTimeoutV2.self
         }
-        simple.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(commands)))
+        simple.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(commands)))
         list.begin(simple)
         list.choose(from: [peer(1, hasKey: false), peer(2, hasKey: false, lastUse: 1)])
         #expect(settle(&list) == [.add(peer(2, hasKey: false, lastUse: 1)), .enable])

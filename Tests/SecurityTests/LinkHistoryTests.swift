@@ -1,6 +1,7 @@
 import ATT
 import BluetoothTypes
 import Bonds
+import ControllerStandIns
 import EventLoops
 import GATT
 import HCI

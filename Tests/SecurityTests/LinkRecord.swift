@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import ControllerStandIns
 import Cryptography
 import EventLoops
 import GATT

@@ -1,6 +1,7 @@
 import ATT
 import BluetoothTypes
 import Bonds
+import ControllerStandIns
 import Cryptography
 import EventLoops
 import GATT

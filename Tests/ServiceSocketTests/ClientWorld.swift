@@ -83,7 +83,7 @@ final class ClientWorld: Sendable {
 }
 
 /// The test's end of a client connection.
-final class RawClient: RawEnd, Sendable {
+final class RawClient: RawConnection, Sendable {
     let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
     let world: SimulatedWorld
     private let received = Mutex<[ServiceMessage]>([])
@@ -166,12 +166,12 @@ final class RawClient: RawEnd, Sendable {
 }
 
 /// The test's end of a connection to a service in a simulated world.
-protocol RawEnd {
+protocol RawConnection {
     var ends: LoopBound<(near: MemoryLine, far: MemoryLine)> { get }
     var world: SimulatedWorld { get }
 }
 
-extension RawEnd {
+extension RawConnection {
     func send(_ octets: PacketBuffer) {
         ends.with { $0.near.send(octets) }
         world.run(for: .milliseconds(1))

@@ -9,7 +9,7 @@ import Synchronization
 @testable import ServiceSocket
 
 /// The test's end of a tool's connection.
-final class RawTool: RawEnd, Sendable {
+final class RawTool: RawConnection, Sendable {
     let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
     let world: SimulatedWorld
     private let received = Mutex<[PacketBuffer]>([])

@@ -123,7 +123,7 @@ final class RawSocket {
             var octets = [UInt8](repeating: 0, count: 65_536)
             let count = read(descriptor, &octets, octets.count)
             guard count > 0 else { throw Failure(reason: count == 0 ? "the service has closed" : "errno \(errno)") }
-            messages = try parser.take(PacketBuffer(Array(octets[..<count])))[...]
+            messages = try parser.parse(PacketBuffer(Array(octets[..<count])))[...]
         }
     }
 

@@ -195,7 +195,7 @@ import Testing
         others.measure([3])
         others.phone.system.stop()
         others.world.run(.seconds(700))
-        #expect(log.count == 2)
+        #expect(log.launches.count == 2)
     }
 
     @Test("AB-G05: apps with early ends are remembered up to a limit, and the worst ones stay")

@@ -27,7 +27,7 @@ import Testing
         for role in roles { role.enter(Self.undirected) }
         let heard = try device.hear()
         #expect(Set(heard.map(\.address)) == Set(others.map(\.identity.address)))
-        #expect(heard.allSatisfy(\.isResolved))
+        #expect(heard.allSatisfy { $0.isResolved })
         for other in others {
             let central = Central(device.access)
             var link: AccessLink?

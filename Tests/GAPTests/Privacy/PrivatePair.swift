@@ -1,4 +1,6 @@
-import HCIHost
+import BluetoothTypes
+import Radio
+import SMP
 import Testing
 
 @testable import GAP

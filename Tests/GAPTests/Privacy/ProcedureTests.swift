@@ -100,7 +100,7 @@ import Testing
         try discovery.run(.general, onFound: { found.append($0) }, onEnd: { _ in })
         pair.world.run(.seconds(5))
         #expect(Set(found.map(\.address)) == [pair.device.identity.address])
-        #expect(found.allSatisfy(\.isResolved))
+        #expect(found.allSatisfy { $0.isResolved })
         pair.expectNoIdentityOnAir()
     }
 

@@ -220,7 +220,7 @@ import Testing
     @Test func theModesAndLevelsAreThoseOfTheSpecification() {
         let named: [LESecurity] = [.none, .encrypted, .authenticated, .secureConnections]
         #expect(named.map(\.octets) == [[1, 1], [1, 2], [1, 3], [1, 4]])
-        #expect(named.allSatisfy(\.isValid))
+        #expect(named.allSatisfy { $0.isValid })
         for level in 0...255 as ClosedRange<UInt8> {
             #expect(LESecurity.mode1(level: level).isValid == (1...4).contains(level))
             #expect(LESecurity.mode2(level: level).isValid == (1...2).contains(level))

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import ControllerStandIns
 import EventLoops
 import GATT
 import HCI

@@ -99,7 +99,7 @@ import Testing
         ends.loop.run(for: .milliseconds(200))
         let sent = LinkEnds.packets(ends.wires.near, after: before).filter(\.isReliable)
         #expect(sent.map(\.sequence) == [0, 1, 2, 3])
-        #expect(sent.allSatisfy(\.isChecked))
+        #expect(sent.allSatisfy { $0.isChecked })
         ends.wires.far.isCut = false
         ends.loop.run(for: .seconds(1))
         #expect(ends.toController.map { $0.bytes[0] } == (0..<10).map { UInt8($0) })
