@@ -22,6 +22,7 @@ package final class ScriptedController {
     package var bufferSize: UInt16 = 251
     package var bufferCount: UInt8 = 4
     package var credits: UInt8 = 1
+    package var advertisingSets: UInt8 = 4
     /// Called before each command.
     package var reaction: (Opcode) -> Reaction = { _ in .answer }
     /// The commands to refuse, with their statuses.
@@ -118,13 +119,16 @@ package final class ScriptedController {
             LEReadMaximumDataLength.Response(txOctets: 251, txTime: 2_120, rxOctets: 251, rxTime: 2_120)
         case is LEReadTransmitPower: LEReadTransmitPower.Response(minimum: -20, maximum: 8)
         case is LEReadMaximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength.Response(length: 1_650)
-        case is LEReadNumberOfSupportedAdvertisingSets: LEReadNumberOfSupportedAdvertisingSets.Response(count: 4)
+        case is LEReadNumberOfSupportedAdvertisingSets: LEReadNumberOfSupportedAdvertisingSets.Response(count: advertisingSets)
         case is LERand: LERand.Response(number: 0x0102_0304_0506_0708)
         case let command as LELongTermKeyRequestReply: StatusAndHandle(.success, handle: command.handle)
         case let command as LELongTermKeyRequestNegativeReply: StatusAndHandle(.success, handle: command.handle)
         case let command as LERemoteConnectionParameterRequestNegativeReply:
             StatusAndHandle(.success, handle: command.handle)
-        default: StatusOnly()
+        default: Self.blankResponse(to: command)
         }
     }
+
+    /// A success whose other fields are zero.
+    private static func blankResponse<C: HCICommand>(to command: C) -> any HCIResponse { C.Response() }
 }

@@ -21,6 +21,7 @@ import Testing
         let connector: Connector
 
         init() throws {
+            bench.controller.advertisingSets = 2
             advertiser = HostAdvertiser(
                 host: bench.host,
                 loop: bench.loop,
