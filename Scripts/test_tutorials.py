@@ -1,3 +1,5 @@
+#!/usr/bin/env python3
+"""Tests tutorials.py. Run by Scripts/lint."""
 import tempfile
 import unittest
 from pathlib import Path

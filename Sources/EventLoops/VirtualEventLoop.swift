@@ -68,7 +68,7 @@ public final class VirtualEventLoop: EventLoop {
     /// for them.
     private static let looksAlone = 50
 
-    /// Creates a loop whose clock is at ``Instant/zero``.
+    /// Creates a loop whose clock is at `Instant.zero`.
     public init() {}
 
     /// The instant at which the running task was due, or at which the last run ended.

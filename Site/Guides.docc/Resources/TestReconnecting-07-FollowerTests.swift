@@ -1,7 +1,6 @@
 import BluetoothSimulation
 import CoreBluetooth
 import CoreBluetoothExtras
-import Radio
 import Testing
 
 @testable import Heart
