@@ -8,7 +8,7 @@ import BluetoothTypes
 public protocol MessageKinds: PacketFields {
     /// One placeholder of each kind, to decode into, in the order of their numbers.
     static var kinds: [Self] { get }
-    /// Codes the number and name of this value's kind by ``FieldCoder/kind(_:_:)``, and then its fields, in wire order.
+    /// Codes the number and name of this value's kind by `FieldCoder.kind(_:_:)`, and then its fields, in wire order.
     ///
     /// - Parameter coder: Reads, writes or prints each field.
     /// - Throws: `PacketError` if the octets being read are not such a message, or exceed one of its limits.
