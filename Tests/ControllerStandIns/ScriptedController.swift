@@ -119,7 +119,8 @@ package final class ScriptedController {
             LEReadMaximumDataLength.Response(txOctets: 251, txTime: 2_120, rxOctets: 251, rxTime: 2_120)
         case is LEReadTransmitPower: LEReadTransmitPower.Response(minimum: -20, maximum: 8)
         case is LEReadMaximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength.Response(length: 1_650)
-        case is LEReadNumberOfSupportedAdvertisingSets: LEReadNumberOfSupportedAdvertisingSets.Response(count: advertisingSets)
+        case is LEReadNumberOfSupportedAdvertisingSets:
+            LEReadNumberOfSupportedAdvertisingSets.Response(count: advertisingSets)
         case is LERand: LERand.Response(number: 0x0102_0304_0506_0708)
         case let command as LELongTermKeyRequestReply: StatusAndHandle(.success, handle: command.handle)
         case let command as LELongTermKeyRequestNegativeReply: StatusAndHandle(.success, handle: command.handle)
