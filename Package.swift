@@ -280,7 +280,7 @@ let package = Package(
         .testTarget(
             name: "HaraldTests",
             dependencies: [
-                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "Diagnosis", "EventLoops",
+                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "Diagnosis", "EventLoops",
                 "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP", "Security",
                 "ServiceMessages", "TestBasics", "harald",
                 .product(name: "Logging", package: "swift-log"),

@@ -16,8 +16,8 @@ extension FuzzTarget {
         )
         hold(text == text.visible, "a text could control a terminal")
         hold(!text.isEmpty, "a text is empty")
-        // An octet of text becomes up to six characters; a number of four octets has up to 140 characters.
-        hold(text.utf8.count <= 200 + 40 * value.octets.count, "a text of \(text.utf8.count) octets")
+        // An octet of text becomes up to six characters, and an octet of flags eight words.
+        hold(text.utf8.count <= 300 + 40 * value.octets.count, "a text of \(text.utf8.count) octets")
 
         let data = AdvertisingData(parsing: value.embedded)
         let words = AdvertisementText.words(of: data, omitting: [])
@@ -28,12 +28,15 @@ extension FuzzTarget {
 
     /// An input for each characteristic and descriptor, with all flags and with none.
     private static var valuesOfAllKinds: [[UInt8]] {
-        let numbers = Array(0x2A00...0x2C30) + Array(0x2900...0x2910)
-        return numbers.flatMap { number in
-            [UInt8(0), 0xFF].map { flags in
-                [UInt8(number & 0xFF), UInt8(number >> 8), 0x0E, 0xFE, 0x2F, 0x27, 1, 0, 1, flags, flags]
-                    + [UInt8](repeating: 0x12, count: 40)
+        let advertisement: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x0D, 0x18, 0x03, 0xFF, 0x59, 0x00]
+        var seeds: [[UInt8]] = [[0, 0, 0x19, 0, 0, 0x27, 1, 0, 0] + advertisement]
+        for number in [0x2900...0x2910, 0x2A00...0x2C30].joined() {
+            for flags: UInt8 in [0, 0xFF] {
+                let format: [UInt8] = [0x0E, 0xFE, 0x2F, 0x27, 1, 0, 1]
+                let value = [flags, flags] + [UInt8](repeating: 0x12, count: 40)
+                seeds.append([UInt8(number & 0xFF), UInt8(number >> 8)] + format + value)
             }
-        } + [[0, 0, 0x19, 0, 0, 0x27, 1, 0, 0] + [0x02, 0x01, 0x06, 0x03, 0x03, 0x0D, 0x18, 0x03, 0xFF, 0x59, 0x00]]
+        }
+        return seeds
     }
 }

@@ -19,6 +19,8 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     package var number: UInt64
     /// The time on the system's clock, in seconds.
     package var time: Double
+    /// The time of day, in seconds since the beginning of 1970, UTC; nil if the system has no calendar.
+    package var date: Double?
     /// The number of the event that caused this one.
     package var cause: UInt64?
     /// The name of the app that the event is about.
@@ -36,18 +38,23 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     package var kind: String
     /// A description of the event.
     package var text: String
+    /// The fields of the request, query or event, for the kind `messages` and a tool that may see them.
+    package var message: MonitoredMessage?
     /// Further properties of the event, by name.
     package var details: [String: String]?
 
     /// Creates the output for an observation. It contains neither keys nor passkeys.
     ///
-    /// - Parameter showsContents: Whether to include the contents of apps' messages, rather than only the fact that
-    ///   there were messages.
-    package init(_ observation: Observation, showsContents: Bool) {
+    /// - Parameters:
+    ///   - date: The time of day in seconds since 1970; nil without a calendar.
+    ///   - showsContents: Whether to include the contents of apps' messages, rather than only the fact that there were
+    ///     messages.
+    package init(_ observation: Observation, date: Double? = nil, showsContents: Bool) {
         let content = observation.content
         let isShown = showsContents || content.kind.isDisjoint(with: [.messages, .misuse])
         number = observation.number
         time = Double(observation.time.nanoseconds) / 1_000_000_000
+        self.date = date
         cause = observation.cause
         app = observation.subject.app?.name
         owner = observation.subject.app?.owner
@@ -56,13 +63,14 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
         link = observation.subject.link.map { Int($0.rawValue) }
         kind = content.kind.name
         text = (isShown ? content.text : content.summary).cut
+        message = isShown ? content.message : nil
         let known = isShown ? content.details : [:]
         details = known.isEmpty ? nil : known.bounded
     }
 
     /// Creates an event that reports missed events.
-    package init(lost count: Int, after last: UInt64, at time: Double) {
-        (number, self.time, kind) = (last, time, "lost")
+    package init(lost count: Int, after last: UInt64, at time: Double, date: Double? = nil) {
+        (number, self.time, self.date, kind) = (last, time, date, "lost")
         text = "\(count) events were lost because they were not read in time"
         details = ["lost": "\(count)"]
     }
@@ -124,6 +132,16 @@ extension Observation.Content {
         case .misused(let text, isToldToApp: _): text
         case .trouble(let text, _): text
         case .below(let event): event.description
+        }
+    }
+
+    /// The fields of a message of an app.
+    fileprivate var message: MonitoredMessage? {
+        switch self {
+        case .requested(let request): MonitoredMessage(request)
+        case .asked(let query): MonitoredMessage(query)
+        case .told(let event): MonitoredMessage(event)
+        default: nil
         }
     }
 

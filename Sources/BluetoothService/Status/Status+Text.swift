@@ -7,10 +7,15 @@ import ServiceMessages
 
 extension SystemStatus {
     /// The lines, few enough for one screen.
-    package var lines: [String] {
+    package var lines: [String] { lines { $0.numbers } }
+
+    /// Returns the lines, few enough for one screen.
+    ///
+    /// - Parameter chip: Puts the controller's manufacturer and version into words.
+    package func lines(chip: (ControllerStatus) -> String) -> [String] {
         var lines = ["Bluetooth is \(state.visible)" + (failure.map { ": \($0.visible)" } ?? "")]
         if let recovery { lines.append(recovery.line) }
-        if let controller { lines.append(controller.line) }
+        if let controller { lines.append("\(controller.line), \(chip(controller))") }
         lines += section("apps", apps.flatMap(\.lines))
         lines += section("links", links.map(\.line))
         lines += section("scans", scans.map(\.line))
@@ -39,11 +44,13 @@ extension RecoveryStatus {
 }
 
 extension ControllerStatus {
-    package var line: String {
+    fileprivate var line: String {
         let shown = [address.map { "address \($0.visible)" }, advertisedAddress.map { "advertises as \($0.visible)" }]
         let words = ["controller\(place.isEmpty ? "" : " \(place.visible)")"] + shown.compactMap(\.self)
-        return words.joined(separator: ", ") + ", company \(company), HCI \(version)"
+        return words.joined(separator: ", ")
     }
+
+    fileprivate var numbers: String { "company \(company), HCI \(version)" }
 }
 
 extension AppStatus {

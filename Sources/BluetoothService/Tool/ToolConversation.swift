@@ -183,7 +183,7 @@ package final class ToolConversation {
             streams[number] = .monitor(registration, lost: lost + 1)
             return
         }
-        tell(number, MonitoredEvent(observation, showsContents: showsContents))
+        tell(number, MonitoredEvent(observation, date: date(of: observation.time), showsContents: showsContents))
     }
 
     /// Reports the number of missed events once per stream.
@@ -191,9 +191,15 @@ package final class ToolConversation {
         for number in streams.keys.sorted() where canSend && hasRoom() {
             guard case .monitor(let registration, let lost) = streams[number], lost > 0 else { continue }
             streams[number] = .monitor(registration, lost: 0)
-            let now = Double(system.loop.now.nanoseconds) / 1_000_000_000
-            tell(number, MonitoredEvent(lost: lost, after: lastNumber, at: now))
+            let now = system.loop.now
+            let seconds = Double(now.nanoseconds) / 1_000_000_000
+            tell(number, MonitoredEvent(lost: lost, after: lastNumber, at: seconds, date: date(of: now)))
         }
+    }
+
+    /// Returns the time of day of an instant, in seconds since 1970.
+    private func date(of instant: Instant) -> Double? {
+        system.configuration.calendarTime(at: instant).map { $0 + Date.timeIntervalBetween1970AndReferenceDate }
     }
 
     private func receivePrompts(_ number: UInt32) {

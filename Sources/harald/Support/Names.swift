@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BluetoothTypes
 import CoreBluetooth
 
@@ -16,26 +17,18 @@ func stateName(_ state: CBManagerState) -> String {
     }
 }
 
-/// Formats a UUID with its name in the assigned numbers, if this tool has one for it.
+/// Formats a UUID with its name, if it has one: `Heart Rate (180D)`.
 func describe(_ uuid: CBUUID) -> String {
     assignedName(uuid.uuidString).map { "\($0) (\(uuid.uuidString))" } ?? uuid.uuidString
 }
 
-/// Returns the name of a UUID in the assigned numbers.
+/// Returns the name of a UUID: the assigned one, or that of a service of the demos.
 func assignedName(_ uuid: String) -> String? {
-    assignedNames[uuid.uppercased()]
+    BluetoothUUID(uuid).flatMap { demoNames[$0.description] ?? AssignedNumbers.name(of: $0) }
 }
 
-private let assignedNames = [
-    "1800": "Generic Access", "1801": "Generic Attribute", "180A": "Device Information", "180D": "Heart Rate",
-    "180F": "Battery", "2A00": "Device Name", "2A01": "Appearance", "2A04": "Preferred Connection Parameters",
-    "2A05": "Service Changed", "2A19": "Battery Level", "2A23": "System ID", "2A24": "Model Number",
-    "2A25": "Serial Number", "2A26": "Firmware Revision", "2A27": "Hardware Revision", "2A28": "Software Revision",
-    "2A29": "Manufacturer Name", "2A37": "Heart Rate Measurement", "2A38": "Body Sensor Location",
-    "2A39": "Heart Rate Control Point", "2A87": "Email Address", "2AA6": "Central Address Resolution",
-    "2B29": "Client Supported Features",
-    "2B2A": "Database Hash", "2B3A": "Server Supported Features", "2900": "Extended Properties",
-    "2901": "User Description", "2902": "Client Configuration", "2904": "Presentation Format",
+/// The services and characteristics of the demos, which the Bluetooth SIG has assigned no numbers.
+private let demoNames = [
     "6E6F7465-0000-4861-7261-6C6420303031": "Notes", "6E6F7465-0001-4861-7261-6C6420303031": "Note",
     "77656172-0000-4861-7261-6C6420303031": "Wearer",
 ]
@@ -63,25 +56,19 @@ func nameOf(_ uuid: BluetoothUUID) -> String {
     return assignedName(text).map { "\(text) \($0)" } ?? text
 }
 
-/// Returns the name of a company in the assigned numbers.
-func assignedName(company: UInt16) -> String? { nil }
-
 /// Formats a company identifier, with its name in the assigned numbers if there is one.
-func companyName(_ company: UInt16) -> String {
-    let digits = "0x" + hexadecimal([UInt8(company >> 8), UInt8(company & 0xFF)]).uppercased()
-    return assignedName(company: company).map { "\($0) (\(digits))" } ?? digits
-}
+func companyName(_ company: UInt16) -> String { AssignedNumbers.companyTitle(company) }
 
 /// Returns a value in words; nil if it can only be shown in hexadecimal.
 ///
 /// - Parameter uuid: The characteristic or descriptor, or nil for data without a type.
 func words(for value: PacketBuffer, of uuid: BluetoothUUID?) -> String? {
+    if let uuid, let words = ValueText.words(of: value, in: uuid) { return words }
     guard !value.isEmpty, let text = String(validating: value, as: UTF8.self), text.visible == text else { return nil }
-    return text
+    return ValueText.quoted(text)
 }
 
-/// Formats octets as hexadecimal, and also in words where possible.
+/// Formats a value in words where possible, and otherwise in hexadecimal, with the text that it may be.
 func shown(_ value: PacketBuffer, of uuid: BluetoothUUID? = nil) -> String {
-    guard !value.isEmpty else { return "(empty)" }
-    return words(for: value, of: uuid).map { "\(value) \"\($0)\"" } ?? "\(value)"
+    uuid.map { ValueText.text(of: value, in: $0) } ?? ValueText.plain(value)
 }

@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BluetoothTypes
 import Foundation
 
@@ -108,7 +109,7 @@ extension ShownAdvertisement: ReportDocument {
         if let manufacturerData {
             if let company = Self.company(of: manufacturerData) {
                 try container.encode(company, forKey: .company)
-                try container.encodeIfPresent(assignedName(company: company), forKey: .companyName)
+                try container.encodeIfPresent(AssignedNumbers.company(company), forKey: .companyName)
             }
             try container.encode("\(manufacturerData)", forKey: .manufacturerData)
         }

@@ -11,7 +11,8 @@ struct MonitorCommand: ParsableCommand {
         commandName: "monitor",
         abstract: "Print the events of the Bluetooth service until interrupted.",
         discussion: """
-            Only the user of the service sees the data that apps send and receive. Keys are never shown.
+            The times are local. An arrow shows whether an app sent a request (→) or received an event (←). Only the user of the \
+            service sees the data that apps send and receive. Keys are never shown.
 
             Examples:
               harald monitor
@@ -33,13 +34,24 @@ struct MonitorCommand: ParsableCommand {
     )
     var kinds = MonitoredKinds.all
 
+    @Flag(help: "Print the messages of apps field by field, with the service's clock.")
+    var raw = false
+
+    func validate() throws {
+        if raw, showing.json { throw ValidationError("--raw and --json exclude each other") }
+    }
+
     func run() throws {
         Console.endWithReader()
+        // For people only: another program that reads standard error looks for problems there.
+        if isatty(STDERR_FILENO) == 1 { Console.problem("watching the Bluetooth service (Ctrl-C ends)") }
         let outcome = Outcome()
         outcome.finishOnInterrupt()
-        let (isJSON, kinds) = (showing.json, kinds.bits)
+        let kinds = kinds.bits
+        let form: MonitorForm = showing.json ? .json : raw ? .raw : .words
         let client = service.connect(outcome) { client in
-            client.ask(.monitor(kinds: kinds), onLine: { Self.show($0, isJSON) }) { result in
+            let printer = MonitorPrinter(form)
+            client.ask(.monitor(kinds: kinds), onLine: { printer.show($0) }) { result in
                 outcome.finish(result.map { _ in }.mapError(ToolError.init))
             }
         }
@@ -50,11 +62,44 @@ struct MonitorCommand: ParsableCommand {
             throw error.report()
         }
     }
+}
 
-    private static func show(_ text: String, _ isJSON: Bool) {
-        if isJSON { return Console.json(text) }
-        let event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(text.utf8))
-        Console.line(event?.line ?? text)
+/// The ways to print an event.
+enum MonitorForm: Sendable {
+    case words
+    /// All fields of a message, named as on the wire.
+    case raw
+    case json
+}
+
+/// Prints events of the service as they arrive. Lives on the loop.
+final class MonitorPrinter {
+    private let form: MonitorForm
+    private let say: (String) -> Void
+    private var words = MonitorWords()
+
+    init(_ form: MonitorForm, say: @escaping (String) -> Void = Console.line) {
+        self.form = form
+        self.say = say
+    }
+
+    /// Prints an event.
+    ///
+    /// - Parameters:
+    ///   - text: The event as JSON. An event that this version cannot decode is printed as it is.
+    ///   - now: The time of day, for an event without one.
+    func show(_ text: String, now: Date = Date()) {
+        guard var event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(text.utf8)) else {
+            return say(Console.escaped(json: text))
+        }
+        switch form {
+        case .words: say(words.line(event, arrival: now.timeIntervalSince1970))
+        case .raw: say(event.line)
+        case .json:
+            // Milliseconds, since the transmission takes longer than that.
+            event.date = event.date ?? (now.timeIntervalSince1970 * 1_000).rounded() / 1_000
+            say(Console.escaped(json: JSONText.of(event) ?? text))
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AssignedNumbers
 import BluetoothService
 import ServiceMessages
 
@@ -19,6 +20,15 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var showing: ShowingOptions
 
     func run() throws {
-        try showing.show(.status, of: service, as: SystemStatus.self) { $0.lines }
+        try showing.show(.status, of: service, as: SystemStatus.self) { $0.lines(chip: \.words) }
+    }
+}
+
+extension ControllerStatus {
+    /// The version and the manufacturer, such as `Bluetooth 5.3 (HCI 12), manufacturer Intel Corp. (0x0002)`.
+    var words: String {
+        let name = UInt8(exactly: version).flatMap(AssignedNumbers.coreVersion)
+        let maker = UInt16(exactly: company).map(AssignedNumbers.companyTitle) ?? "\(company)"
+        return (name.map { "Bluetooth \($0) (HCI \(version))" } ?? "HCI \(version)") + ", manufacturer \(maker)"
     }
 }

@@ -195,6 +195,8 @@ import Testing
         #expect(seen.map(\.kind) == ["managers", "messages", "messages"], "\(seen)")
         #expect(seen.first?.app == "test")
         #expect(seen.first?.manager == manager.id.rawValue)
+        #expect(seen.first?.message == nil)
+        #expect(seen.last?.message?.services == [Example.service.description], "\(seen)")
         #expect(seen.last?.text.contains("180d") == true || seen.last?.text.contains("180D") == true, "\(seen)")
         #expect(seen.allSatisfy { $0.line.contains("test/1") })
         tool.say(.stop(number: 7))
@@ -223,7 +225,7 @@ import Testing
             }
         }
         #expect(seen.map(\.number) == all.map(\.number) && !tells(seen) && tells(all), "\(all)")
-        #expect(!seen.contains { $0.text.lowercased().contains("abcd") })
+        #expect(!seen.contains { $0.text.lowercased().contains("abcd") || $0.message != nil })
     }
 
     @Test("AB-G05: events that a tool does not read are counted, and reported in one line when it reads again")
