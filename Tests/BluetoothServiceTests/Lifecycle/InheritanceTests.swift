@@ -51,7 +51,7 @@ import Testing
         }
         let left = state.subscriptions.map { Event.peripheral(.unsubscribed($0.central, $0.characteristic)) }
         #expect(left.count == 1)
-        #expect(events.dropFirst() == [.stateChanged(.poweredOn)] + left)
+        #expect(Array(events.dropFirst()) == [.stateChanged(.poweredOn)] + left)
     }
 
     /// A process that ends in the callback for a value.
