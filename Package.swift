@@ -280,9 +280,11 @@ let package = Package(
         .testTarget(
             name: "HaraldTests",
             dependencies: [
-                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "Diagnosis", "EventLoops",
-                "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP", "Security",
+                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
+                "Diagnosis",
+                "EventLoops", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP", "Security",
                 "ServiceMessages", "TestBasics", "harald",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

@@ -284,3 +284,11 @@ async def test_the_help_of_each_verb_has_its_exit_statuses(harald: Start) -> Non
         help = " ".join(process.output.split())
         for status in ("0 success", "5 device not found in time", "64 usage error", "130 interrupted"):
             assert status in help, f"{verb}: {status}"
+
+
+async def test_an_interrupted_collection_is_not_a_success(harald: Start) -> None:
+    async with controllers() as air, peripheral(air.transport) as sensor:
+        async with harald("collect", "--controller", air.address, "--sensors", "1", "--measurements", "100000") as process:
+            await process.line("bpm")
+            assert await process.stop(signal.SIGINT) == INTERRUPTED
+        await sensor.event("disconnection")

@@ -38,7 +38,7 @@ import Testing
         #expect(words("05121800ffff") == ["connection interval 30 to any ms"])
         #expect(words("031aa000") == ["advertises every 100 ms"])
         #expect(words("0717010203040506") == ["directed at 06:05:04:03:02:01"])
-        #expect(words("092417 2f2f612e6227") == [#"URI "https://a.b'""#])
+        #expect(words("082417 2f2f612e6227") == [#"URI "https://a.b'""#])
     }
 
     @Test func unknownStructuresAreHexadecimal() {

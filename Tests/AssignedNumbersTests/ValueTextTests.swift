@@ -25,7 +25,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(0x2A01, "4003", "Heart Rate Sensor (0x0340)"),
         Sample(0x2A01, "c1ff", "0xFFC1"),
         Sample(0x2A02, "01", "privacy on"),
-        Sample(0x2A04, "1800 2800 0000 9001", "interval 30 to 50 ms, latency 0, timeout 4000 ms"),
+        Sample(0x2A04, "1800 2800 0000 9001", "interval 30 ms to 50 ms, latency 0, timeout 4000 ms"),
         Sample(0x2A04, "ffff ffff 0400 ffff", "any interval, latency 4, any timeout"),
         Sample(0x2A05, "0100 ffff", "handles 0x0001 to 0xffff"),
         Sample(0x2AA6, "01", "supported"),
@@ -83,8 +83,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
             "Thursday 2026-11-26 01:30:05.500, adjusted: manual change, change of time zone"
         ),
         Sample(0x2AED, "010000", "1970-01-02"),
-        Sample(0x2AED, "1e5100", "2026-11-26"),
-        Sample(0x2AED, "ffffff", "47903-08-07"),
+        Sample(0x2AED, "1e5100", "2026-11-09"),
+        Sample(0x2AED, "ffffff", "47904-06-16"),
         Sample(0x2BEF, "000000", "unknown date"),
     ]
 

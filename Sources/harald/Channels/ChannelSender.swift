@@ -117,7 +117,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         ChannelRunner(channel, first: parcel) { octets in
             back.octets += octets
             if back.octets.count >= parcel.count {
-                say("\(back.octets.count) octets came back")
+                say("\(count(back.octets.count, "octet")) came back")
                 finish(back.octets == parcel ? nil : "the echo differs from the data sent")
             }
             return Data()

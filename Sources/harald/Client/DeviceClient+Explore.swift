@@ -16,24 +16,26 @@ extension DeviceClient {
         let device = try await find(selector, seconds: seconds)
         try await connect(device, limit: .seconds(seconds))
         if pairs { try await pair(device) }
+        var table = try await discover(device)
+        // The devices have exchanged the MTU by now.
         let link = try await attempt("reading the properties of the link", device) {
             try await device.peripheral.linkInformation(deadline: Self.answerLimit)
         }
         report.say("MTU \(link.mtu)")
-        var table = try await show(device)
+        try await show(&table, device)
         if let value = plan.write { try await write(value, to: table, device) }
         if plan.awaitsChange {
             try await awaitChange(device)
-            table = try await show(device)
+            table = try await discover(device)
+            try await show(&table, device)
         }
         if plan.notifications > 0 { try await follow(plan, table, device) }
     }
 
-    private func show(_ device: FoundDevice) async throws(ToolError) -> DiscoveredTable {
-        var table = try await discover(device)
+    /// Reads the values of a table, and prints it.
+    private func show(_ table: inout DiscoveredTable, _ device: FoundDevice) async throws(ToolError) {
         table.listing = try await readValues(of: table, device)
         report.show(table.listing, as: table.listing.lines)
-        return table
     }
 
     private func write(
@@ -107,6 +109,9 @@ extension DeviceClient {
                 try await peripheral.write(data, for: target.characteristic, deadline: Self.answerLimit)
             } else {
                 try await peripheral.writeWithoutResponse(data, for: target.characteristic, deadline: Self.answerLimit)
+                // No answer tells when the value has arrived, and leaving the device would discard it.
+                let link = try await peripheral.linkInformation(deadline: Self.answerLimit)
+                await pause(max(Self.lastWords, link.interval * (link.latency + 2)))
             }
         }
         let document = WriteDocument(

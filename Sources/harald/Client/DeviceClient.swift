@@ -14,6 +14,8 @@ final class DeviceClient: Sendable {
     static let startLimit = Duration.seconds(10)
     /// How long the end of a link may take when the command ends.
     static let goodbye = Duration.seconds(2)
+    /// The shortest time that a value without a response has to reach the device.
+    static let lastWords = Duration.milliseconds(100)
     /// The time limit of a request to a device. The attribute protocol has one of 30 s (Core Vol 3 Part F 3.3.3).
     static let answerLimit = Duration.seconds(35)
 

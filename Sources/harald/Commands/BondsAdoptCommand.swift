@@ -19,6 +19,8 @@ extension BondsCommand {
 
                 Example:
                   harald bonds adopt --controller hci1 --store bonds
+
+                \(ExitStatus.text(.controllerUnreachable, .controllerFailed))
                 """
         )
 

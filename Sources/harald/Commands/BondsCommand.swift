@@ -67,6 +67,8 @@ struct BondsCommand: ParsableCommand {
                 Examples:
                   harald bonds list
                   harald bonds list --store bonds --json
+
+                \(ExitStatus.text())
                 """
         )
 
@@ -77,13 +79,13 @@ struct BondsCommand: ParsableCommand {
         func run() throws {
             if options.asks(service) {
                 return try showing.show(.bonds, of: service, as: [BondStatus].self) { bonds in
-                    ["\(bonds.count) bonds of the Bluetooth service"] + bonds.map(\.line)
+                    ["\(count(bonds.count, "bond")) of the Bluetooth service"] + bonds.map(\.line)
                 }
             }
             do throws(ToolError) {
                 let state = try options.look()
                 if showing.json { return Console.json(JSONText.of(state.bonds.map(BondStatus.init)) ?? "[]") }
-                Console.line("\(state.bonds.count) bonds of \(state.adapter)")
+                Console.line("\(count(state.bonds.count, "bond")) of \(state.adapter)")
                 for bond in state.bonds { Console.line(Self.line(bond)) }
             } catch {
                 throw error.report()
@@ -104,6 +106,8 @@ struct BondsCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald bonds forget CB2E897C-E481-4D3F-B117-B799F0076361
+
+                \(ExitStatus.text())
                 """
         )
 

@@ -32,6 +32,8 @@ struct ControllersCommand: ParsableCommand {
               harald controllers
               harald controllers --listen 9100
               harald controllers --terminal h4
+
+            \(ExitStatus.text())
             """
     )
 

@@ -12,6 +12,8 @@ struct DemoBackgroundCommand: ParsableCommand {
 
             Example:
               harald demo background --air story.pcap
+
+            \(ExitStatus.text())
             """
     )
 

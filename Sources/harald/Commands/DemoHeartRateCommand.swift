@@ -18,6 +18,8 @@ struct DemoHeartRateCommand: ParsableCommand {
               harald demo heart-rate
               harald demo heart-rate --virtual-time --seed 2
               harald demo heart-rate --capture heart.btsnoop --air heart.pcap
+
+            \(ExitStatus.text())
             """
     )
 

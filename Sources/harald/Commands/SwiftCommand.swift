@@ -28,6 +28,8 @@ struct SwiftCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald swift build HeartKit -- -c release
+
+                \(ExitStatus.text())
                 """
         )
         @OptionGroup var options: WrappingOptions
@@ -40,6 +42,8 @@ struct SwiftCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald swift test HeartKit -- --filter Parsing
+
+                \(ExitStatus.text())
                 """
         )
         @OptionGroup var options: WrappingOptions
@@ -52,6 +56,8 @@ struct SwiftCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald swift run HeartKit -- --verbose
+
+                \(ExitStatus.text())
                 """
         )
         @OptionGroup var options: WrappingOptions
@@ -64,6 +70,8 @@ struct SwiftCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald swift check HeartKit
+
+                \(ExitStatus.text())
                 """
         )
         @OptionGroup var options: WrappingOptions

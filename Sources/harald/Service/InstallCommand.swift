@@ -13,6 +13,8 @@ struct InstallCommand: ParsableCommand {
               harald install --controller tcp:127.0.0.1:9100
               sudo /usr/local/bin/harald install --machine --controller hci0
               sudo harald install --udev
+
+            \(ExitStatus.text())
             """
     )
 

@@ -24,6 +24,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app list --json
+
+                \(ExitStatus.text())
                 """
         )
 
@@ -41,6 +43,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app launch com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.launch
@@ -54,6 +58,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app background com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.background
@@ -67,6 +73,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app foreground com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.foreground
@@ -80,6 +88,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app suspend com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.suspend
@@ -93,6 +103,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app terminate com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.terminate
@@ -106,6 +118,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app force-quit com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.forceQuit
@@ -119,6 +133,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app reset-permission com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.resetPermission
@@ -132,6 +148,8 @@ struct AppCommand: ParsableCommand {
             discussion: """
                 Example:
                   harald app revoke-permission com.example.heart
+
+                \(ExitStatus.text())
                 """
         )
         static let verb = AppVerb.revokePermission

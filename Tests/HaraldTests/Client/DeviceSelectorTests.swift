@@ -36,11 +36,11 @@ import Testing
         var choice = DeviceChoice<Int>(try #require(DeviceSelector(argument: "Pulse")))
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["Pulse Pro"]), 1)
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["Scale"]), 2)
-        guard case .one(_, 1) = choice.result else { return #expect(Bool(false), "\(choice.result)") }
+        guard case .one(_, 1) = choice.result else { return Issue.record("\(choice.result)") }
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["pulse"]), 3)
-        guard case .one(_, 3) = choice.result else { return #expect(Bool(false), "\(choice.result)") }
+        guard case .one(_, 3) = choice.result else { return Issue.record("\(choice.result)") }
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["PULSE"]), 4)
-        guard case .several(let devices) = choice.result else { return #expect(Bool(false), "\(choice.result)") }
+        guard case .several(let devices) = choice.result else { return Issue.record("\(choice.result)") }
         #expect(devices.map(\.names) == [["pulse"], ["PULSE"]])
         #expect(choice.heard.description == "1 other device was heard: \"Scale\"")
     }
@@ -51,7 +51,7 @@ import Testing
         let identifier = UUID()
         choice.hear(DeviceCandidate(identifier: identifier, names: ["Pulse Pro"]), 1)
         choice.hear(DeviceCandidate(identifier: identifier, names: ["Pulse"]), 1)
-        guard case .one(let device, 1) = choice.result else { return #expect(Bool(false), "\(choice.result)") }
+        guard case .one(let device, 1) = choice.result else { return Issue.record("\(choice.result)") }
         #expect(device.names == ["Pulse"] && choice.best == .named)
     }
 

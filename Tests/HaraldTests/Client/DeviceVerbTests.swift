@@ -45,7 +45,8 @@ import Testing
         let selector = try characteristic(text)
         let run = try run(world) { client, device async throws(ToolError) in
             let target = try await client.characteristic(selector, of: device)
-            client.report.say("\(try await client.read(target))")
+            let value = try await client.read(target)
+            client.report.say("\(value)")
         }
         try run.result.get()
         #expect(run.lines.contains("01"))

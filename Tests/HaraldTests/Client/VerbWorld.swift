@@ -23,7 +23,7 @@ final class VerbWorld: Sendable {
 
     /// Adds a sensor that advertises a name, and runs the world until it does.
     @discardableResult
-    func addSensor(_ name: String, isConnectable: Bool = true) -> VerbSensor {
+    func addSensor(_ name: String) -> VerbSensor {
         let device = world.addDevice(named: name, at: Position(x: 1))
         let sensor = device.launch(name) { VerbSensor($0, name: name) }
         sensors.withLock { $0.append(sensor) }
