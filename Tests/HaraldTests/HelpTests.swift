@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreBluetooth
 import Testing
 
 @testable import harald

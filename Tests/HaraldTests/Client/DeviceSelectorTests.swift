@@ -36,11 +36,20 @@ import Testing
         var choice = DeviceChoice<Int>(try #require(DeviceSelector(argument: "Pulse")))
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["Pulse Pro"]), 1)
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["Scale"]), 2)
-        guard case .one(_, 1) = choice.result else { return Issue.record("\(choice.result)") }
+        guard case .one(_, 1) = choice.result else {
+            Issue.record("\(choice.result)")
+            return
+        }
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["pulse"]), 3)
-        guard case .one(_, 3) = choice.result else { return Issue.record("\(choice.result)") }
+        guard case .one(_, 3) = choice.result else {
+            Issue.record("\(choice.result)")
+            return
+        }
         choice.hear(DeviceCandidate(identifier: UUID(), names: ["PULSE"]), 4)
-        guard case .several(let devices) = choice.result else { return Issue.record("\(choice.result)") }
+        guard case .several(let devices) = choice.result else {
+            Issue.record("\(choice.result)")
+            return
+        }
         #expect(devices.map(\.names) == [["pulse"], ["PULSE"]])
         #expect(choice.heard.description == "1 other device was heard: \"Scale\"")
     }
@@ -51,7 +60,10 @@ import Testing
         let identifier = UUID()
         choice.hear(DeviceCandidate(identifier: identifier, names: ["Pulse Pro"]), 1)
         choice.hear(DeviceCandidate(identifier: identifier, names: ["Pulse"]), 1)
-        guard case .one(let device, 1) = choice.result else { return Issue.record("\(choice.result)") }
+        guard case .one(let device, 1) = choice.result else {
+            Issue.record("\(choice.result)")
+            return
+        }
         #expect(device.names == ["Pulse"] && choice.best == .named)
     }
 

@@ -37,7 +37,10 @@ import Testing
         let run = try world.run { client async throws(ToolError) in
             try await client.scan(ScanPlan(seconds: 3, until: until, services: [0x180D]))
         }
-        guard case .failure(let error) = run.result else { return Issue.record("it has found it") }
+        guard case .failure(let error) = run.result else {
+            Issue.record("it has found it")
+            return
+        }
         #expect(error.exitStatus == 5 && error.code == "deviceNotFound")
         #expect(error.description.contains("1 other device was heard: \"Scale\""))
     }
@@ -72,7 +75,10 @@ import Testing
         let run = try world.run { client async throws(ToolError) in
             try await client.explore(device, Visit.Plan(), pairs: false, seconds: 10)
         }
-        guard case .failure(let error) = run.result else { return Issue.record("it has chosen one") }
+        guard case .failure(let error) = run.result else {
+            Issue.record("it has chosen one")
+            return
+        }
         #expect(error.exitStatus == 5 && error.code == "deviceAmbiguous")
         #expect(error.description.contains("\"Pulse one\" (") && error.description.contains("\"Pulse two\" ("))
     }
@@ -85,7 +91,10 @@ import Testing
         let run = try world.run(interruptedAfter: .seconds(10)) { client async throws(ToolError) in
             try await client.explore(device, Visit.Plan(notifications: 100_000), pairs: false, seconds: 10)
         }
-        guard case .failure(let error) = run.result else { return Issue.record("it has ended by itself") }
+        guard case .failure(let error) = run.result else {
+            Issue.record("it has ended by itself")
+            return
+        }
         #expect(error.exitStatus == 130 && error.isQuiet)
         #expect(run.lines.last == "disconnected")
         world.world.run(for: .seconds(1))
