@@ -232,11 +232,18 @@ let package = Package(
             ]
         ),
         module("SourceChecks"),
+        module(
+            "Demos",
+            [
+                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
+                "EventLoops", "ServiceMessages",
+            ]
+        ),
         module("PackageWrapping", ["Cryptography", "SourceChecks"]),
         .executableTarget(
             name: "harald",
             dependencies: [
-                "AssignedNumbers", "CLinux", "CVersion", "PackageWrapping", "SourceChecks", "Diagnosis",
+                "AssignedNumbers", "CLinux", "CVersion", "Demos", "PackageWrapping", "SourceChecks", "Diagnosis",
                 "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
                 "HCI",
                 "HCIFraming",
@@ -281,7 +288,7 @@ let package = Package(
             name: "HaraldTests",
             dependencies: [
                 "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
-                "Diagnosis",
+                "Demos", "Diagnosis",
                 "EventLoops", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP", "Security",
                 "ServiceMessages", "TestBasics", "harald",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

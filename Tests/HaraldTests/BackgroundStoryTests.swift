@@ -1,4 +1,5 @@
 import BluetoothSimulation
+import Demos
 import Synchronization
 import Testing
 

@@ -1,5 +1,6 @@
 import BluetoothSimulation
 import CoreBluetooth
+import Demos
 import EventLoops
 import Foundation
 import Radio

@@ -1,5 +1,6 @@
 import AssignedNumbers
 import CoreBluetooth
+import Demos
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
 import CoreBluetooth
+import Demos
 
 /// A peripheral, written as for iOS, that echoes everything it receives on L2CAP channels.
 ///

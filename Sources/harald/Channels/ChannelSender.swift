@@ -1,4 +1,5 @@
 import CoreBluetooth
+import Demos
 
 /// An app, written as for iOS, that opens an L2CAP channel to a device that echoes, and compares the echo with what it
 /// sent.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothTypes
 import CoreBluetooth
 import CoreBluetoothExtras
+import Demos
 import Foundation
 
 // MARK: - Characteristics

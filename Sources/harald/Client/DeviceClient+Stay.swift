@@ -1,5 +1,6 @@
 import CoreBluetooth
 import CoreBluetoothExtras
+import Demos
 
 // MARK: - harald connect
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothSimulation
+import Demos
 import Foundation
 import HCI
 

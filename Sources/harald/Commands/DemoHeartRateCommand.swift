@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothSimulation
 import BluetoothTypes
 import CoreBluetooth
+import Demos
 import EventLoops
 import Foundation
 import HCI

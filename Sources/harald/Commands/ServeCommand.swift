@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothService
 import CoreBluetooth
+import Demos
 import EventLoops
 import HCITransports
 import ServiceMessages

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Demos
 
 /// A peer's attributes with their values, for display, however they were read.
 struct AttributeListing: Sendable {

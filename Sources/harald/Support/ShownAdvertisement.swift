@@ -1,5 +1,6 @@
 import AssignedNumbers
 import BluetoothTypes
+import Demos
 import Foundation
 
 /// An advertisement for display, however it was received.

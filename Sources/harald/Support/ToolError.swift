@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothTypes
 import Bonds
 import CoreBluetooth
+import Demos
 import GAP
 import HCI
 import HCIHost

@@ -3,15 +3,15 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-enum Notes {
-    static let service = CBUUID(string: "8E5A0001-5B1C-4C8B-9A60-2F6D1A3C7E10")
-    static let note = CBUUID(string: "8E5A0002-5B1C-4C8B-9A60-2F6D1A3C7E10")
+package enum Notes {
+    package static let service = CBUUID(string: "8E5A0001-5B1C-4C8B-9A60-2F6D1A3C7E10")
+    package static let note = CBUUID(string: "8E5A0002-5B1C-4C8B-9A60-2F6D1A3C7E10")
 }
 
 /// An app with a note that other devices can read and subscribe to, written as for Apple's platforms.
-final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+package final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     // Safe: mutable state is behind a lock, and `manager` is set once.
-    let app: SimulatedApp
+    package let app: SimulatedApp
     private let say: @Sendable (String) -> Void
     private let text = Mutex("Hello")
     private let note = CBMutableCharacteristic(
@@ -22,7 +22,7 @@ final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
     )
     private var manager: CBPeripheralManager!
 
-    init(_ app: SimulatedApp, say: @escaping @Sendable (String) -> Void) {
+    package init(_ app: SimulatedApp, say: @escaping @Sendable (String) -> Void) {
         self.app = app
         self.say = say
         super.init()
@@ -30,13 +30,13 @@ final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
     }
 
     /// Changes the note and notifies the subscribers.
-    func write(_ text: String) {
+    package func write(_ text: String) {
         self.text.withLock { $0 = text }
         say("writes \"\(text)\"")
         manager.updateValue(Data(text.utf8), for: note, onSubscribedCentrals: nil)
     }
 
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+    package func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         guard peripheral.state == .poweredOn else { return }
         let service = CBMutableService(type: Notes.service, primary: true)
         service.characteristics = [note]
@@ -46,17 +46,17 @@ final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
         ])
     }
 
-    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+    package func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
         say("his app advertises \"Ben\" and its service")
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         say("his app receives a read request for the note")
         request.value = Data(text.withLock { $0 }.utf8.dropFirst(request.offset))
         peripheral.respond(to: request, withResult: .success)
     }
 
-    func peripheralManager(
+    package func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic

@@ -8,14 +8,14 @@ import Synchronization
 
 /// A story about two phones whose apps go to the background, are suspended, end and come back (behaviours 7.24, 9.1 to
 /// 9.7, 10.3 to 10.7, 10.16).
-final class BackgroundStory {
+package final class BackgroundStory {
     private let world: SimulatedWorld
     private let ann: SimulatedDevice
     private let ben: SimulatedDevice
     private let line: @Sendable (String) -> Void
     private let bens: NoteApp
 
-    init(
+    package init(
         _ world: SimulatedWorld,
         captures: (ann: (@Sendable ([UInt8]) -> Void)?, ben: (@Sendable ([UInt8]) -> Void)?) = (nil, nil),
         line: @escaping @Sendable (String) -> Void
@@ -53,7 +53,7 @@ final class BackgroundStory {
     }
 
     /// Runs the whole story.
-    func tell() {
+    package func tell() {
         meetAsleep()
         hearWhileAsleep()
         comeBack()

@@ -7,12 +7,12 @@ import CoreBluetooth
 /// for paired devices only.
 ///
 /// Callbacks arrive on the queue given to the initializer.
-final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+package final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     // Safe: mutable state is only touched on the manager's queue, where its callbacks and the timer arrive.
 
     /// Calls a block repeatedly on the sensor's queue. An app on a device would use a timer; a simulation has its own
     /// clock.
-    typealias Metronome = (_ interval: TimeInterval, _ tick: @escaping @Sendable () -> Void) -> Void
+    package typealias Metronome = (_ interval: TimeInterval, _ tick: @escaping @Sendable () -> Void) -> Void
 
     private let name: String
     private let say: @Sendable (String) -> Void
@@ -30,7 +30,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     private var unsentNote: Data?
     private var battery: CBMutableService?
 
-    init(
+    package init(
         name: String,
         queue: DispatchQueue,
         metronome: @escaping Metronome,
@@ -43,7 +43,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         manager = CBPeripheralManager(delegate: self, queue: queue)
     }
 
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+    package func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         guard peripheral.state == .poweredOn else {
             say("Bluetooth is \(stateName(peripheral.state))")
             return
@@ -97,7 +97,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     }
 
     /// Publishes a battery service, or removes it. The system informs connected centrals.
-    func toggleBattery() {
+    package func toggleBattery() {
         if let battery {
             manager.remove(battery)
             self.battery = nil
@@ -116,7 +116,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         manager.add(service)
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
         if let error {
             say("could not publish \(service.uuid): \(error.localizedDescription)")
             return
@@ -130,7 +130,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         ])
     }
 
-    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+    package func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
         if let error {
             say("could not start advertising: \(error.localizedDescription)")
         } else {
@@ -138,7 +138,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         }
     }
 
-    func peripheralManager(
+    package func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
@@ -149,7 +149,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         startMetronome(1) { [weak self] in self?.beat() }
     }
 
-    func peripheralManager(
+    package func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didUnsubscribeFrom characteristic: CBCharacteristic
@@ -174,12 +174,12 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         unsentNote = manager.updateValue(text, for: note, onSubscribedCentrals: nil) ? nil : text
     }
 
-    func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
+    package func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
         if let value = unsent { send(value) }
         if let text = unsentNote { tell(text) }
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         let value: Data
         switch request.characteristic.uuid {
         case HeartRateProfile.note: value = noteText
@@ -199,7 +199,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         peripheral.respond(to: request, withResult: .success)
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         guard let first = requests.first else { return }
         var newNote = noteText
         for request in requests {

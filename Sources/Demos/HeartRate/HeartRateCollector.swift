@@ -4,7 +4,7 @@ import CoreBluetooth
 /// concurrently, and disconnects when each has delivered enough measurements.
 ///
 /// Callbacks arrive on the queue given to the initializer.
-final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
     // Safe: mutable state is only touched on the manager's queue, where its callbacks arrive.
 
     private let wanted: Int
@@ -16,7 +16,7 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
     private var counts: [UUID: Int] = [:]
     private var isLeaving = false
 
-    init(
+    package init(
         queue: DispatchQueue,
         sensors: Int,
         measurements: Int,
@@ -32,18 +32,18 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
     }
 
     /// The number of connected sensors.
-    var linked: Int { sensors.count { $0.state == .connected } }
+    package var linked: Int { sensors.count { $0.state == .connected } }
     /// The number of sensors that have delivered enough measurements.
-    var done: Int { sensors.count { counts[$0.identifier, default: 0] >= measurements } }
+    package var done: Int { sensors.count { counts[$0.identifier, default: 0] >= measurements } }
 
     // MARK: Scanning and connecting
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    package func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else { return say("Bluetooth is \(stateName(central.state))") }
         central.scanForPeripherals(withServices: [HeartRateProfile.service])
     }
 
-    func centralManager(
+    package func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
@@ -56,16 +56,20 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
         if sensors.count == wanted { central.stopScan() }
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         say("connected to \"\(nameOf(peripheral))\", \(linked) of \(wanted)")
         peripheral.discoverServices([HeartRateProfile.service])
     }
 
-    func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+    package func centralManager(
+        _ central: CBCentralManager,
+        didFailToConnect peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
         again(peripheral, error)
     }
 
-    func centralManager(
+    package func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
@@ -82,12 +86,12 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
 
     // MARK: Following
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         guard let service = peripheral.services?.first else { return }
         peripheral.discoverCharacteristics([HeartRateProfile.measurement], for: service)
     }
 
-    func peripheral(
+    package func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
@@ -96,7 +100,7 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
         peripheral.setNotifyValue(true, for: measurement)
     }
 
-    func peripheral(
+    package func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?

@@ -1,38 +1,38 @@
 import CoreBluetooth
 
 /// The UUIDs and formats that the sensor and the app share.
-enum HeartRateProfile {
+package enum HeartRateProfile {
     // CBUUID is immutable and effectively Sendable.
-    static let service = CBUUID(string: "180D")
-    static let measurement = CBUUID(string: "2A37")
-    static let bodySensorLocation = CBUUID(string: "2A38")
-    static let controlPoint = CBUUID(string: "2A39")
+    package static let service = CBUUID(string: "180D")
+    package static let measurement = CBUUID(string: "2A37")
+    package static let bodySensorLocation = CBUUID(string: "2A38")
+    package static let controlPoint = CBUUID(string: "2A39")
 
-    static let battery = CBUUID(string: "180F")
-    static let batteryLevel = CBUUID(string: "2A19")
+    package static let battery = CBUUID(string: "180F")
+    package static let batteryLevel = CBUUID(string: "2A19")
 
     /// A custom service with a text that every central may read and write.
-    static let notesService = CBUUID(string: "6E6F7465-0000-4861-7261-6C6420303031")
-    static let note = CBUUID(string: "6E6F7465-0001-4861-7261-6C6420303031")
+    package static let notesService = CBUUID(string: "6E6F7465-0000-4861-7261-6C6420303031")
+    package static let note = CBUUID(string: "6E6F7465-0001-4861-7261-6C6420303031")
 
     /// A custom service about the wearer, with an e-mail address for paired devices only.
-    static let wearerService = CBUUID(string: "77656172-0000-4861-7261-6C6420303031")
-    static let emailAddress = CBUUID(string: "2A87")
+    package static let wearerService = CBUUID(string: "77656172-0000-4861-7261-6C6420303031")
+    package static let emailAddress = CBUUID(string: "2A87")
 
     /// The control point command that resets the energy count.
-    static let resetEnergyExpended: UInt8 = 1
+    package static let resetEnergyExpended: UInt8 = 1
 
     /// The values of Body Sensor Location, by number.
-    static let locations = ["other", "chest", "wrist", "finger", "hand", "ear lobe", "foot"]
+    package static let locations = ["other", "chest", "wrist", "finger", "hand", "ear lobe", "foot"]
 
     /// Encodes a measurement of the Heart Rate Service: flags (sensor contact supported and detected, energy present),
     /// rate, energy in kilojoules.
-    static func measurement(rate: UInt8, energy: UInt16) -> Data {
+    package static func measurement(rate: UInt8, energy: UInt16) -> Data {
         Data([0b0000_1110, rate, UInt8(truncatingIfNeeded: energy), UInt8(truncatingIfNeeded: energy >> 8)])
     }
 
     /// Decodes the rate in beats per minute. Returns nil for a measurement that is too short.
-    static func rate(of measurement: Data) -> Int? {
+    package static func rate(of measurement: Data) -> Int? {
         let bytes = [UInt8](measurement)
         guard bytes.count >= 2 else { return nil }
         guard bytes[0] & 1 == 1 else { return Int(bytes[1]) }

@@ -2,20 +2,20 @@ import CoreBluetooth
 import Foundation
 
 /// An app that follows another device's note, and resumes after the system has terminated it.
-final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+package final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
     // Safe: all state is only touched on the manager's queue, and `manager` is set once.
     private let say: @Sendable (String) -> Void
     private var manager: CBCentralManager!
     private var writer: CBPeripheral?
 
-    init(say: @escaping @Sendable (String) -> Void) {
+    package init(say: @escaping @Sendable (String) -> Void) {
         self.say = say
         super.init()
         let options = [CBCentralManagerOptionRestoreIdentifierKey: "reader"]
         manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "reader"), options: options)
     }
 
-    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+    package func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
         let known = dict[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral] ?? []
         writer = known.first
         writer?.delegate = self
@@ -23,13 +23,13 @@ final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         say("willRestoreState: \(known.count) peripheral, note is notifying: \(note?.isNotifying == true)")
     }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    package func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else { return }
         say("poweredOn")
         if writer == nil { central.scanForPeripherals(withServices: [Notes.service]) }
     }
 
-    func centralManager(
+    package func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
@@ -48,24 +48,31 @@ final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         central.connect(peripheral)
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         say("is connected")
         peripheral.discoverServices([Notes.service])
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         for service in peripheral.services ?? [] { peripheral.discoverCharacteristics([Notes.note], for: service) }
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
+    package func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
+    ) {
         for note in service.characteristics ?? [] {
             peripheral.readValue(for: note)
             peripheral.setNotifyValue(true, for: note)
         }
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
-    {
+    package func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
         let text = characteristic.value.map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
         say("reads \"\(text)\"")
     }

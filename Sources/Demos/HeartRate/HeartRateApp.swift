@@ -7,7 +7,7 @@ import CoreBluetooth
 /// time, to the bonded sensor.
 ///
 /// Callbacks arrive on the queue given to the initializer.
-final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+package final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
     // Safe: mutable state is only touched on the manager's queue, where its callbacks arrive.
 
     private let rates: Int
@@ -27,7 +27,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     ///   - rates: The number of measurements to follow.
     ///   - say: Called with each line for the user.
     ///   - finish: Called once at the end, with whether everything succeeded.
-    init(
+    package init(
         queue: DispatchQueue,
         rates: Int,
         say: @escaping @Sendable (String) -> Void,
@@ -42,7 +42,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     // MARK: Scanning and connecting
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    package func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else {
             say("Bluetooth is \(stateName(central.state))")
             return
@@ -51,7 +51,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         central.scanForPeripherals(withServices: [HeartRateProfile.service])
     }
 
-    func centralManager(
+    package func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
@@ -67,14 +67,14 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         central.connect(peripheral)
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         say("connected")
         hasHeardSensor = false
         peripheral.delegate = self
         peripheral.discoverServices(nil)
     }
 
-    func centralManager(
+    package func centralManager(
         _ central: CBCentralManager,
         didFailToConnect peripheral: CBPeripheral,
         error: (any Error)?
@@ -82,7 +82,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         fail("could not connect", error)
     }
 
-    func centralManager(
+    package func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
@@ -107,7 +107,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     // MARK: Discovery
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         if let error { return fail("could not discover services", error) }
         (hasHeardSensor, attempts) = (true, 0)
         let services = peripheral.services ?? []
@@ -115,7 +115,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         for service in services { peripheral.discoverCharacteristics(nil, for: service) }
     }
 
-    func peripheral(
+    package func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
@@ -147,7 +147,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     // MARK: Reading, subscribing, writing
 
-    func peripheral(
+    package func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -187,7 +187,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         )
     }
 
-    func peripheral(
+    package func peripheral(
         _ peripheral: CBPeripheral,
         didWriteValueFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -223,7 +223,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         peripheral.setNotifyValue(false, for: measurement)
     }
 
-    func peripheral(
+    package func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?

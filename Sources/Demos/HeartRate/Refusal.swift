@@ -1,6 +1,6 @@
 /// Finds the refusal of a read in an air capture, which the app never sees because the system pairs and repeats the
 /// request (behaviour 6.1).
-enum Refusal {
+package enum Refusal {
     /// The offset of the PDU in a capture record: after the record header, the pseudo-header, the access address and
     /// the link layer header.
     private static let start = 16 + 10 + 4 + 2
@@ -9,7 +9,7 @@ enum Refusal {
     private static let insufficientAuthentication: UInt8 = 5
 
     /// Whether a record of an air capture is such a refusal.
-    static func isAt(_ record: [UInt8]) -> Bool {
+    package static func isAt(_ record: [UInt8]) -> Bool {
         record.count == start + response.count + 3 + 3 && record[start...].starts(with: response)
             && record[start + response.count + 2] == insufficientAuthentication
     }
