@@ -52,12 +52,13 @@ extension Check {
         guard let node = controller.node, !node.isOpen, !facts.service.works else { return nil }
         let what = "this user may not open the controller usb:\(controller.place)"
         let remedy =
-            facts.hasUSBRule
-            ? """
-            \(MachineFacts.usbRulePath) grants access to the logged-in user and the service; apply it with sudo udevadm control --reload && \
-            sudo udevadm trigger --subsystem-match=usb, or plug the controller in again
-            """
-            : "sudo harald install --udev, then plug it in again; or run the program as root"
+            facts.usbRulePath.map { path in
+                """
+                \(path) grants access to the logged-in user and the service; apply it with sudo udevadm control --reload && \
+                sudo udevadm trigger --subsystem-match=usb, or plug the controller in again
+                """
+            }
+            ?? "sudo harald install --udev, then plug it in again; or run the program as root"
         return Finding(controller.driver == nil ? .problem : .note, "usb-rights", at: node.path, what, do: remedy)
     }
 }

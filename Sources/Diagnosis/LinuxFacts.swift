@@ -36,7 +36,7 @@ package struct LinuxFacts: FactSource {
         facts.adapters = kernelAdapters()
         facts.usb = controllers()
         facts.hasUSBDriver = FileManager.default.fileExists(atPath: root + "/sys/bus/usb/drivers/btusb")
-        facts.hasUSBRule = FileManager.default.fileExists(atPath: root + MachineFacts.usbRulePath)
+        facts.usbRulePath = MachineFacts.usbRulePaths.first { FileManager.default.fileExists(atPath: root + $0) }
         facts.mayTakeAdapters = mayTakeAdapters()
         facts.isContainer = ["/.dockerenv", "/run/.containerenv"].contains {
             FileManager.default.fileExists(atPath: root + $0)

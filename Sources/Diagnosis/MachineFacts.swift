@@ -76,8 +76,8 @@ package struct MachineFacts: Hashable, Sendable {
     package var usb: [USBController] = []
     /// Whether the kernel driver for USB controllers (btusb) is loaded.
     package var hasUSBDriver = true
-    /// Whether the udev rule that lets users open such controllers is installed.
-    package var hasUSBRule = false
+    /// The path of the udev rule that lets users open such controllers; nil if there is none.
+    package var usbRulePath: String?
     /// Whether this process may claim an adapter (CAP_NET_ADMIN).
     package var mayTakeAdapters = false
     package var isContainer = false
@@ -95,7 +95,8 @@ package struct MachineFacts: Hashable, Sendable {
     /// The udev rule that `harald install --udev` writes.
     package static let usbRule = (directory: "/etc/udev/rules.d", name: "70-harald-usb.rules")
 
-    static var usbRulePath: String { "\(usbRule.directory)/\(usbRule.name)" }
+    /// Where a udev rule may be (udev(7)); a package has it in one of the last two.
+    static let usbRulePaths = ["/etc", "/run", "/usr/lib", "/lib"].map { "\($0)/udev/rules.d/\(usbRule.name)" }
 
     package init() {}
 }

@@ -106,8 +106,9 @@ import Testing
         #expect(note.remedy?.contains("harald install --udev") == true)
         let rule = try finding {
             $0.usb = [.init("1-2", node: closed)]
-            $0.hasUSBRule = true
+            $0.usbRulePath = "/lib/udev/rules.d/70-harald-usb.rules"
         }
+        #expect(rule.remedy?.hasPrefix("/lib/udev/rules.d/70-harald-usb.rules grants") == true)
         #expect(rule.remedy?.contains("udevadm trigger") == true)
         // There is no other way to the controller.
         var facts = Self.sound

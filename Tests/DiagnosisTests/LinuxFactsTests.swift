@@ -20,7 +20,7 @@ import Testing
         #expect(facts.adapters == .found([]))
         #expect(facts.usb.isEmpty)
         #expect(!facts.hasUSBDriver)
-        #expect(!facts.hasUSBRule)
+        #expect(facts.usbRulePath == nil)
         #expect(!facts.mayTakeAdapters)
         #expect(!facts.bluetoothdRuns)
         #expect(facts.switches.isEmpty)
@@ -71,11 +71,15 @@ import Testing
         )
         try files.write("", to: "dev/bus/usb/002/117")
         try files.write("", to: "sys/bus/usb/drivers/btusb/bind")
-        try files.write("", to: "etc/udev/rules.d/70-harald-usb.rules")
+        // A package's, which one of the machine's own has precedence over.
+        let rule = "udev/rules.d/70-harald-usb.rules"
+        try files.write("", to: "lib/\(rule)")
+        #expect(facts().usbRulePath == "/lib/\(rule)")
+        try files.write("", to: "etc/\(rule)")
         let facts = facts()
         #expect(facts.usb.last?.node == .init("/dev/bus/usb/002/117", isOpen: true))
         #expect(facts.hasUSBDriver)
-        #expect(facts.hasUSBRule)
+        #expect(facts.usbRulePath == "/etc/\(rule)")
     }
 
     @Test func filesAreSeen() throws {
