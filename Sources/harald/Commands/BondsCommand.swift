@@ -25,7 +25,8 @@ struct BondsCommand: ParsableCommand {
             help: ArgumentHelp(
                 "Use the bonds in this directory rather than those of a running service.",
                 valueName: "DIRECTORY"
-            )
+            ),
+            completion: .directory
         )
         var store: String?
 

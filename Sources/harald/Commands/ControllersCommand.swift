@@ -99,7 +99,8 @@ struct ControllersCommand: ParsableCommand {
         help: ArgumentHelp(
             "Write the HCI packets of each controller to a btsnoop file in this folder.",
             valueName: "DIRECTORY"
-        )
+        ),
+        completion: .directory
     )
     var capture: String?
 

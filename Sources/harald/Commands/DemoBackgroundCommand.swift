@@ -25,11 +25,12 @@ struct DemoBackgroundCommand: ParsableCommand {
         help: ArgumentHelp(
             "Write Ann's HCI packets to this btsnoop file, and Ben's next to it (NAME.ben.EXT).",
             valueName: "FILE"
-        )
+        ),
+        completion: .file()
     )
     var capture: String?
 
-    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"), completion: .file())
     var air: String?
 
     func run() throws {

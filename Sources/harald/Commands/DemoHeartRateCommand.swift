@@ -43,11 +43,12 @@ struct DemoHeartRateCommand: ParsableCommand {
         help: ArgumentHelp(
             "Write the app's HCI packets to this btsnoop file, and the sensor's next to it (NAME.sensor.EXT).",
             valueName: "FILE"
-        )
+        ),
+        completion: .file()
     )
     var capture: String?
 
-    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"), completion: .file())
     var air: String?
 
     func run() throws {

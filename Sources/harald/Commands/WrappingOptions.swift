@@ -4,7 +4,7 @@ import SourceChecks
 
 /// The options for wrapping a package.
 struct WrappingOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The directory of the package.", valueName: "PACKAGE"))
+    @Argument(help: ArgumentHelp("The directory of the package.", valueName: "PACKAGE"), completion: .directory)
     var path: String
 
     @Option(
@@ -22,7 +22,8 @@ struct WrappingOptions: ParsableArguments {
         help: ArgumentHelp(
             "The directory of Harald's package (default: the one this tool was built in).",
             valueName: "DIRECTORY"
-        )
+        ),
+        completion: .directory
     )
     var package: String?
 
@@ -30,7 +31,8 @@ struct WrappingOptions: ParsableArguments {
         help: ArgumentHelp(
             "The directory for all build output (default: .build/compatibility in Harald's package).",
             valueName: "DIRECTORY"
-        )
+        ),
+        completion: .directory
     )
     var scratch: String?
 

@@ -45,7 +45,10 @@ struct InstallCommand: ParsableCommand {
     )
     var udev = false
 
-    @Option(help: ArgumentHelp("Write the units to this directory rather than to systemd's.", valueName: "DIRECTORY"))
+    @Option(
+        help: ArgumentHelp("Write the units to this directory rather than to systemd's.", valueName: "DIRECTORY"),
+        completion: .directory
+    )
     var directory: String?
 
     @Flag(help: "Print the units rather than writing them.")
@@ -55,7 +58,8 @@ struct InstallCommand: ParsableCommand {
         help: ArgumentHelp(
             "With --print: the path of the program that the units start, which need not exist yet (default: this program).",
             valueName: "FILE"
-        )
+        ),
+        completion: .file()
     )
     var program: String?
 

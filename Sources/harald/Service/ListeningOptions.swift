@@ -6,7 +6,8 @@ import ServiceSocket
 /// The socket options of a service: its path, and which users may connect.
 struct ListeningOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Listen at this path (default: harald/service in XDG_RUNTIME_DIR).", valueName: "SOCKET")
+        help: ArgumentHelp("Listen at this path (default: harald/service in XDG_RUNTIME_DIR).", valueName: "SOCKET"),
+        completion: .file()
     )
     var socket: String?
 

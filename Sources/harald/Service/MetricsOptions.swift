@@ -10,7 +10,10 @@ struct MetricsOptions: ParsableArguments {
     /// The interval at which the file is written.
     static let interval = Duration.seconds(10)
 
-    @Option(help: ArgumentHelp("Write metrics to this file in Prometheus format every ten seconds.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("Write metrics to this file in Prometheus format every ten seconds.", valueName: "FILE"),
+        completion: .file()
+    )
     var metrics: String?
 
     /// Counts the activity of a system and writes the metrics, if the option is set. Stops when the returned object is

@@ -13,7 +13,8 @@ struct PolicyOptions: ParsableArguments {
             harald/policy in the configuration directory, if it exists). SIGHUP reloads it.
             """,
             valueName: "FILE"
-        )
+        ),
+        completion: .file()
     )
     var policy: String?
 

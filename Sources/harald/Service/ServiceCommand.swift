@@ -34,7 +34,8 @@ struct ServiceCommand: ParsableCommand {
         help: ArgumentHelp(
             "The directory of the apps that can be launched (default: harald/apps in the user's data directory).",
             valueName: "DIRECTORY"
-        )
+        ),
+        completion: .directory
     )
     var apps: String?
 
@@ -49,7 +50,10 @@ struct ServiceCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The name of this device, as peers see it.", valueName: "NAME"))
     var name = "Harald"
 
-    @Option(help: ArgumentHelp("Keep bonds and the preserved state of apps in this directory.", valueName: "DIRECTORY"))
+    @Option(
+        help: ArgumentHelp("Keep bonds and the preserved state of apps in this directory.", valueName: "DIRECTORY"),
+        completion: .directory
+    )
     var store: String?
 
     func run() throws {

@@ -47,7 +47,8 @@ struct ControllerOptions: ParsableArguments {
         help: ArgumentHelp(
             "Write all HCI packets to this btsnoop file. It contains keys, so it is created anew and readable by you alone.",
             valueName: "FILE"
-        )
+        ),
+        completion: .file()
     )
     var capture: String?
 

@@ -66,7 +66,8 @@ struct TrustOptions: ParsableArguments {
         help: ArgumentHelp(
             "Keep bonds in this directory (default: forget them when the program ends).",
             valueName: "DIRECTORY"
-        )
+        ),
+        completion: .directory
     )
     var store: String?
 

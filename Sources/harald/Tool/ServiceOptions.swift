@@ -17,7 +17,8 @@ struct ServiceOptions: ParsableArguments {
         help: ArgumentHelp(
             "The socket of the service (default: the one named by HARALD_SERVICE, or at a standard place).",
             valueName: "SOCKET"
-        )
+        ),
+        completion: .file()
     )
     var service: String?
 
