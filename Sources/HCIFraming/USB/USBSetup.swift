@@ -29,7 +29,12 @@ package struct USBSetup: Hashable, Sendable {
 
     /// The encoded SETUP packet.
     package var octets: [UInt8] {
-        [requestType, request] + [value, index, size].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        var encoded = [requestType, request]
+        for word in [value, index, size] {
+            encoded.append(UInt8(truncatingIfNeeded: word))
+            encoded.append(UInt8(truncatingIfNeeded: word >> 8))
+        }
+        return encoded
     }
 
     /// Returns the SETUP packet for a command of `count` octets. The recipient is the device, which is correct for a

@@ -78,7 +78,7 @@ struct BinaryPropertyList {
         let octets = try contents(at: place, elementSize: isWide ? 2 : 1)
         try budget.spend(octets.count, depth: depth)
         guard isWide else { return String(decoding: octets, as: UTF8.self) }
-        let units = stride(from: octets.startIndex, to: octets.endIndex, by: 2).map { index in
+        let units = stride(from: octets.startIndex, to: octets.endIndex, by: 2).map { (index: Int) -> UInt16 in
             UInt16(octets[index]) << 8 | UInt16(octets[index + 1])
         }
         return String(decoding: units, as: UTF16.self)
