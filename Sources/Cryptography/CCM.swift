@@ -26,7 +26,7 @@ package struct CCM: Sendable {
     ///   - nonce: ``nonceLength`` octets. A longer nonce is truncated, a shorter one padded with zeroes.
     ///   - header: The additional authenticated octet. It is not encrypted.
     package func encrypt(_ payload: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8] {
-        encrypt(payload, nonce: nonce, authenticating: CollectionOfOne(header))
+        encrypt(Array(payload), nonce: nonce, authenticating: CollectionOfOne(header))
     }
 
     /// Decrypts the output of ``encrypt(_:nonce:header:)``.
@@ -34,16 +34,15 @@ package struct CCM: Sendable {
     /// - Returns: The payload, or nil when the MIC does not match: the key, nonce or header differs, or the data was
     ///   modified.
     package func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8]? {
-        decrypt(sealed, nonce: nonce, authenticating: CollectionOfOne(header))
+        decrypt(Array(sealed), nonce: nonce, authenticating: CollectionOfOne(header))
     }
 
     /// Encrypts with any additional authenticated data.
     func encrypt(
-        _ payload: some Collection<UInt8>,
+        _ payload: [UInt8],
         nonce: [UInt8],
         authenticating data: some Collection<UInt8>
     ) -> [UInt8] {
-        let payload = Array(payload)
         let code = code(of: payload, nonce: nonce, authenticating: data)
         var (mask, sealed) = crypt(payload, nonce: nonce, spareCapacity: codeLength)
         let sealedCode = code ^ mask
@@ -53,7 +52,7 @@ package struct CCM: Sendable {
 
     /// Decrypts with any additional authenticated data.
     func decrypt(
-        _ sealed: some Collection<UInt8>,
+        _ sealed: [UInt8],
         nonce: [UInt8],
         authenticating data: some Collection<UInt8>
     ) -> [UInt8]? {
