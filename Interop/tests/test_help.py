@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 PACKAGING = Path(__file__).parents[2] / "Packaging"
-# Their help has neither yet.
-BARE = {"scan", "explore"}
 
 
 def ran(binary: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -58,7 +56,7 @@ def test_each_command_has_an_example_and_each_option_a_placeholder(binary: str) 
     dump = ran(binary, "--experimental-dump-help").stdout
     checked = subprocess.run([sys.executable, PACKAGING / "manual.py", "--check", "-"], input=dump, capture_output=True, text=True)
     assert checked.stderr == ""
-    assert [line for line in checked.stdout.splitlines() if re.match(r"harald (\w+)", line)[1] not in BARE] == []
+    assert checked.stdout == ""
     assert len(json.loads(dump)["command"]["subcommands"]) > 10
 
 

@@ -11,7 +11,8 @@ import Foundation
 /// after its service and a slash.
 struct CharacteristicSelector: Hashable, Sendable, ExpressibleByArgument {
     static let help = ArgumentHelp(
-        "The characteristic: a UUID, or a name or its beginning, after its service and a slash if several have it."
+        "The characteristic: a UUID, or a name or its beginning, after its service and a slash if several have it.",
+        valueName: "CHARACTERISTIC"
     )
 
     /// The argument as the user wrote it.

@@ -10,7 +10,9 @@ struct ConnectingOptions: ParsableArguments {
     @OptionGroup var client: ClientOptions
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: "The time limit for finding and connecting to the device, in seconds.")
+    @Option(
+        help: ArgumentHelp("The time limit for finding and connecting to the device, in seconds.", valueName: "SECONDS")
+    )
     var timeout = 10.0
 
     @Argument(help: DeviceSelector.help)
@@ -46,7 +48,8 @@ struct ConnectCommand: ParsableCommand {
         discussion: """
             \(ClientOptions.discussion) When the link is lost, it connects again.
 
-            Example: harald connect Pulse
+            Example:
+              harald connect Pulse
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost))
             """
@@ -54,7 +57,12 @@ struct ConnectCommand: ParsableCommand {
 
     @OptionGroup var options: ConnectingOptions
 
-    @Option(help: "Disconnect and end after this time, in seconds (default: stay until interrupted).")
+    @Option(
+        help: ArgumentHelp(
+            "Disconnect and end after this time, in seconds (default: stay until interrupted).",
+            valueName: "SECONDS"
+        )
+    )
     var seconds: Double?
 
     func validate() throws {
@@ -78,7 +86,9 @@ struct ReadCommand: ParsableCommand {
         discussion: """
             \(ClientOptions.discussion)
 
-            Examples: harald read Pulse 2A38, harald read service:180F "battery level"
+            Examples:
+              harald read Pulse 2A38
+              harald read service:180F "battery level"
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost, .notSecured))
             """
@@ -112,7 +122,9 @@ struct WriteCommand: ParsableCommand {
         discussion: """
             \(ClientOptions.discussion)
 
-            Examples: harald write Pulse 2A39 01, harald write Lamp FFE1 --text on
+            Examples:
+              harald write Pulse 2A39 01
+              harald write Lamp FFE1 --text on
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost, .notSecured))
             """
@@ -123,7 +135,7 @@ struct WriteCommand: ParsableCommand {
     @Argument(help: CharacteristicSelector.help)
     var characteristic: CharacteristicSelector
 
-    @Argument(help: "The value in hexadecimal, or a text with --text.")
+    @Argument(help: ArgumentHelp("The value in hexadecimal, or a text with --text.", valueName: "VALUE"))
     var value: String
 
     @Flag(help: "Write the value as UTF-8 text.")
@@ -161,7 +173,8 @@ struct FollowCommand: ParsableCommand {
         discussion: """
             \(ClientOptions.discussion)
 
-            Example: harald follow Pulse 2A37
+            Example:
+              harald follow Pulse 2A37
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost, .notSecured))
             """
@@ -172,7 +185,10 @@ struct FollowCommand: ParsableCommand {
     @Argument(help: CharacteristicSelector.help)
     var characteristic: CharacteristicSelector
 
-    @Option(name: .customLong("count"), help: "End after this number of values (default: follow until interrupted).")
+    @Option(
+        name: .customLong("count"),
+        help: ArgumentHelp("End after this number of values (default: follow until interrupted).", valueName: "N")
+    )
     var limit: Int?
 
     @Flag(help: "Print the values in hexadecimal only.")
@@ -199,7 +215,8 @@ struct PairCommand: ParsableCommand {
             \(ClientOptions.discussion) Prompts of the service appear at `harald agent`; without one, its policy file decides. With a \
             controller of its own, the command prompts at this terminal, or answers with --answer, and --store keeps the bond.
 
-            Example: harald pair Pulse
+            Example:
+              harald pair Pulse
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost, .notSecured))
             """

@@ -12,6 +12,10 @@ struct ExploreCommand: ParsableCommand {
             \(ClientOptions.discussion) Only then can it read what the system keeps from apps, such as Generic Attribute, and \
             choose how to pair.
 
+            Examples:
+              harald explore Pulse
+              harald explore service:180D --notifications 10
+
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost, .notSecured))
             """
     )
@@ -22,10 +26,18 @@ struct ExploreCommand: ParsableCommand {
     @Argument(help: DeviceSelector.help)
     var device: DeviceSelector
 
-    @Option(help: "The characteristic to follow (default: the heart rate, or else the first that notifies).")
+    @Option(
+        help: ArgumentHelp(
+            "The characteristic to follow (default: the heart rate, or else the first that notifies).",
+            valueName: "UUID"
+        )
+    )
     var follow: BluetoothUUID?
 
-    @Option(help: "Write this value, of any length, and read it back: UUID=HEX.", transform: valueToWrite)
+    @Option(
+        help: ArgumentHelp("Write this value, of any length, and read it back.", valueName: "UUID=HEX"),
+        transform: valueToWrite
+    )
     var write: ValueToWrite?
 
     @Flag(help: "Wait until the services of the peripheral change, and print them again.")
@@ -40,10 +52,15 @@ struct ExploreCommand: ParsableCommand {
     )
     var enhanced = false
 
-    @Option(help: "The number of values to follow; 0 for none.")
+    @Option(help: ArgumentHelp("The number of values to follow; 0 for none.", valueName: "N"))
     var notifications = 3
 
-    @Option(help: "The time limit for finding and connecting to the peripheral, in seconds.")
+    @Option(
+        help: ArgumentHelp(
+            "The time limit for finding and connecting to the peripheral, in seconds.",
+            valueName: "SECONDS"
+        )
+    )
     var timeout = 10.0
 
     func validate() throws {

@@ -15,21 +15,27 @@ struct ScanCommand: ParsableCommand {
         discussion: """
             \(ClientOptions.discussion) Only then are there addresses, and the undecoded data.
 
+            Examples:
+              harald scan --seconds 5
+              harald scan --until Pulse --service-uuid 180D
+
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound))
             """
     )
 
     @OptionGroup var client: ClientOptions
 
-    @Option(help: "How long to scan, in seconds.")
+    @Option(help: ArgumentHelp("How long to scan, in seconds.", valueName: "SECONDS"))
     var seconds = 10.0
 
-    @Option(help: "Stop as soon as this device is found: \(DeviceSelector.forms)")
+    @Option(
+        help: ArgumentHelp("Stop as soon as this device is found: \(DeviceSelector.forms)", valueName: "DEVICE")
+    )
     var until: DeviceSelector?
 
     @Option(
         name: .customLong("service-uuid"),
-        help: "Print devices that advertise this service only; may be repeated."
+        help: ArgumentHelp("Print devices that advertise this service only; may be repeated.", valueName: "UUID")
     )
     var services: [BluetoothUUID] = []
 

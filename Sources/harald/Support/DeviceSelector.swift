@@ -27,7 +27,7 @@ struct DeviceSelector: Hashable, Sendable, ExpressibleByArgument {
     /// The forms of a selector, for help.
     static let forms =
         "a name or its beginning in any case, an identifier or its beginning, an address, or service:180D."
-    static let help = ArgumentHelp("The device: \(forms)")
+    static let help = ArgumentHelp("The device: \(forms)", valueName: "DEVICE")
 
     /// The prefix of the UUID of a service.
     static let servicePrefix = "service:"
