@@ -41,7 +41,7 @@ class Printed:
 async def test_explores_the_foreign_peripheral(harald: Start, capture: Capture, air_name: str) -> None:
     log, sensor_log = capture("explore"), capture("sensor")
     async with foreign_air(air_name) as air, peripheral(air.transport, capture=sensor_log) as sensor:
-        async with harald("explore", "--controller", air.address, NAME, "--capture", str(log)) as process:
+        async with harald("explore", "--controller", air.address, NAME, "--raw", "--capture", str(log)) as process:
             assert await process.status() == 0
         await sensor.event("disconnection")
         assert sensor.seen("subscribe", uuid="2A37", notify=True)
@@ -80,7 +80,7 @@ def check_exploration(path: Path, measurement: int) -> None:
 async def test_the_capture_has_the_advertising_data(harald: Start, capture: Capture) -> None:
     log = capture("explore")
     async with controllers(rssi=-63) as air, peripheral(air.transport):
-        async with harald("explore", "--controller", air.address, NAME, "--capture", str(log)) as process:
+        async with harald("explore", "--controller", air.address, NAME, "--raw", "--capture", str(log)) as process:
             assert await process.status() == 0
     heard = [each for each in captures.advertising(log) if each.address == ADDRESS]
     assert {each.rssi for each in heard} == {-63}
@@ -97,7 +97,7 @@ async def test_finds_a_name_in_the_scan_response(harald: Start) -> None:
 async def test_reads_long_values_over_the_smallest_mtu(harald: Start, capture: Capture) -> None:
     log = capture("explore")
     async with controllers() as air, peripheral(air.transport, mtu=23) as sensor:
-        async with harald("explore", "--controller", air.address, NAME, "--capture", str(log)) as process:
+        async with harald("explore", "--controller", air.address, NAME, "--raw", "--capture", str(log)) as process:
             assert await process.status() == 0
     assert LONG_VALUE.hex() in Printed(process.output).of(LONG)
     assert LONG_VALUE in read_values(log)
@@ -107,7 +107,7 @@ async def test_reads_long_values_over_the_smallest_mtu(harald: Start, capture: C
 async def test_prints_as_many_notifications_as_asked_for(harald: Start, capture: Capture) -> None:
     log = capture("explore")
     async with controllers() as air, peripheral(air.transport):
-        command = ("explore", "--controller", air.address, NAME, "--notifications", "20", "--capture", str(log))
+        command = ("explore", "--controller", air.address, NAME, "--raw", "--notifications", "20", "--capture", str(log))
         async with harald(*command) as process:
             assert await process.status() == 0
     beats = values(log, NOTIFICATION)
@@ -122,7 +122,7 @@ async def test_picks_the_peripheral_that_was_asked_for(harald: Start) -> None:
         peripheral(air.transport, "Somebody else", address="F0:9E:16:4A:00:05") as other,
         peripheral(air.transport) as sensor,
     ):
-        async with harald("explore", "--controller", air.address, NAME) as process:
+        async with harald("explore", "--controller", air.address, NAME, "--raw") as process:
             assert await process.status() == 0
         assert sensor.seen("connection") and not other.seen("connection")
     assert VALUES[BATTERY_LEVEL].hex() in Printed(process.output).of(BATTERY_LEVEL)

@@ -290,7 +290,7 @@ async def test_bonds_stay_where_they_were_made_until_a_person_says_otherwise(har
                 await serving.line("(?i)advertising|cannot be used")
                 async with harald("bonds", "list", "--store", str(store)) as listing:
                     assert await listing.status() == 0
-    await listing.line(rf"^1 bonds of .* at tcp:127\.0\.0\.1:{port}$")
+    await listing.line(rf"^1 bond of .* at tcp:127\.0\.0\.1:{port}$")
 
 
 # --- as peripheral

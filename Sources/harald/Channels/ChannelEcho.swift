@@ -63,7 +63,7 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
             return octets
         } onEnd: { error in
             say(
-                "a channel was closed\(error.map { ": \($0.localizedDescription)" } ?? "") after \(echoed.count) octets"
+                "a channel was closed\(error.map { ": \($0.localizedDescription)" } ?? "") after \(count(echoed.count, "octet"))"
             )
         }.start()
     }

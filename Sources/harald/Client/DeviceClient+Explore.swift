@@ -17,6 +17,7 @@ extension DeviceClient {
         try await connect(device, limit: .seconds(seconds))
         if pairs { try await pair(device) }
         var table = try await discover(device)
+        table.listing.isRaw = plan.isRaw
         // The devices have exchanged the MTU by now.
         let link = try await attempt("reading the properties of the link", device) {
             try await device.peripheral.linkInformation(deadline: Self.answerLimit)
@@ -27,6 +28,7 @@ extension DeviceClient {
         if plan.awaitsChange {
             try await awaitChange(device)
             table = try await discover(device)
+            table.listing.isRaw = plan.isRaw
             try await show(&table, device)
         }
         if plan.notifications > 0 { try await follow(plan, table, device) }
@@ -55,7 +57,7 @@ extension DeviceClient {
         let value = try await read(target)
         report.show(
             ValueDocument(value, of: write.uuid, device.candidate.document),
-            as: "read back \(nameOf(write.uuid)): \(shown(value, of: write.uuid))"
+            as: "read back \(nameOf(write.uuid)): \(shown(value, of: write.uuid, raw: table.listing.isRaw))"
         )
     }
 
@@ -83,7 +85,7 @@ extension DeviceClient {
         let target = FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
         report.say("following \(target.name)")
         try await follow(target, count: plan.notifications) { value in
-            "value of \(target.name): \(shown(value, of: target.uuid))"
+            "value of \(target.name): \(shown(value, of: target.uuid, raw: plan.isRaw))"
         }
     }
 }

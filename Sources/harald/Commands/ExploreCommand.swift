@@ -40,6 +40,9 @@ struct ExploreCommand: ParsableCommand {
     )
     var write: ValueToWrite?
 
+    @Flag(help: "Print values in hexadecimal rather than in words.")
+    var raw = false
+
     @Flag(help: "Wait until the services of the peripheral change, and print them again.")
     var awaitChange = false
 
@@ -74,7 +77,7 @@ struct ExploreCommand: ParsableCommand {
     }
 
     private var visit: Visit.Plan {
-        Visit.Plan(follow: follow, notifications: notifications, write: write, awaitsChange: awaitChange)
+        Visit.Plan(follow: follow, notifications: notifications, write: write, awaitsChange: awaitChange, isRaw: raw)
     }
 
     func run() throws {

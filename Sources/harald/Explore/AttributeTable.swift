@@ -49,8 +49,8 @@ struct AttributeTable {
     }
 
     /// The table for display.
-    func listing(of device: DeviceDocument = DeviceDocument()) -> AttributeListing {
-        AttributeListing(device: device, services: services.map(\.listing))
+    func listing(of device: DeviceDocument = DeviceDocument(), raw: Bool = false) -> AttributeListing {
+        AttributeListing(device: device, services: services.map(\.listing), isRaw: raw)
     }
 }
 

@@ -168,7 +168,9 @@ final class Explorer {
 
     /// Prints the table as far as it has been read, when exploring ends early.
     private func showWhatIsThere() {
-        guard let listing = walk?.table.listing(of: document), !listing.services.isEmpty else { return }
+        guard let listing = walk?.table.listing(of: document, raw: plan.visit.isRaw), !listing.services.isEmpty else {
+            return
+        }
         report.say("its services as far as they were discovered:")
         report.show(listing, as: listing.lines)
     }
@@ -346,7 +348,7 @@ final class Explorer {
 
     private func explored(_ table: AttributeTable, _ client: GATTClient) {
         guard case .exploring = stage else { return }
-        let listing = table.listing(of: document)
+        let listing = table.listing(of: document, raw: plan.visit.isRaw)
         report.show(listing, as: listing.lines)
         stage = .visiting
         guard plan.wantsBearers, let attributes = link?.attributes else { return use(table, client) }

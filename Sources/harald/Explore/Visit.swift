@@ -14,6 +14,8 @@ final class Visit {
         var write: ValueToWrite?
         /// Whether to wait for a Service Changed indication.
         var awaitsChange = false
+        /// Whether values are shown in hexadecimal rather than in words.
+        var isRaw = false
     }
 
     enum End {
@@ -70,7 +72,7 @@ final class Visit {
             self?.proceed(result) { visit, value in
                 visit.report.show(
                     ValueDocument(value, of: target.uuid, visit.device),
-                    as: "read back \(nameOf(target.uuid)): \(shown(value, of: target.uuid))"
+                    as: "read back \(nameOf(target.uuid)): \(shown(value, of: target.uuid, raw: visit.plan.isRaw))"
                 )
                 visit.awaitChange()
             }
@@ -96,7 +98,7 @@ final class Visit {
         let walk = TableWalk(client) { [weak self] result in
             self?.proceed(result) { visit, table in
                 visit.table = table
-                let listing = table.listing(of: visit.device)
+                let listing = table.listing(of: visit.device, raw: visit.plan.isRaw)
                 visit.report.show(listing, as: listing.lines)
                 visit.follow()
             }
@@ -131,7 +133,7 @@ final class Visit {
         guard handle == followed.value, left > 0 else { return }
         report.show(
             ValueDocument(value, of: followed.uuid, device),
-            as: "value of \(nameOf(followed.uuid)): \(shown(value, of: followed.uuid))"
+            as: "value of \(nameOf(followed.uuid)): \(shown(value, of: followed.uuid, raw: plan.isRaw))"
         )
         left -= 1
         guard left == 0 else { return }

@@ -48,6 +48,8 @@ struct AttributeListing: Sendable {
 
     var device = DeviceDocument()
     var services: [Service] = []
+    /// Whether ``lines`` has values in hexadecimal rather than in words.
+    var isRaw = false
 
     /// The characteristics that notify or indicate, except those of the Generic Attribute service.
     var followable: [Characteristic] {
@@ -84,7 +86,7 @@ struct AttributeListing: Sendable {
     private func text(of value: Value, _ uuid: BluetoothUUID) -> String {
         switch value {
         case .notReadable: ""
-        case .known(let value): " = " + shown(value, of: uuid)
+        case .known(let value): " = " + shown(value, of: uuid, raw: isRaw)
         case .refused(let reason): " (not readable: \(reason))"
         }
     }
