@@ -35,7 +35,7 @@ struct ExploreCommand: ParsableCommand {
     var follow: BluetoothUUID?
 
     @Option(
-        help: ArgumentHelp("Write this value, of any length, and read it back.", valueName: "UUID=HEX"),
+        help: ArgumentHelp("Write this value, of any length, and read it back: UUID=HEX.", valueName: "VALUE"),
         transform: valueToWrite
     )
     var write: ValueToWrite?
