@@ -4,6 +4,7 @@ import HCITransports
 
 extension Check {
     private static let machine = "this machine"
+    private static let withoutHardware = "without hardware, `harald demo` and `harald controllers --listen 9100` work"
 
     static func kernel(_ facts: MachineFacts) -> [Finding] {
         switch facts.adapters {
@@ -26,12 +27,14 @@ extension Check {
                     "namespace",
                     at: machine,
                     what,
-                    do: "start the container with --network host, or run the program outside it"
+                    do: "start the container with --network host, or run the program outside it; \(withoutHardware)"
                 )
             ]
         case .noBluetooth:
             let what = "the kernel has no Bluetooth support, or none in this network namespace"
-            let remedy = "sudo modprobe bluetooth; if the program runs in a separate network namespace, run it outside"
+            let remedy =
+                "sudo modprobe bluetooth; if the program runs in a separate network namespace, run it outside; "
+                + withoutHardware
             return [Finding(.problem, "no-kernel-bluetooth", at: machine, what, do: remedy)]
         case .failed(let reason): return [Finding(.problem, "adapters", at: machine, reason)]
         }
@@ -42,7 +45,9 @@ extension Check {
         // A controller without a kernel adapter has a finding of its own.
         guard adapters.isEmpty, !facts.usb.contains(where: { $0.driver != "btusb" }) else { return [] }
         let what = "no Bluetooth adapter found"
-        let remedy = "plug one in, or use another controller: --controller tcp:HOST:PORT or serial:PATH"
+        let remedy =
+            "plug one in, or use another controller: --controller tcp:HOST:PORT or serial:PATH; "
+            + withoutHardware
         return [Finding(facts.service.works ? .note : .problem, "no-adapter", at: machine, what, do: remedy)]
     }
 

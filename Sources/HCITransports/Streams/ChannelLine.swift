@@ -96,8 +96,9 @@ package final class ChannelLine: OctetLine {
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
-            if let dns = error.dnsAError ?? error.dnsAAAAError { return "\(dns)" }
+            if let dns = error.dnsAError ?? error.dnsAAAAError { return reason(of: dns) }
             return error.connectionErrors.last.map { reason(of: $0.error) } ?? "\(error)"
+        case let error as SocketAddressError.UnknownHost: return "there is no host \(error.host)"
         case let error as IOError: return String(cString: strerror(error.errnoCode))
         case ChannelError.connectTimeout(let time): return "no answer within \(time.nanoseconds / 1_000_000_000) s"
         default: return "\(error)"

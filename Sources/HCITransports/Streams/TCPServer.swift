@@ -42,7 +42,9 @@ package final class TCPServer {
                 loop.arrive {
                     bound.call(
                         result.map { TCPServer(channel: $0, port: $0.localAddress?.port ?? port) }
-                            .mapError { .unreachable(address: "tcp:\(host):\(port)", reason: "\($0)") }
+                            .mapError {
+                                .unreachable(address: "tcp:\(host):\(port)", reason: ChannelLine.reason(of: $0))
+                            }
                     )
                 }
             }

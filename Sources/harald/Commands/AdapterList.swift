@@ -28,7 +28,7 @@ struct AdapterList {
         do throws(UserChannelError) {
             entries = Self.entries(try adapters.list(), plugged)
         } catch {
-            guard !plugged.isEmpty else { throw .service("\(error)") }
+            guard !plugged.isEmpty else { throw .controllerUnreachable("hci", reason: "\(error)") }
             entries = Self.entries([], plugged)
         }
     }

@@ -49,6 +49,9 @@ struct BondsCommand: ParsableCommand {
             }
         }
 
+        /// Whether there is no store where programs of this user keep it: this user has not paired yet.
+        var isUnused: Bool { store == nil && !FileManager.default.fileExists(atPath: directory) }
+
         /// Reads the store, even while another process has it open.
         func look() throws(ToolError) -> StoredBonds {
             guard FileManager.default.fileExists(atPath: directory) else { throw .bonds(.missing(place: directory)) }
@@ -83,6 +86,7 @@ struct BondsCommand: ParsableCommand {
                     ["\(count(bonds.count, "bond")) of the Bluetooth service"] + bonds.map(\.line)
                 }
             }
+            if options.isUnused { return showing.json ? Console.json("[]") : Console.line("no bonds") }
             do throws(ToolError) {
                 let state = try options.look()
                 if showing.json { return Console.json(JSONText.of(state.bonds.map(BondStatus.init)) ?? "[]") }
@@ -115,14 +119,14 @@ struct BondsCommand: ParsableCommand {
         @OptionGroup var options: Options
         @OptionGroup var service: ServiceOptions
 
-        @Argument(
-            help: ArgumentHelp("The identifier of the bond, as shown by list.", valueName: "BOND"),
-            transform: identifier
-        )
-        var bond: BondIdentifier
+        @Argument(help: ArgumentHelp("The identifier of the bond, as shown by list.", valueName: "BOND"))
+        var bond: String
 
         func run() throws {
             do throws(ToolError) {
+                guard let bond = BondIdentifier(bond) else {
+                    throw .incomplete("there is no bond \(bond.quotedText); `harald bonds list` shows the identifiers")
+                }
                 if options.asks(service), let peer = UUID(uuidString: "\(bond)") {
                     _ = try service.ask(.forgetBond(peer))
                     return Console.line("forgot \(bond)")
@@ -151,11 +155,4 @@ extension BondStatus {
             hasForgottenUs: bond.isLost
         )
     }
-}
-
-private func identifier(_ text: String) throws -> BondIdentifier {
-    guard let identifier = BondIdentifier(text) else {
-        throw ValidationError("\"\(text)\" is not the identifier of a bond")
-    }
-    return identifier
 }

@@ -32,7 +32,8 @@ final class ControllerOffer {
                 self?.server = server
                 completion(.success(server.port))
             case .failure(let error):
-                completion(.failure(.incomplete("cannot listen on port \(port): \(error); choose another")))
+                let reason = if case .unreachable(_, let reason) = error { reason } else { "\(error)" }
+                completion(.failure(.incomplete("cannot listen on port \(port): \(reason); choose another, or 0")))
             }
         }
     }

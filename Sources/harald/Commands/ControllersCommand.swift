@@ -84,7 +84,7 @@ struct ControllersCommand: ParsableCommand {
     )
     var muteAfter: Int?
 
-    @Flag(help: "Print the list as JSON for programs. Its field names are stable.")
+    @Flag(help: "Print JSON for programs: the list, or the address that --listen offers. Its field names are stable.")
     var json = false
 
     @Option(
@@ -134,7 +134,7 @@ struct ControllersCommand: ParsableCommand {
             guard listen == nil, terminal.isEmpty, dongle == 0, vhci == 0 else { return try offer() }
             try AdapterList(of: KernelAdapters(), usb: USBFinder()).show(json: json)
         } catch {
-            throw error.report()
+            throw error.report(json: json)
         }
     }
 
@@ -144,6 +144,7 @@ struct ControllersCommand: ParsableCommand {
         let loop = NIOEventLoop()
         let (seed, folder, terminals) = (seed, capture, terminal)
         let port = listen.map { Int($0) }
+        let report = ToolReport(json: json)
         let (dongles, behaviour, adapters) = (dongle, dongleBehaviour, vhci)
         let offer = loop.make {
             let random = seed.map { RandomSource(seed: $0) } ?? RandomSource()
@@ -166,7 +167,9 @@ struct ControllersCommand: ParsableCommand {
             guard let port else { return }
             offer.listen(port: port) { result in
                 switch result {
-                case .success(let port): Console.line("listening on tcp:127.0.0.1:\(port)")
+                case .success(let port):
+                    let document = ListeningDocument(listening: "tcp:127.0.0.1:\(port)", port: port)
+                    report.show(document, as: "listening on \(document.listening)")
                 case .failure(let error): outcome.finish(.failure(error))
                 }
             }
@@ -182,4 +185,13 @@ struct ControllersCommand: ParsableCommand {
         if split { behaviour.splitSeed = seed ?? RandomSource().next() }
         return behaviour
     }
+}
+
+/// Where virtual controllers are offered.
+private struct ListeningDocument: ReportDocument {
+    static let event = "listening"
+
+    /// The address for `--controller`.
+    let listening: String
+    let port: Int
 }
