@@ -1,8 +1,8 @@
 import BluetoothTypes
 import EventLoops
-import HCIFraming
+import HCI
 
-@testable import HCI
+@testable import HCIFraming
 
 extension FuzzTarget {
     /// One end of a three-wire connection whose other end sends the input, cut into pieces, while packets are sent and

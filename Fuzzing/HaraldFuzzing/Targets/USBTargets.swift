@@ -1,8 +1,8 @@
 import BluetoothTypes
 import EventLoops
-import HCIFraming
+import HCI
 
-@testable import HCI
+@testable import HCIFraming
 
 extension FuzzTarget {
     /// Data from a controller over USB, divided into pipes and transfers as the input dictates.
