@@ -319,7 +319,7 @@ final class Link: RadioClaimant {
 
     /// Decrypts a new PDU; nil if it is forged (Core Vol 6 Part B 5.1.3; AB-L08). Empty PDUs are not encrypted.
     private func open(_ header: DataHeader, _ payload: PacketBuffer) -> PacketBuffer? {
-        guard ciphers.receive != nil, !payload.isEmpty else { return payload }
+        guard ciphers.decrypts, !payload.isEmpty else { return payload }
         guard let opened = ciphers.open(payload, header: header.authenticated) else { return nil }
         payloadWatch.heard(at: loop.now)
         return opened
@@ -327,7 +327,7 @@ final class Link: RadioClaimant {
 
     /// Starts the authenticated payload timeout (5.4) if it applies.
     private func startPayloadWatch() {
-        guard ciphers.receive != nil, control.setup.features.contains(.ping) else { return }
+        guard ciphers.decrypts, control.setup.features.contains(.ping) else { return }
         payloadWatch.start(control.timing, on: loop) { [unowned self] in payloadIsDue() }
     }
 
@@ -497,7 +497,7 @@ final class Link: RadioClaimant {
     private func sendNow() {
         let isNew = queue.inFlight == nil
         var outgoing = queue.next(limit: payloadLimit(at: loop.now))
-        if isNew, ciphers.transmit != nil, !outgoing.payload.isEmpty {
+        if isNew, ciphers.encrypts, !outgoing.payload.isEmpty {
             let sealed = ciphers.seal(outgoing.payload, header: outgoing.content.rawValue)
             guard let sealed else { return end(.terminatedByMICFailure) }
             queue.seal(sealed)

@@ -7,24 +7,30 @@ struct LinkCiphers {
     private let isCentral: Bool
     private(set) var transmit: PacketCipher?
     private(set) var receive: PacketCipher?
+    /// Whether transmissions are encrypted. Stored because each packet asks, and looking at a cipher would copy it.
+    private(set) var encrypts = false
+    /// Whether received PDUs are decrypted.
+    private(set) var decrypts = false
 
     init(isCentral: Bool) {
         self.isCentral = isCentral
     }
 
     /// The number of octets that encryption adds to sent payloads.
-    var sealOctets: Int { transmit == nil ? 0 : CCM.codeLength }
+    var sealOctets: Int { encrypts ? CCM.codeLength : 0 }
     /// The number of octets that encryption adds to received payloads.
-    var openOctets: Int { receive == nil ? 0 : CCM.codeLength }
+    var openOctets: Int { decrypts ? CCM.codeLength : 0 }
 
     /// Encrypts transmissions with a session from now on; nil to stop encrypting.
     mutating func encrypt(with session: EncryptionSession?) {
         transmit = session.map { PacketCipher($0, isFromCentral: isCentral) }
+        encrypts = session != nil
     }
 
     /// Decrypts received PDUs with a session from now on; nil to stop decrypting.
     mutating func decrypt(with session: EncryptionSession?) {
         receive = session.map { PacketCipher($0, isFromCentral: !isCentral) }
+        decrypts = session != nil
     }
 
     /// Encrypts a new payload; nil if the packet counter is exhausted or the link is not encrypted.
