@@ -54,6 +54,7 @@ final class AppLife: ManagerLife {
         // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
         let isBehind = inBackground && declaration.isManaged
         machine = AppLifecycle(inBackground: isBehind)
+        rules = Self.rules(of: declaration, in: machine.phase)
         lastInFront = isBehind ? 0 : host.nextInFront()
         perform(machine.firstActions)
     }
@@ -65,8 +66,11 @@ final class AppLife: ManagerLife {
     var hasProcess: Bool { isRunning || phase == .suspended }
     var isRunning: Bool { phase == .foreground || phase == .background }
     var isPreserved: Bool { false }
+    /// Stored because each value asks for them.
+    private(set) var rules: BackgroundRules
+
     /// An unmanaged app behaves as on a Mac.
-    var rules: BackgroundRules {
+    private static func rules(of declaration: AppDeclaration, in phase: AppPhase) -> BackgroundRules {
         BackgroundRules(
             modes: declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral],
             phase: phase
@@ -78,6 +82,7 @@ final class AppLife: ManagerLife {
         guard declaration.isManaged || event.isEnd else { return }
         let before = phase
         let actions = machine.handle(event)
+        if phase != before { rules = Self.rules(of: declaration, in: phase) }
         if phase == .foreground, before != .foreground { lastInFront = host.nextInFront() }
         perform(actions)
         if phase != before { onChange?(nil) }
