@@ -29,7 +29,7 @@ import Testing
         var hasRoom: Bool { state.withLock { $0.room > 0 } }
         func make(room: Int) { state.withLock { $0.room = room } }
 
-        func take(_ event: Event, on loop: any EventLoop) {
+        func accept(_ event: Event, on loop: any EventLoop) {
             state.withLock { state in
                 state.taken.append(event)
                 state.room -= 1
@@ -45,7 +45,7 @@ import Testing
     private func held(_ events: [Event]) -> (events: [Event], lost: Int) {
         let mailbox = EventMailbox(RecordingSink())
         mailbox.detach()
-        for event in events { mailbox.take(event, on: loop) }
+        for event in events { mailbox.accept(event, on: loop) }
         #expect(mailbox.waiting.count <= EventMailbox.capacity)
         let lost = mailbox.attach(sink, on: loop)
         #expect(mailbox.waiting.isEmpty)
@@ -69,11 +69,11 @@ import Testing
 
     @Test func anAttachedSinkGetsEachEventAtOnceAndOnce() {
         let mailbox = EventMailbox(sink)
-        mailbox.take(value(1), on: loop)
+        mailbox.accept(value(1), on: loop)
         #expect(sink.taken == [value(1)])
         let other = RecordingSink()
         mailbox.attach(other, on: loop)
-        mailbox.take(value(2), on: loop)
+        mailbox.accept(value(2), on: loop)
         #expect(sink.taken == [value(1)])
         #expect(other.taken == [value(2)])
     }
@@ -134,15 +134,15 @@ import Testing
     @Test("AB-G05: a sink without capacity leaves events queued in order, and gets them when it has capacity again")
     func aSinkWithoutRoomKeepsTheRestWaiting() {
         let mailbox = EventMailbox(nil)
-        for number in 0..<5 { mailbox.take(answer(number), on: loop) }
+        for number in 0..<5 { mailbox.accept(answer(number), on: loop) }
         let narrow = NarrowSink(room: 2)
         mailbox.attach(narrow, on: loop)
         #expect(narrow.taken == (0..<2).map(answer))
         #expect(mailbox.waiting == (2..<5).map(answer))
-        mailbox.take(answer(5), on: loop)
+        mailbox.accept(answer(5), on: loop)
         // Freed capacity alone delivers nothing; otherwise, the order would depend on timing.
         narrow.make(room: 10)
-        mailbox.take(answer(6), on: loop)
+        mailbox.accept(answer(6), on: loop)
         #expect(narrow.taken.count == 2)
         mailbox.attach(narrow, on: loop)
         #expect(narrow.taken == (0..<7).map(answer))
@@ -152,7 +152,7 @@ import Testing
     @Test("AB-G05: events queue within limits while an attached sink has no capacity")
     func anAttachedSinkWithoutRoomHasBounds() {
         let mailbox = EventMailbox(NarrowSink(room: 0))
-        for number in 0..<EventMailbox.capacity + 3 { mailbox.take(value(number), on: loop) }
+        for number in 0..<EventMailbox.capacity + 3 { mailbox.accept(value(number), on: loop) }
         #expect(mailbox.waiting.count == EventMailbox.capacity)
         #expect(mailbox.lost == 3)
         #expect(mailbox.attach(sink, on: loop) == 3)
@@ -164,11 +164,11 @@ import Testing
         let box = Mutex<LoopBound<EventMailbox>?>(nil)
         let loop = loop
         let mailbox = EventMailbox(nil)
-        for number in 0..<4 { mailbox.take(answer(number), on: loop) }
+        for number in 0..<4 { mailbox.accept(answer(number), on: loop) }
         let last = NarrowSink(room: 10)
         let busy = NarrowSink(room: 10) { [answer] event in
             guard let mailbox = box.withLock({ $0 })?.value else { return }
-            if event == answer(0) { mailbox.take(answer(4), on: loop) }
+            if event == answer(0) { mailbox.accept(answer(4), on: loop) }
             if event == answer(1) { mailbox.detach() }
             if event == answer(2) { mailbox.attach(last, on: loop) }
         }
@@ -185,7 +185,7 @@ import Testing
     @Test func whoIsDetachedTwiceKeepsWhatWaits() {
         let mailbox = EventMailbox(RecordingSink())
         mailbox.detach()
-        mailbox.take(value(1), on: loop)
+        mailbox.accept(value(1), on: loop)
         mailbox.detach()
         mailbox.attach(sink, on: loop)
         #expect(sink.taken == [value(1)])
@@ -203,7 +203,7 @@ import Testing
     func ofAnswersThereIsABound() {
         let mailbox = EventMailbox(RecordingSink())
         mailbox.detach()
-        for number in 0..<EventMailbox.maximumWaiting + 2 { mailbox.take(answer(number), on: loop) }
+        for number in 0..<EventMailbox.maximumWaiting + 2 { mailbox.accept(answer(number), on: loop) }
         #expect(mailbox.waiting.count == EventMailbox.maximumWaiting)
         #expect(mailbox.lost == 2)
         #expect(mailbox.waiting.first == answer(2))

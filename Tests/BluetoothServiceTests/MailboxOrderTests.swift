@@ -13,7 +13,7 @@ import Testing
     /// Returns the events that a sink receives if it is attached after `events`.
     private func held(_ events: [Event]) -> (events: [Event], lost: Int) {
         let (mailbox, sink) = (EventMailbox(nil), RecordingSink())
-        for event in events { mailbox.take(event, on: loop) }
+        for event in events { mailbox.accept(event, on: loop) }
         let lost = mailbox.attach(sink, on: loop)
         return (sink.taken, lost)
     }
@@ -92,7 +92,7 @@ import Testing
     @Test("behaviour 1.18: what is void is dropped, and the rest waits on in order")
     func whatIsVoid() {
         let (mailbox, sink) = (EventMailbox(nil), RecordingSink())
-        for event in [heard(1), answer(1), heard(2), answer(2)] { mailbox.take(event, on: loop) }
+        for event in [heard(1), answer(1), heard(2), answer(2)] { mailbox.accept(event, on: loop) }
         mailbox.removeAll { if case .central(.discovered) = $0 { true } else { false } }
         #expect(mailbox.waiting == [answer(1), answer(2)])
         #expect(mailbox.attach(sink, on: loop) == 0)

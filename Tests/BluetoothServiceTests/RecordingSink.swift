@@ -10,5 +10,5 @@ final class RecordingSink: EventSink {
 
     var taken: [Event] { events.withLock { $0 } }
 
-    func take(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
+    func accept(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
 }

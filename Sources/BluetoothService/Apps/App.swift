@@ -80,7 +80,7 @@ package final class App {
     /// Refuses a manager, which stays unsupported.
     private func refuse(_ id: ManagerID, _ sink: any EventSink, _ reason: String) {
         apps.observers.misuse("\(reason); this manager stays unsupported", by: subject(of: id))
-        sink.take(.stateChanged(.unsupported), on: apps.loop)
+        sink.accept(.stateChanged(.unsupported), on: apps.loop)
     }
 
     /// Whether another process of the app has a manager with this restore identifier.

@@ -49,8 +49,19 @@ final class RecordGate {
     /// Performs a call, at once or in its turn.
     func submit(_ call: AppCall) {
         guard calls.count < Self.maximumWaiting else { return owner.refuse(call) }
-        calls.append(call)
-        advance()
+        guard calls.isEmpty, recording == nil, !isPerforming, !hasToRecord(call) else {
+            calls.append(call)
+            return advance()
+        }
+        // As almost always, nothing waits.
+        isPerforming = true
+        owner.perform(call)
+        isPerforming = false
+        if !calls.isEmpty { advance() }
+    }
+
+    private func hasToRecord(_ call: AppCall) -> Bool {
+        call.request.map { owner.changesRecord($0.id, $0.request) } ?? false
     }
 
     /// Performs all calls at once, for a process that is gone and receives no results.
@@ -77,7 +88,7 @@ final class RecordGate {
         guard !isPerforming else { return }
         isPerforming = true
         while recording == nil, let call = calls.first {
-            if case .request(let id, let request) = call, owner.changesRecord(id, request) {
+            if hasToRecord(call) {
                 record()
             } else {
                 calls.removeFirst()

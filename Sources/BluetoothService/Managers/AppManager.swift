@@ -97,7 +97,7 @@ final class AppManager {
             return
         }
         observers.tell(.messages, .told(event), of: subject.about(event.peer))
-        mailbox.take(event, on: loop)
+        mailbox.accept(event, on: loop)
         life.told(event, role, isAwaited: isAwaited)
     }
 
@@ -243,7 +243,7 @@ extension AppManager {
         intents.processEnded(in: state)
         forgetWaiting()
         for event in news.events {
-            mailbox.take(event, on: life.loop)
+            mailbox.accept(event, on: life.loop)
             life.told(event, role, isAwaited: false)
         }
         return (news, lost)

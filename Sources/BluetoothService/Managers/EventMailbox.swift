@@ -7,9 +7,9 @@ import ServiceMessages
 /// The service's end of the event path to one manager. Events go to the sink, or wait while no sink is attached or the
 /// sink has no room. Managers may outlive their connection.
 ///
-/// The mailbox is reentrant: a sink may call it from inside ``EventSink/take(_:on:)``. The mailbox calls the sink in no
-/// mutating access, and at no time while its own state is unsettled. An event that arrives while another event is being
-/// handed over waits behind the others.
+/// The mailbox is reentrant: a sink may call it from inside ``EventSink/accept(_:on:)``. The mailbox calls the sink in
+/// no mutating access, and at no time while its own state is unsettled. An event that arrives while another event is
+/// being handed over waits behind the others.
 ///
 /// The queue is bounded (AB-G05). Events that a later event supersedes are dropped:
 ///
@@ -34,8 +34,8 @@ final class EventMailbox {
     private var sink: (any EventSink)?
     /// The last sink, attached or not, which counts the events that the app has read.
     private var reader: (any EventSink)?
-    private var taken = Deque<Event>()
-    /// The number of events that have left ``taken``.
+    private var unreadEvents = Deque<Event>()
+    /// The number of events that have left ``unreadEvents``.
     private var left: UInt64 = 0
     /// Whether the app has read an event that would otherwise go to the next process.
     private(set) var hasReadNews = false
@@ -60,10 +60,13 @@ final class EventMailbox {
     private static func list(_ queue: Deque<Event>) -> [Event] { queue.map { $0 } }
 
     /// Passes an event on, or queues it.
-    func take(_ event: Event, on loop: any EventLoop) {
-        guard sink != nil, queue.isEmpty, !isHandingOver else { return keep(event) }
-        keep(event)
-        handOver(on: loop)
+    func accept(_ event: Event, on loop: any EventLoop) {
+        guard let sink, queue.isEmpty, !isHandingOver, sink.hasRoom else { return keep(event) }
+        isHandingOver = true
+        pass(event, to: sink, on: loop)
+        isHandingOver = false
+        // Events that arrived in the meantime.
+        if !queue.isEmpty { handOver(on: loop) }
     }
 
     private func keep(_ event: Event) {
@@ -87,17 +90,21 @@ final class EventMailbox {
         defer { isHandingOver = false }
         while let sink, sink.hasRoom, let event = queue.popFirst() {
             search.removed(at: 0)
-            if let read = sink.eventsRead, !event.isOfChannel {
-                forgetRead(read)
-                taken.append(event)
-                if taken.count > ServiceLimits.unreadEvents { forgetRead(left + 1) }
-            }
-            sink.take(event, on: loop)
+            pass(event, to: sink, on: loop)
         }
     }
 
+    private func pass(_ event: Event, to sink: any EventSink, on loop: any EventLoop) {
+        if let read = sink.eventsRead, !event.isOfChannel {
+            forgetRead(read)
+            unreadEvents.append(event)
+            if unreadEvents.count > ServiceLimits.unreadEvents { forgetRead(left + 1) }
+        }
+        sink.accept(event, on: loop)
+    }
+
     private func forgetRead(_ count: UInt64) {
-        while left < count, let event = taken.popFirst() {
+        while left < count, let event = unreadEvents.popFirst() {
             left += 1
             if event.isKeptUnread { hasReadNews = true }
         }
@@ -106,7 +113,7 @@ final class EventMailbox {
     /// The events that the sink accepted and the app has not read.
     var unread: [Event] {
         if let read = reader?.eventsRead { forgetRead(read) }
-        return Self.list(taken)
+        return Self.list(unreadEvents)
     }
 
     private func dropWhatIsVoid(with event: Event) {

@@ -26,12 +26,12 @@ package final class EventOutlet: EventSink {
     package var eventsRead: UInt64? { countsEvents ? read.load(ordering: .acquiring) : nil }
 
     /// Delivers an event. On the loop only.
-    package func take(_ event: Event, on loop: any EventLoop) { take(event, on: loop, onRead: {}) }
+    package func accept(_ event: Event, on loop: any EventLoop) { accept(event, on: loop, onRead: {}) }
 
     /// Delivers an event. On the loop only.
     ///
     /// - Parameter onRead: Called on the queue, right before the app's handler.
-    package func take(_ event: Event, on loop: any EventLoop, onRead: @escaping @Sendable () -> Void) {
+    package func accept(_ event: Event, on loop: any EventLoop, onRead: @escaping @Sendable () -> Void) {
         guard isOpen.load(ordering: .relaxed) else { return }
         // Streams have run loops of their own.
         if case .channel = event { return handler(event) }

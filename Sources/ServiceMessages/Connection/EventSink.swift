@@ -8,7 +8,7 @@ package protocol EventSink: AnyObject, Sendable {
     /// count, whose events are read as soon as it accepts them. Channel events do not count. On the loop only.
     var eventsRead: UInt64? { get }
     /// Accepts an event. Events arrive in order. On the loop only.
-    func take(_ event: Event, on loop: any EventLoop)
+    func accept(_ event: Event, on loop: any EventLoop)
 }
 
 extension EventSink {

@@ -120,7 +120,7 @@ package final class RemoteConnection: ServiceConnection {
         guard let event = request.refusal(error), let outlet = shared.withLock({ $0.managers[manager]?.outlet }) else {
             return
         }
-        loop.submit { [loop] in outlet.take(event, on: loop) }
+        loop.submit { [loop] in outlet.accept(event, on: loop) }
     }
 
     /// Whether a caller may block. Not in virtual time, which does not advance while an app waits.
@@ -228,8 +228,8 @@ extension RemoteConnection {
             return (shared.managers[id], shared.generation)
         }
         guard let manager else { return }
-        guard manager.options.restoreIdentifier != nil else { return manager.outlet.take(event, on: loop) }
-        manager.outlet.take(event, on: loop) { [weak self] in self?.willRead(id, generation: generation) }
+        guard manager.options.restoreIdentifier != nil else { return manager.outlet.accept(event, on: loop) }
+        manager.outlet.accept(event, on: loop) { [weak self] in self?.willRead(id, generation: generation) }
     }
 
     private func opened() {
@@ -257,7 +257,7 @@ extension RemoteConnection {
         }
         for question in questions.values { question.answer(.failure(.noService)) }
         for (_, manager) in managers.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            manager.outlet.take(.stateChanged(state), on: loop)
+            manager.outlet.accept(.stateChanged(state), on: loop)
         }
         isClear()
     }

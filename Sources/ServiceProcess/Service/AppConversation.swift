@@ -89,7 +89,7 @@ private final class SocketSink: EventSink {
 
     var eventsRead: UInt64? { countsEvents ? counts.withLock { $0.read } : nil }
 
-    func take(_ event: Event, on loop: any EventLoop) {
+    func accept(_ event: Event, on loop: any EventLoop) {
         if countsEvents, !event.isOfChannel { counts.withLock { $0.sent += 1 } }
         line.value.send(ServiceMessage.event(manager, event).encoded())
     }

@@ -139,7 +139,7 @@ import Testing
         var taken: [Event] { state.withLock { $0.taken } }
         var eventsRead: UInt64? { state.withLock { $0.read } }
         func read(_ count: UInt64) { state.withLock { $0.read = count } }
-        func take(_ event: Event, on loop: any EventLoop) { state.withLock { $0.taken.append(event) } }
+        func accept(_ event: Event, on loop: any EventLoop) { state.withLock { $0.taken.append(event) } }
     }
 
     private let loop = VirtualEventLoop()
@@ -150,7 +150,7 @@ import Testing
 
     private func mailbox(_ sink: SlowSink, _ events: [Event]) -> EventMailbox {
         let mailbox = EventMailbox(sink)
-        for event in events { mailbox.take(event, on: loop) }
+        for event in events { mailbox.accept(event, on: loop) }
         return mailbox
     }
 
@@ -163,7 +163,7 @@ import Testing
         #expect(!mailbox.hasReadNews)
         sink.read(2)
         mailbox.detach()
-        mailbox.take(value(5), on: loop)
+        mailbox.accept(value(5), on: loop)
         #expect(mailbox.unread == (2..<5).map(value))
         #expect(mailbox.waiting == [value(5)])
         #expect(mailbox.hasReadNews)
