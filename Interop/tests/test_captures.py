@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,7 +42,7 @@ LINK_TYPE = 256  # LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR
 
 
 def air(name: str) -> Path:
-    path = DIRECTORY / f"{name}.pcap"
+    path = DIRECTORY / f"{name}.pcapng"
     if not path.exists():
         pytest.fail(f"there is no {path}; `swift test` writes it", pytrace=False)
     return path
@@ -49,15 +50,27 @@ def air(name: str) -> Path:
 
 def frames(path: Path) -> list[tuple[int, bytes]]:
     """The frames, with their time in microseconds. Checks the headers, about which tshark is lenient."""
-    data = path.read_bytes()
-    assert struct.unpack_from("<IHHiIII", data) == (0xA1B2C3D4, 2, 4, 0, 0, 65535, LINK_TYPE)
-    offset, found = 24, []
-    while offset < len(data):
-        seconds, microseconds, included, original = struct.unpack_from("<IIII", data, offset)
-        assert included == original and microseconds < 1_000_000 and offset + 16 + included <= len(data)
-        found.append((seconds * 1_000_000 + microseconds, data[offset + 16 : offset + 16 + included]))
-        offset += 16 + included
+    found = []
+    for number, (kind, body) in enumerate(blocks(path.read_bytes())):
+        if number == 0:
+            assert kind == 0x0A0D0D0A and struct.unpack("<IHHq", body) == (0x1A2B3C4D, 1, 0, -1)
+        elif number == 1:
+            assert kind == 1 and struct.unpack("<HHI", body) == (LINK_TYPE, 0, 65535)
+        else:
+            interface, high, low, included, original = struct.unpack_from("<IIIII", body)
+            assert kind == 6 and interface == 0 and included == original <= len(body) - 20
+            found.append((high << 32 | low, body[20 : 20 + included]))
     return found
+
+
+def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The blocks of a pcapng file: their types and bodies."""
+    offset = 0
+    while offset < len(data):
+        kind, length = struct.unpack_from("<II", data, offset)
+        assert length % 4 == 0 and struct.unpack_from("<I", data, offset + length - 4) == (length,)
+        yield kind, data[offset + 8 : offset + length - 4]
+        offset += length
 
 
 def columns(path: Path, condition: str, *fields: str) -> list[list[str]]:
@@ -84,7 +97,7 @@ def in_the_clear(path: Path, condition: str, *fields: str) -> list[list[str]]:
 
 
 def test_no_capture_of_the_air_is_malformed() -> None:
-    paths = sorted(DIRECTORY.glob("**/*.pcap"))
+    paths = sorted(DIRECTORY.glob("**/*.pcapng"))
     assert paths, "`swift test` writes captures of the air"
     for path in paths:
         times = [time for time, _ in frames(path)]
@@ -96,6 +109,8 @@ def test_no_capture_of_the_air_is_malformed() -> None:
 @pytest.mark.parametrize("name", ["heart-1.air", "heart-1.near", "heart-2.air"])
 def test_the_whole_session_is_seen_on_the_air(name: str) -> None:
     path = air(name)
+    # Each packet has its sender's name.
+    assert {row[0] for row in columns(path, "frame", "frame.comment")} == {"Phone", "Harald HR"}
     # The app reconnects.
     assert len(columns(path, "btle.advertising_header.pdu_type == 5", "frame.number")) == 2
     control = {int(row[0], 16) for row in in_the_clear(path, "btle.control_opcode", "btle.control_opcode")}
@@ -198,7 +213,7 @@ def test_a_sniffer_in_bad_air_sees_wrong_checks() -> None:
 def without_pseudo_header(path: Path, target: Path, *, spoilt: int = 0) -> Path:
     """Rewrites a capture as LINKTYPE_BLUETOOTH_LE_LL, so that tshark has to compute the CRC itself; the first few
     are corrupted."""
-    data = bytearray(path.read_bytes()[:20] + struct.pack("<I", 251))
+    data = bytearray(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 251))
     for number, (time, octets) in enumerate(frames(path)):
         frame = bytearray(octets[10:])
         frame[-1] ^= number < spoilt

@@ -71,6 +71,7 @@ public final class SimulatedDevice: Sendable {
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world, even if this handle is released.
         state.devices.append(parts)
+        state.names[parts.node.id] = name
         self.parts = LoopBound(parts, loop: loop)
         apps.device = { [weak world, weak parts, person] in
             guard let world, let parts else { return nil }

@@ -38,8 +38,9 @@ extension SimulatedWorld {
         }
     }
 
-    /// Captures all packets on the air from now on, as a file that Wireshark opens: pcap with
-    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+    /// Captures all packets on the air from now on, as a file that Wireshark opens: pcapng with
+    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR. The comment of each packet is the name of its sender, so that Wireshark
+    /// can show and filter packets by it (`frame.comment`).
     ///
     /// In virtual time one seed gives the same file, octet for octet. The capture does not affect the simulation.
     ///
@@ -52,7 +53,10 @@ extension SimulatedWorld {
         loop.waitFor {
             var writer = AirCaptureWriter(unixMicrosecondsAtZero: start)
             write(writer.header)
-            state.value.radio.addSniffer(at: position).onFrame = { write(writer.record($0)) }
+            let world = state.value
+            world.radio.addSniffer(at: position).onFrame = { [weak world] frame in
+                write(writer.record(frame, from: world?.names[frame.sender]))
+            }
         }
     }
 }

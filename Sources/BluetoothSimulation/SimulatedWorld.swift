@@ -29,6 +29,8 @@ public final class SimulatedWorld: Sendable {
         let radio: Radio
         let random: RandomSource
         var devices: [DeviceParts] = []
+        /// The name of each device, by its place on the radio channel.
+        var names: [RadioNode.ID: String] = [:]
 
         init(radio: Radio, random: RandomSource) {
             self.radio = radio

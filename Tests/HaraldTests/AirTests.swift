@@ -45,8 +45,8 @@ import Testing
             let busy = Interference.wifi(channel: 6, at: Position(x: 1), share: 0.3)
             let session = HeartRateWorld(seed: seed, interference: seed == 2 ? [busy] : [], isSniffed: true)
             #expect(session.runToTheEnd() == true)
-            try Data(session.airCapture.bytes).write(to: folder.appendingPathComponent("heart-\(seed).air.pcap"))
-            try Data(session.nearCapture.bytes).write(to: folder.appendingPathComponent("heart-\(seed).near.pcap"))
+            try Data(session.airCapture.bytes).write(to: folder.appendingPathComponent("heart-\(seed).air.pcapng"))
+            try Data(session.nearCapture.bytes).write(to: folder.appendingPathComponent("heart-\(seed).near.pcapng"))
         }
     }
 

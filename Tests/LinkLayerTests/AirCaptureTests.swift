@@ -35,7 +35,9 @@ import Testing
         return frame
     }
 
-    private func flags(_ record: [UInt8]) -> UInt16 { UInt16(record[24]) | UInt16(record[25]) << 8 }
+    private func flags(_ record: [UInt8]) -> UInt16 {
+        UInt16(record[36]) | UInt16(record[37]) << 8
+    }
 
     // Core Vol 6 Part B 3.1.1. Interop/tests/test_captures.py checks the CRC with tshark as well.
     @Test func theCheckIsTheLinkLayers() {
@@ -50,9 +52,44 @@ import Testing
         #expect(CyclicRedundancyCheck.octets(of: [], initial: 0x80_0000) == [0x01, 0x00, 0x00])
     }
 
-    @Test func aFileBeginsAsPcap() {
+    @Test func aFileBeginsAsPcapng() {
         let header = AirCaptureWriter(unixMicrosecondsAtZero: 0).header
-        #expect(hexadecimal(header) == "d4c3b2a1" + "02000400" + "00000000" + "00000000" + "ffff0000" + "00010000")
+        let section = "0a0d0d0a" + "1c000000" + "4d3c2b1a" + "01000000" + "ffffffffffffffff" + "1c000000"
+        let interface = "01000000" + "14000000" + "00010000" + "ffff0000" + "14000000"
+        #expect(hexadecimal(header) == section + interface)
+    }
+
+    @Test func eachFrameHasTheNameOfItsSender() {
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
+        let unnamed = writer.record(sniffed())
+        let named = writer.record(sniffed(), from: "Pulse")
+        // "Pulse" has five octets, which are padded to eight.
+        let comment = "01000500" + "50756c7365000000" + "00000000"
+        #expect(hexadecimal(named[8..<(named.count - 4)]) == hexadecimal(unnamed[8..<(unnamed.count - 4)]) + comment)
+        #expect(Int(named[4]) == named.count)
+    }
+
+    @Test func longNamesAreCutOffBetweenCharacters() {
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
+        let record = writer.record(sniffed(), from: "ab" + String(repeating: "€", count: 200))
+        // 2 + 82 * 3 octets, followed by the end of the options and the length of the block.
+        let comment = record.dropLast(8).suffix(252)
+        #expect(Array(comment.prefix(4)) == [1, 0, 248, 0])
+        #expect(String(decoding: comment.dropFirst(4), as: UTF8.self) == "ab" + String(repeating: "€", count: 82))
+    }
+
+    @Test func advertisedNamesAreLearned() {
+        let radio = Radio(loop: VirtualEventLoop(), random: RandomSource(seed: 1))
+        let (belt, far) = (radio.add(), radio.add())
+        // ADV_IND with the complete local name "Belt".
+        let pdu: [UInt8] = [0x40, 12] + [1, 2, 3, 4, 5, 0xC6] + [5, 9, 0x42, 0x65, 0x6C, 0x74]
+        var names = AdvertisedNames()
+        names.learn(from: sniffed(pdu: pdu, sender: far) { $0.isCorrupted = true })
+        for count in 0..<pdu.count { names.learn(from: sniffed(pdu: Array(pdu.prefix(count)), sender: far)) }
+        names.learn(from: sniffed(pdu: pdu, sender: belt))
+        names.learn(from: sniffed(channel: 4, address: 0x5065_4BB1, pdu: [0x40, 0], sender: belt))
+        #expect(names[belt.id] == "Belt")
+        #expect(names[far.id] == nil)
     }
 
     @Test func aRecordHasAllItsFields() {
@@ -61,17 +98,20 @@ import Testing
             $0.start = Instant(microseconds: 2_000_345)
             $0.noise = -101
         }
-        let record = writer.record(frame)
-        let time = "02ca9a3b" + "59010000"
+        let packet = writer.record(frame)
+        // 1 000 000 002.000345 s, in microseconds, the high half first.
+        let header = "06000000" + "38000000" + "00000000" + "7e8d0300" + "d905e5a4"
         let lengths = "16000000" + "16000000"
         let pseudoHeader = "00" + "c4" + "9b" + "00" + "d6be898e" + "370c"
-        #expect(hexadecimal(record.dropLast(3)) == time + lengths + pseudoHeader + "d6be898e" + "4203010203")
+        let body = header + lengths + pseudoHeader + "d6be898e" + "4203010203"
+        #expect(hexadecimal(packet.prefix(47)) == body)
+        #expect(hexadecimal(packet.suffix(6)) == "0000" + "38000000")
     }
 
     @Test(arguments: [(0, 1), (10, 11), (11, 13), (36, 38), (37, 0), (38, 12), (39, 39)] as [(UInt8, UInt8)])
     func channelsAreGivenByFrequency(index: UInt8, number: UInt8) {
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
-        #expect(writer.record(sniffed(channel: index))[16] == number)
+        #expect(writer.record(sniffed(channel: index))[28] == number)
     }
 
     @Test(
@@ -81,10 +121,10 @@ import Testing
     )
     func thePHYIsToldAndCodedOnesHaveTheirIndicator(phy: RadioPHY, number: UInt16, indicator: [UInt8]) {
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
-        let record = writer.record(sniffed(phy: phy))
-        #expect(flags(record) >> 14 == number)
-        #expect(Array(record[30...].prefix(indicator.count + 1)) == indicator + [0x42])
-        #expect(record.count == 16 + 10 + 4 + indicator.count + 5 + 3)
+        let packet = writer.record(sniffed(phy: phy))
+        #expect(flags(packet) >> 14 == number)
+        #expect(Array(packet[42...].prefix(indicator.count + 1)) == indicator + [0x42])
+        #expect(Int(packet[20]) == 10 + 4 + indicator.count + 5 + 3)
     }
 
     @Test func whatTheSnifferCouldNotReadHasAWrongCheck() {
@@ -93,9 +133,9 @@ import Testing
         let bad = writer.record(sniffed { $0.isCorrupted = true })
         #expect(flags(good) & 0x0C00 == 0x0C00)
         #expect(flags(bad) & 0x0C00 == 0x0400)
-        #expect(good.suffix(3) == CyclicRedundancyCheck.octets(of: [0x42, 3, 1, 2, 3], initial: 0x55_5555)[...])
-        #expect(zip(good.suffix(3), bad.suffix(3)).allSatisfy { $0 == ~$1 })
-        #expect(good[26..<35] == bad[26..<35])
+        #expect(Array(good[47..<50]) == CyclicRedundancyCheck.octets(of: [0x42, 3, 1, 2, 3], initial: 0x55_5555))
+        #expect(zip(good[47..<50], bad[47..<50]).allSatisfy { $0 == ~$1 })
+        #expect(good[38..<47] == bad[38..<47])
     }
 
     @Test func aConnectionsFramesHaveADirection() throws {
@@ -164,8 +204,11 @@ import Testing
             for count in 0...pdu.count {
                 for channel in [5, 37] as [UInt8] {
                     var writer = AirCaptureWriter(unixMicrosecondsAtZero: .min)
-                    let record = writer.record(sniffed(channel: channel, pdu: Array(pdu.prefix(count))))
-                    #expect(record.count == 16 + 10 + 4 + count + 3)
+                    let packet = writer.record(sniffed(channel: channel, pdu: Array(pdu.prefix(count))))
+                    let length = 10 + 4 + count + 3
+                    #expect(packet[20...23] == [UInt8(length), 0, 0, 0])
+                    #expect(packet.count == 28 + (length + 3) / 4 * 4 + 4)
+                    #expect(Int(packet[4]) == packet.count)
                 }
             }
         }
@@ -191,7 +234,7 @@ import Testing
         world.run(.seconds(1))
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(file).write(to: folder.appendingPathComponent("phy-\(phy.rawValue).air.pcap"))
+        try Data(file).write(to: folder.appendingPathComponent("phy-\(phy.rawValue).air.pcapng"))
         #expect(file.count > 1_000)
     }
 
@@ -214,7 +257,7 @@ import Testing
         #expect(pair.peripheral.data.count == 1)
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(file).write(to: folder.appendingPathComponent("encrypted.air.pcap"))
+        try Data(file).write(to: folder.appendingPathComponent("encrypted.air.pcapng"))
     }
 
     /// Writes a capture of a train with a chain, and of a link over which the train is transferred and which is then
@@ -258,7 +301,7 @@ import Testing
         #expect((kinds[0x2080] ?? 0) >= 15 && (kinds[0x1080] ?? 0) >= 15 && (kinds[0x0080] ?? 0) >= 15)
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(file).write(to: folder.appendingPathComponent("train.air.pcap"))
+        try Data(file).write(to: folder.appendingPathComponent("train.air.pcapng"))
     }
 
     // AUX_SYNC_SUBEVENT_IND and AUX_SYNC_SUBEVENT_RSP, a connection from a subevent, and LL_PERIODIC_SYNC_WR_IND over
@@ -304,6 +347,6 @@ import Testing
         #expect((kinds[0x0100] ?? 0) >= 10 && (kinds[0x0180] ?? 0) >= 10)
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(file).write(to: folder.appendingPathComponent("responses.air.pcap"))
+        try Data(file).write(to: folder.appendingPathComponent("responses.air.pcapng"))
     }
 }

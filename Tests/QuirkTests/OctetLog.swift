@@ -38,20 +38,21 @@ final class OctetLog: Sendable {
     }
 
     /// How often a peripheral has sent a control PDU on an unencrypted link, by its opcode and its length with the
-    /// opcode, from an air capture (pcap with LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR).
+    /// opcode, from an air capture (pcapng with LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR).
     func controlPDUs(_ opcode: UInt8, length: UInt8) -> Int {
         let octets = octets.withLock { $0 }
         var count = 0
-        // A header of 24 octets, then records that begin with 16 octets, 10 of the pseudo-header, which ends with its
-        // flags, and 4 of the access address.
-        var start = 24
-        while start + 33 <= octets.count {
-            let size = octets[(start + 8)..<(start + 12)].reversed().reduce(0) { $0 << 8 | Int($1) }
-            let flags = UInt16(octets[start + 24]) | UInt16(octets[start + 25]) << 8
-            let (header, second, first) = (octets[start + 30], octets[start + 31], octets[start + 32])
+        // Blocks, each with its type and length in front. Those of packets (type 6) begin with 28 octets, 10 of the
+        // pseudo-header, which ends with its flags, and 4 of the access address.
+        var start = 0
+        while start + 45 <= octets.count {
+            let size = octets[(start + 4)..<(start + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
+            let flags = UInt16(octets[start + 36]) | UInt16(octets[start + 37]) << 8
+            let (header, second, first) = (octets[start + 42], octets[start + 43], octets[start + 44])
             // From a peripheral to its central; LLID 3 (Core Vol 6 Part B 2.4).
-            if flags >> 7 & 7 == 3, header & 3 == 3, second == length, first == opcode { count += 1 }
-            start += 16 + size
+            let isControl = octets[start] == 6 && flags >> 7 & 7 == 3 && header & 3 == 3
+            if isControl, second == length, first == opcode { count += 1 }
+            start += size
         }
         return count
     }

@@ -9,8 +9,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// A btsnoop or pcap file that grows with each packet. Each write consists of whole records, so the file stays readable
-/// if the process is killed.
+/// A btsnoop or pcapng file that grows with each packet. Each write consists of whole records, so the file stays
+/// readable if the process is killed.
 ///
 /// HCI packets contain the keys of all links in the clear. The file is therefore created anew with mode 0600, never
 /// through a symbolic link. An existing file is replaced, not overwritten, because another process may have it open.
@@ -50,6 +50,13 @@ package final class CaptureFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else { throw CaptureError(path, .notAFile) }
         guard status.st_uid == geteuid() else { throw CaptureError(path, .notOurs) }
         guard unlink(path) == 0 || errno == ENOENT else { throw CaptureError(path, .system(errno)) }
+    }
+
+    /// The time of day, in microseconds since the beginning of 1970, at the instant zero of a loop in real time.
+    package static func unixMicrosecondsAtZero(of loop: any EventLoop) -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000 - loop.now.microseconds
     }
 
     /// Returns whether the caller must write the file header; true only for the first call.
@@ -112,10 +119,7 @@ extension SnoopingTransport {
         end: HCIEnd,
         loop: any EventLoop
     ) -> SnoopingTransport {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-        let writer = BTSnoopWriter(unixMicrosecondsAtZero: microseconds - loop.now.microseconds)
+        let writer = BTSnoopWriter(unixMicrosecondsAtZero: CaptureFile.unixMicrosecondsAtZero(of: loop))
         if file.begin() { file.write(writer.header) }
         return SnoopingTransport(transport, end: end, loop: loop) { packet, direction, instant in
             file.write(writer.record(packet, direction, at: instant))

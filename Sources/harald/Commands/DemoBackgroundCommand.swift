@@ -12,7 +12,7 @@ struct DemoBackgroundCommand: ParsableCommand {
             Two phones in virtual time: the ten minutes of the story pass at once.
 
             Example:
-              harald demo background --air story.pcap
+              harald demo background --air story.pcapng
 
             \(ExitStatus.text())
             """
@@ -30,7 +30,7 @@ struct DemoBackgroundCommand: ParsableCommand {
     )
     var capture: String?
 
-    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"), completion: .file())
+    @Option(help: ArgumentHelp("Write all radio traffic to this pcapng file.", valueName: "FILE"), completion: .file())
     var air: String?
 
     func run() throws {

@@ -18,7 +18,7 @@ struct DemoHeartRateCommand: ParsableCommand {
             Examples:
               harald demo heart-rate
               harald demo heart-rate --virtual-time --seed 2
-              harald demo heart-rate --capture heart.btsnoop --air heart.pcap
+              harald demo heart-rate --capture heart.btsnoop --air heart.pcapng
 
             \(ExitStatus.text())
             """
@@ -48,7 +48,7 @@ struct DemoHeartRateCommand: ParsableCommand {
     )
     var capture: String?
 
-    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"), completion: .file())
+    @Option(help: ArgumentHelp("Write all radio traffic to this pcapng file.", valueName: "FILE"), completion: .file())
     var air: String?
 
     func run() throws {
