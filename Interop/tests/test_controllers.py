@@ -84,3 +84,24 @@ async def test_a_controller_leaves_the_air_with_its_host(harald: Start, tmp_path
         async with peripheral(transport):
             await client.connect(NAME)
             await client.disconnect()
+
+
+async def test_the_air_between_foreign_hosts_is_captured_with_their_names(harald: Start, tmp_path: Path) -> None:
+    air = tmp_path / "air.pcapng"
+    async with harald("controllers", "--listen", "0", "--air", str(air), "--quirk", "versionRepeated") as process:
+        found = await process.line(r"listening on .*?(\d+)\D*$")
+        transport = f"tcp-client:127.0.0.1:{found[1]}"
+        async with peripheral(transport) as sensor, central(transport) as client:
+            await client.connect(NAME)
+            await client.discover()
+            assert await client.follow(HEART_RATE_MEASUREMENT, 3) == FIRST_BEATS
+            await client.disconnect()
+            await sensor.event("disconnection")
+    assert captures.malformed(air) == []
+    senders = set(captures.tshark(air, "-T", "fields", "-e", "frame.comment").splitlines())
+    assert f"{NAME} (controller 1)" in senders and "controller 2" in senders
+    notified = f'btatt.opcode == 0x1b && frame.comment == "{NAME} (controller 1)"'
+    assert len(captures.tshark(air, "-Y", notified).splitlines()) >= 3
+    # The quirk: each controller sends LL_VERSION_IND (0x0C) several times.
+    versions = captures.tshark(air, "-Y", "btle.control_opcode == 0x0c", "-T", "fields", "-e", "frame.comment")
+    assert versions.splitlines().count("controller 2") > 1

@@ -9,20 +9,47 @@ import Radio
 
 /// Creates a virtual controller for each connection. Lives on its loop.
 final class ControllerOffer {
+    /// The faults of the controllers, and the files for their packets.
+    struct Options: Sendable {
+        var quirks: Set<ControllerQuirk> = []
+        /// The folder for the HCI packets of each controller.
+        var captureFolder: String?
+        /// The file for all packets on the air.
+        var air: CaptureFile?
+    }
+
     let loop: NIOEventLoop
     private let random: RandomSource
     private let radio: Radio
-    private let captureFolder: String?
+    private let options: Options
     private var server: TCPServer?
     var dongles: [Dongle] = []
     private var controllers: [UInt64: VirtualController] = [:]
     private var numbers = ControllerNumbers()
+    private var numbersOfNodes: [RadioNode.ID: UInt64] = [:]
 
-    init(loop: NIOEventLoop, random: RandomSource, captureFolder: String?) {
+    init(loop: NIOEventLoop, random: RandomSource, options: Options) {
         self.loop = loop
         self.random = random
-        self.captureFolder = captureFolder
+        self.options = options
         radio = Radio(loop: loop, random: random.split(0))
+        if let air = options.air { capture(to: air) }
+    }
+
+    private func capture(to air: CaptureFile) {
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: CaptureFile.unixMicrosecondsAtZero(of: loop))
+        var names = AdvertisedNames()
+        air.write(writer.header)
+        radio.addSniffer().onFrame = { [weak self] sniffed in
+            names.learn(from: sniffed)
+            let name = self?.name(of: sniffed.sender, advertised: names[sniffed.sender])
+            air.write(writer.record(sniffed, from: name))
+        }
+    }
+
+    private func name(of sender: RadioNode.ID, advertised: String?) -> String? {
+        guard let number = numbersOfNodes[sender] else { return advertised }
+        return advertised.map { "\($0) (controller \(number))" } ?? "controller \(number)"
     }
 
     func listen(port: Int, completion: @escaping (Result<Int, ToolError>) -> Void) {
@@ -61,18 +88,25 @@ final class ControllerOffer {
         let (number, use) = numbers.take()
         Console.line("controller \(number) connected")
         let transport = snooping(line, number: number, use: use)
+        // Within a few metres of each other.
+        let node = radio.add(at: Position(x: Double(number % 8), y: Double(number / 8 % 8)))
+        numbersOfNodes[node.id] = number
+        var kind = VirtualControllerConfiguration(
+            publicAddress: .init(0x0248_5243_0000 + number, kind: .publicDevice)
+        )
+        kind.quirks = options.quirks
         controllers[number] = VirtualController(
             transport: transport,
-            // Within a few metres of each other.
-            node: radio.add(at: Position(x: Double(number % 8), y: Double(number / 8 % 8))),
+            node: node,
             loop: loop,
             random: random.split(number),
-            configuration: .init(publicAddress: .init(0x0248_5243_0000 + number, kind: .publicDevice))
+            configuration: kind
         )
         let controllerClosed = transport.onClose
         transport.onClose = { [weak self] error in
             controllerClosed?(error)
             self?.controllers[number] = nil
+            self?.numbersOfNodes[node.id] = nil
             self?.numbers.giveBack(number)
             Console.line("controller \(number) disconnected")
             whenGone()
@@ -80,7 +114,7 @@ final class ControllerOffer {
     }
 
     private func snooping(_ line: any HCITransport, number: UInt64, use: Int) -> any HCITransport {
-        guard let captureFolder else { return line }
+        guard let captureFolder = options.captureFolder else { return line }
         let name = use == 1 ? "controller-\(number)" : "controller-\(number).\(use)"
         let path = (captureFolder as NSString).appendingPathComponent("\(name).btsnoop")
         do throws(ToolError) {

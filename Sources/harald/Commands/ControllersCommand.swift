@@ -4,6 +4,7 @@ import Foundation
 import HCI
 import HCIFraming
 import HCITransports
+import LinkLayer
 
 /// The transport protocol of a controller on a serial port.
 enum SerialProtocol: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -21,7 +22,8 @@ struct ControllersCommand: ParsableCommand {
             With --listen, offers virtual controllers over H4/TCP until interrupted: one for each connection, all on one radio. A \
             connection gets the controller with the lowest free number, which determines its address. A client that reconnects alone \
             therefore gets the same controller, and finds its bonds. With --capture, the HCI packets are in \
-            controller-NUMBER.btsnoop, those of the controller's later connections in controller-NUMBER.2.btsnoop and so on.
+            controller-NUMBER.btsnoop, those of the controller's later connections in controller-NUMBER.2.btsnoop and so on. With \
+            --air, all packets on the radio are in one file, each with its controller and the name it advertises as a comment.
 
             With --terminal, offers a virtual controller behind a pseudoterminal that works as a serial port, on the same radio. With \
             --dongle, attaches one to this machine's kernel as a USB dongle, for BlueZ or other users of adapters; this requires root \
@@ -32,6 +34,7 @@ struct ControllersCommand: ParsableCommand {
               harald controllers
               harald controllers --listen 9100
               harald controllers --terminal h4
+              harald controllers --listen 9100 --air air.pcapng --quirk staleAddresses
 
             \(ExitStatus.text())
             """
@@ -104,6 +107,23 @@ struct ControllersCommand: ParsableCommand {
     )
     var capture: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write all packets on the controllers' radio to this pcapng file, with the names of their senders.",
+            valueName: "FILE"
+        ),
+        completion: .file()
+    )
+    var air: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Make the controllers deviate from the specification as real ones do (see Documentation/Quirks.md); may be repeated.",
+            valueName: "NAME"
+        )
+    )
+    var quirk: [ControllerQuirk] = []
+
     /// In milliseconds. A host gives up on events later than that.
     private static let eventDelays = 0...10_000
     /// The number of ports that a virtual USB host controller has.
@@ -121,6 +141,10 @@ struct ControllersCommand: ParsableCommand {
         guard Self.adapters.contains(vhci) else { throw ValidationError("at most 16 adapters can be created") }
         guard muteAfter ?? 0 >= 0 else {
             throw ValidationError("--mute-after must be 0 or more")
+        }
+        let isOffer = listen != nil || !terminal.isEmpty || dongle > 0 || vhci > 0
+        guard isOffer || (capture == nil && air == nil && quirk.isEmpty) else {
+            throw ValidationError("--capture, --air and --quirk require --listen, --terminal, --dongle or --vhci")
         }
         guard dongle > 0 || (eventDelay == 0 && !split && !bulkSerialization && muteAfter == nil) else {
             throw ValidationError(
@@ -142,13 +166,18 @@ struct ControllersCommand: ParsableCommand {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
-        let (seed, folder, terminals) = (seed, capture, terminal)
+        let (seed, terminals) = (seed, terminal)
+        let options = ControllerOffer.Options(
+            quirks: Set(quirk),
+            captureFolder: capture,
+            air: try air.map { path throws(ToolError) in try CaptureFile.named(path) }
+        )
         let port = listen.map { Int($0) }
         let report = ToolReport(json: json)
         let (dongles, behaviour, adapters) = (dongle, dongleBehaviour, vhci)
         let offer = loop.make {
             let random = seed.map { RandomSource(seed: $0) } ?? RandomSource()
-            return ControllerOffer(loop: loop, random: random, captureFolder: folder)
+            return ControllerOffer(loop: loop, random: random, options: options)
         }
         offer.with { offer in
             for kind in terminals {
@@ -186,6 +215,8 @@ struct ControllersCommand: ParsableCommand {
         return behaviour
     }
 }
+
+extension ControllerQuirk: ExpressibleByArgument {}
 
 /// Where virtual controllers are offered.
 private struct ListeningDocument: ReportDocument {
