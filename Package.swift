@@ -180,6 +180,11 @@ let package = Package(
             cSettings: isStrict ? [.define("HARALD_STRICT")] : [],
             linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]
         ),
+        .target(
+            name: "CLibedit",
+            cSettings: isStrict ? [.define("HARALD_STRICT")] : [],
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]
+        ),
         .target(name: "CUSB", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         module(
             "ServiceProcess",
@@ -243,7 +248,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "AssignedNumbers", "CLinux", "CVersion", "Demos", "PackageWrapping", "SourceChecks", "Diagnosis",
+                "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "PackageWrapping", "SourceChecks",
+                "Diagnosis",
                 "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
                 "HCI",
                 "HCIFraming",

@@ -27,6 +27,13 @@ private struct EndedKeyboard: Keyboard {
     func read() -> [UInt8]? { nil }
 }
 
+/// A terminal at which the user does something else.
+private struct OtherwiseUsedKeyboard: Keyboard {
+    var isAttended: Bool { false }
+    func discardPending() {}
+    func read() -> [UInt8]? { nil }
+}
+
 @Suite struct TerminalPrompterTests {
     /// A prompter with a keyboard, and the answers it gave.
     private final class PrompterSession {
@@ -193,5 +200,22 @@ private struct EndedKeyboard: Keyboard {
         #expect(TerminalPrompter.Prepared("yes") == .yes)
         #expect(TerminalPrompter.Prepared("NO") == .no)
         for text in ["", "y", "n", "yess", "ye", "12345"] { #expect(TerminalPrompter.Prepared(text) == nil) }
+    }
+
+    @Test("a prompt that nobody attends to is declined without being shown, unless its answer is prepared")
+    func unattended() {
+        for (prepared, answer) in [(nil, .refuse), (.yes, .accept)] as [(TerminalPrompter.Prepared?, PairingAnswer)] {
+            var answers: [PairingAnswer] = []
+            var lines: [String] = []
+            let prompter = TerminalPrompter(
+                loop: VirtualEventLoop(),
+                prepared: prepared,
+                keyboard: OtherwiseUsedKeyboard()
+            ) { lines.append($0) }
+            let peer = PromptedPeer(link: 1, address: BluetoothAddress(1, kind: .publicDevice), name: nil)
+            prompter.prompt(.confirmPairing, peer: peer) { answers.append($0) }
+            #expect(answers == [answer])
+            #expect(lines.isEmpty == (prepared == nil))
+        }
     }
 }

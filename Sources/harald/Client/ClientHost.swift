@@ -9,16 +9,24 @@ import ServiceProcess
 import ServiceSocket
 
 /// The service that a command is an app of.
-struct ClientHost {
+struct ClientHost: Sendable {
+    typealias Devices = @Sendable () throws(ToolError) -> [DeviceStatus]
+
     let connection: any ServiceConnection
+    /// The facts about devices, as of the time when the command began.
     let facts: DeviceFacts
+    /// Returns the devices that the service or system knows. A process may ask a service either before it becomes an
+    /// app or once it is one, but not in between.
+    let devices: Devices
     /// Ends what belongs to the command alone.
-    let stop: () -> Void
+    let stop: @Sendable () -> Void
 
     /// A service in another process.
     ///
-    /// - Parameter known: The devices that it knows.
-    static func service(_ path: String, known: [DeviceStatus]) -> ClientHost {
+    /// - Parameters:
+    ///   - known: The devices that it knows.
+    ///   - devices: Returns those that it knows later.
+    static func service(_ path: String, known: [DeviceStatus], devices: @escaping Devices) -> ClientHost {
         var logger = Logger(label: "harald.service")
         logger.logLevel = .error
         let connection = RemoteConnection(
@@ -28,7 +36,7 @@ struct ClientHost {
             loop: NIOEventLoop(),
             logger: logger
         )
-        return ClientHost(connection: connection, facts: DeviceFacts(known: known), stop: {})
+        return ClientHost(connection: connection, facts: DeviceFacts(known: known), devices: devices, stop: {})
     }
 
     /// A system of the command's own.
@@ -40,7 +48,8 @@ struct ClientHost {
     ) -> ClientHost {
         let connection = system.with { $0.openApp(AppIdentity(name: ToolRights.toolName)) }
         let facts = DeviceFacts(known: []) { identifier in system.with { $0.address(of: identifier) } }
-        return ClientHost(connection: connection, facts: facts) {
+        let devices: Devices = { () throws(ToolError) in system.with { $0.deviceStatus } }
+        return ClientHost(connection: connection, facts: facts, devices: devices) {
             system.stop { $0.stop($1) }
             withExtendedLifetime((prompter, connection)) {}
         }

@@ -59,6 +59,7 @@ struct ClientOptions: ParsableArguments {
     ///
     /// - Parameter others: Further options like that, with whether they are given.
     func checkOptions(_ others: [(name: String, isGiven: Bool)]) throws {
+        if ShellLine.isBeingParsed { return try ShellLine.refuse(others) }
         guard case .service = place else { return }
         let given = ([("--capture", line.capture != nil)] + others).filter(\.isGiven).map(\.name)
         guard let first = given.first else { return }
@@ -84,7 +85,7 @@ struct ClientOptions: ParsableArguments {
     }
 
     /// Prints a line for the user, who may be answering prompts while a program reads the documents.
-    private var sayToUser: @Sendable (String) -> Void { showing.json ? Console.problem : Console.line }
+    var sayToUser: @Sendable (String) -> Void { showing.json ? Console.problem : Console.line }
 
     private func perform(
         _ trust: TrustOptions?,
@@ -95,7 +96,7 @@ struct ClientOptions: ParsableArguments {
         let outcome = Outcome()
         let (aborts, abort) = AsyncStream<ToolError>.makeStream()
         Interrupts.onEnd { abort.yield($0) }
-        let host = try open(trust) { abort.yield($0) }
+        let host = try open(trust, say: sayToUser) { abort.yield($0) }
         let facts = host.facts
         ServiceLocator.$current.withValue(host.connection) {
             _ = Task {
@@ -106,8 +107,17 @@ struct ClientOptions: ParsableArguments {
         try outcome.wait()
     }
 
-    private func open(
+    /// Opens the service or the controller.
+    ///
+    /// - Parameters:
+    ///   - trust: How to pair, with a controller of the command's own.
+    ///   - keyboard: Where the user answers prompts then.
+    ///   - say: Prints a line for the user.
+    ///   - abort: Receives the error if the controller turns out to be unusable.
+    func open(
         _ trust: TrustOptions?,
+        keyboard: any Keyboard = StandardInput(),
+        say: @escaping @Sendable (String) -> Void,
         abort: @escaping @Sendable (ToolError) -> Void
     ) throws(ToolError) -> ClientHost {
         switch place {
@@ -119,14 +129,17 @@ struct ClientOptions: ParsableArguments {
                     """
                 )
             }
-            let known = try? service.at(path).ask(.devices, for: [DeviceStatus].self)
-            return ClientHost.service(path, known: known ?? [])
+            let devices: ClientHost.Devices = { [service] () throws(ToolError) in
+                try service.at(path).ask(.devices, for: [DeviceStatus].self)
+            }
+            return ClientHost.service(path, known: (try? devices()) ?? [], devices: devices)
         case .controller:
             let outcome = Outcome { if case .failure(let error) = $0 { abort(error) } }
             let capture = try line.captureFile()
             let loop = NIOEventLoop()
             let system = line.startSystem(named: "Harald", trust: trust, loop: loop, capture: capture, outcome: outcome)
-            return ClientHost.system(system, prompter: trust?.prepare(system, outcome, say: sayToUser))
+            let prompter = trust?.prepare(system, outcome, keyboard: keyboard, say: say)
+            return ClientHost.system(system, prompter: prompter)
         }
     }
 }

@@ -116,6 +116,7 @@ extension DeviceClient {
                 for characteristic in found { table.characteristics[characteristic.handle] = characteristic }
                 table.listing.services.append(AttributeListing.Service(service, including: included, found))
             }
+            memory.add(table.listing, of: device)
             return table
         }
     }

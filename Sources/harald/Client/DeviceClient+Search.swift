@@ -10,6 +10,7 @@ import Synchronization
 extension DeviceClient {
     /// Finds the device that the user has named: among those that the service is connected to, or by a scan.
     func find(_ selector: DeviceSelector, seconds: Double) async throws(ToolError) -> FoundDevice {
+        if let kept = try kept(selector) { return kept }
         report.say("searching for \(selector.quoted)")
         if let connected = try connected(selector) { return connected }
         if let identifier = selector.identifier,
@@ -32,8 +33,20 @@ extension DeviceClient {
 
     private func found(_ candidate: DeviceCandidate, _ peripheral: CBPeripheral) -> FoundDevice {
         let device = FoundDevice(peripheral: peripheral, candidate: candidate)
+        memory.add(candidate)
         report.step(LinkDocument(device: candidate.document, state: "found"), as: "found \(candidate.label)")
         return device
+    }
+
+    /// Returns the device that fits among those that the session is connected to, if there is one.
+    private func kept(_ selector: DeviceSelector) throws(ToolError) -> FoundDevice? {
+        var choice = DeviceChoice<FoundDevice>(selector)
+        for device in memory.connected { choice.hear(device.candidate, device) }
+        switch choice.result {
+        case .none: return nil
+        case .several(let devices): throw .ambiguousDevice(selector, devices)
+        case .one(_, let device): return device
+        }
     }
 
     /// Returns the connected device that fits, if there is one. Connected devices rarely advertise.
@@ -90,10 +103,11 @@ extension DeviceClient {
         )
     }
 
-    func candidate(_ discovery: Discovery) -> DeviceCandidate {
+    private func candidate(_ discovery: Discovery) -> DeviceCandidate {
         var candidate = candidate(discovery.peripheral)
         if let name = discovery.content.localName, !candidate.names.contains(name) { candidate.names.append(name) }
         candidate.services = discovery.content.services.map(\.uuid)
+        memory.add(candidate)
         return candidate
     }
 }

@@ -22,12 +22,26 @@ final class DeviceClient: Sendable {
     let central: CBCentralManager
     let facts: DeviceFacts
     let report: ToolReport
+    /// The devices of the session that the command belongs to.
+    let memory: ClientMemory
     private let used = Mutex<[FoundDevice]>([])
 
-    private init(facts: DeviceFacts, report: ToolReport) {
-        central = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.client"))
+    private init(_ central: CBCentralManager, facts: DeviceFacts, report: ToolReport, memory: ClientMemory) {
+        self.central = central
         self.facts = facts
         self.report = report
+        self.memory = memory
+    }
+
+    /// Creates a central manager.
+    convenience init(facts: DeviceFacts, report: ToolReport, memory: ClientMemory = ClientMemory()) {
+        let central = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.client"))
+        self.init(central, facts: facts, report: report, memory: memory)
+    }
+
+    /// Returns a client for another command of the same session, with the same manager.
+    func next(facts: DeviceFacts, report: ToolReport) -> DeviceClient {
+        DeviceClient(central, facts: facts, report: report, memory: memory)
     }
 
     /// Runs `verb` until it ends, or until `aborts` has an error. Then leaves all devices that it has connected to.
@@ -37,9 +51,14 @@ final class DeviceClient: Sendable {
         report: ToolReport,
         aborts: AsyncStream<ToolError>
     ) async -> Result<Void, ToolError> {
-        let client = DeviceClient(facts: facts, report: report)
+        await DeviceClient(facts: facts, report: report).perform(verb, aborts: aborts)
+    }
+
+    /// Runs `verb` until it ends, or until `aborts` has an error. Then leaves all devices that it has connected to,
+    /// except for those that it keeps.
+    func perform(_ verb: @escaping Verb, aborts: AsyncStream<ToolError>) async -> Result<Void, ToolError> {
         let result = await withTaskGroup(of: Result<Void, ToolError>.self) { group in
-            group.addTask { await client.result(of: verb) }
+            group.addTask { await self.result(of: verb) }
             group.addTask {
                 for await error in aborts { return .failure(error) }
                 return .success(())
@@ -48,7 +67,7 @@ final class DeviceClient: Sendable {
             group.cancelAll()
             return first
         }
-        await client.leave()
+        await leave()
         return result
     }
 
@@ -85,11 +104,37 @@ final class DeviceClient: Sendable {
 
     /// Connects to a device, which is disconnected at the end of the command.
     func connect(_ device: FoundDevice, limit: Duration?) async throws(ToolError) {
-        used.withLock { if !$0.contains(device) { $0.append(device) } }
+        if memory.keeps(device) {
+            if device.peripheral.state == .connected { return }
+        } else {
+            used.withLock { if !$0.contains(device) { $0.append(device) } }
+        }
         try await attempt("connecting", device) {
             try await self.central.connect(device.peripheral, deadline: limit)
         }
         report.step(LinkDocument(device: device.candidate.document, state: "connected"), as: "connected")
+    }
+
+    /// Leaves the device connected for later commands of the session.
+    func keep(_ device: FoundDevice) {
+        used.withLock { $0.removeAll { $0 == device } }
+        memory.keep(device)
+    }
+
+    /// Disconnects from the devices of the session that fit.
+    ///
+    /// - Parameter selector: Which ones; nil for all.
+    func disconnect(_ selector: DeviceSelector?) async throws(ToolError) {
+        let devices = memory.kept.filter { device in
+            selector.map { $0.fit(device.candidate) != nil } ?? true
+        }
+        guard !devices.isEmpty else {
+            throw .incomplete(selector.map { "the shell is not connected to \($0.quoted)" } ?? "no device is connected")
+        }
+        for device in devices {
+            await disconnect(device)
+            memory.forget(device)
+        }
     }
 
     /// Cancels the connection of this app. The link stays up if other apps use it.

@@ -5,43 +5,7 @@ import Foundation
 
 // The commands that use one device. Each is an app of the service, or of a controller of its own.
 
-/// The options of commands that connect to a device.
-struct ConnectingOptions: ParsableArguments {
-    @OptionGroup var client: ClientOptions
-    @OptionGroup var trust: TrustOptions
-
-    @Option(
-        help: ArgumentHelp("The time limit for finding and connecting to the device, in seconds.", valueName: "SECONDS")
-    )
-    var timeout = 10.0
-
-    @Argument(help: DeviceSelector.help)
-    var device: DeviceSelector
-
-    func validate() throws {
-        guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout must be greater than 0 and at most 86400")
-        }
-        try client.checkOptions(trust.given)
-    }
-
-    /// Runs `verb` with the device, connected.
-    ///
-    /// - Parameter onlyResult: Whether standard output has nothing but the result of the command.
-    func run(
-        onlyResult: Bool = true,
-        _ verb: @escaping @Sendable (DeviceClient, FoundDevice) async throws(ToolError) -> Void
-    ) throws {
-        let (selector, timeout) = (device, timeout)
-        try client.run(trust: trust, onlyResult: onlyResult) { client async throws(ToolError) in
-            let device = try await client.find(selector, seconds: timeout)
-            try await client.connect(device, limit: .seconds(timeout))
-            try await verb(client, device)
-        }
-    }
-}
-
-struct ConnectCommand: ParsableCommand {
+struct ConnectCommand: ConnectedVerb {
     static let configuration = CommandConfiguration(
         commandName: "connect",
         abstract: "Connect to a device and stay connected, reporting changes of the link, until interrupted.",
@@ -71,15 +35,22 @@ struct ConnectCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let seconds = seconds
-        try options.run(onlyResult: false) { client, device async throws(ToolError) in
-            try await client.stay(device, seconds: seconds)
-        }
+    var printsOnlyResult: Bool { false }
+
+    func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
+        try await client.stay(device, seconds: seconds)
+    }
+
+    /// Connects and returns. The device stays connected while the session runs further commands.
+    func performInSession(_ client: DeviceClient) async throws(ToolError) {
+        guard seconds == nil else { return try await perform(client) }
+        let device = try await connect(client)
+        client.keep(device)
+        if client.memory.isForCompletion { _ = try? await client.discover(device) }
     }
 }
 
-struct ReadCommand: ParsableCommand {
+struct ReadCommand: ConnectedVerb {
     static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Print the value of a characteristic.",
@@ -102,20 +73,17 @@ struct ReadCommand: ParsableCommand {
     @Flag(help: "Print the value in hexadecimal only.")
     var raw = false
 
-    func run() throws {
-        let (selector, isRaw) = (characteristic, raw)
-        try options.run { client, device async throws(ToolError) in
-            let target = try await client.characteristic(selector, of: device) { $0.properties & 0x02 != 0 }
-            let value = try await client.read(target)
-            client.report.show(
-                ValueDocument(value, of: target.uuid, device.candidate.document),
-                as: isRaw ? "\(value)" : shown(value, of: target.uuid)
-            )
-        }
+    func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
+        let target = try await client.characteristic(characteristic, of: device) { $0.properties & 0x02 != 0 }
+        let value = try await client.read(target)
+        client.report.show(
+            ValueDocument(value, of: target.uuid, device.candidate.document),
+            as: raw ? "\(value)" : shown(value, of: target.uuid)
+        )
     }
 }
 
-struct WriteCommand: ParsableCommand {
+struct WriteCommand: ConnectedVerb {
     static let configuration = CommandConfiguration(
         commandName: "write",
         abstract: "Write the value of a characteristic.",
@@ -157,16 +125,13 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let (selector, value, isConfirmed) = (characteristic, octets ?? [], !withoutResponse)
-        try options.run { client, device async throws(ToolError) in
-            let target = try await client.characteristic(selector, of: device) { $0.properties & 0x0C != 0 }
-            try await client.write(value, to: target, withResponse: isConfirmed)
-        }
+    func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
+        let target = try await client.characteristic(characteristic, of: device) { $0.properties & 0x0C != 0 }
+        try await client.write(octets ?? [], to: target, withResponse: !withoutResponse)
     }
 }
 
-struct FollowCommand: ParsableCommand {
+struct FollowCommand: ConnectedVerb {
     static let configuration = CommandConfiguration(
         commandName: "follow",
         abstract: "Print the values that a characteristic notifies or indicates, one a line, until interrupted.",
@@ -198,16 +163,13 @@ struct FollowCommand: ParsableCommand {
         if let limit, limit < 1 { throw ValidationError("--count must be at least 1") }
     }
 
-    func run() throws {
-        let (selector, limit, isRaw) = (characteristic, limit, raw)
-        try options.run { client, device async throws(ToolError) in
-            let target = try await client.characteristic(selector, of: device) { $0.canNotify }
-            try await client.follow(target, count: limit) { isRaw ? "\($0)" : shown($0, of: target.uuid) }
-        }
+    func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
+        let target = try await client.characteristic(characteristic, of: device) { $0.canNotify }
+        try await client.follow(target, count: limit) { raw ? "\($0)" : shown($0, of: target.uuid) }
     }
 }
 
-struct PairCommand: ParsableCommand {
+struct PairCommand: ConnectedVerb {
     static let configuration = CommandConfiguration(
         commandName: "pair",
         abstract: "Pair with a device, by using a value that is for paired devices only.",
@@ -224,7 +186,9 @@ struct PairCommand: ParsableCommand {
 
     @OptionGroup var options: ConnectingOptions
 
-    func run() throws {
-        try options.run(onlyResult: false) { client, device async throws(ToolError) in try await client.pair(device) }
+    var printsOnlyResult: Bool { false }
+
+    func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
+        try await client.pair(device)
     }
 }

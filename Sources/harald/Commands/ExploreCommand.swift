@@ -4,7 +4,7 @@ import EventLoops
 import HCITransports
 import SMP
 
-struct ExploreCommand: ParsableCommand {
+struct ExploreCommand: DeviceVerb {
     static let configuration = CommandConfiguration(
         commandName: "explore",
         abstract: "Find a peripheral, print its whole GATT table with values, and follow a value.",
@@ -88,10 +88,13 @@ struct ExploreCommand: ParsableCommand {
                 throw error.report(json: client.showing.json)
             }
         }
-        let (device, visit, pair, timeout) = (device, visit, pair, timeout)
-        try client.run { client async throws(ToolError) in
-            try await client.explore(device, visit, pairs: pair, seconds: timeout)
-        }
+        try runAlone()
+    }
+
+    var clientOptions: ClientOptions { client }
+
+    func perform(_ client: DeviceClient) async throws(ToolError) {
+        try await client.explore(device, visit, pairs: pair, seconds: timeout)
     }
 
     private func explore(on address: ControllerAddress) throws(ToolError) {

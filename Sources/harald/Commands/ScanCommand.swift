@@ -7,7 +7,7 @@ import HCIHost
 import HCITransports
 import Logging
 
-struct ScanCommand: ParsableCommand {
+struct ScanCommand: DeviceVerb {
     static let configuration = CommandConfiguration(
         commandName: "scan",
         abstract:
@@ -60,9 +60,12 @@ struct ScanCommand: ParsableCommand {
                 throw error.report(json: client.showing.json)
             }
         }
-        let plan = plan
-        try client.run { client async throws(ToolError) in try await client.scan(plan) }
+        try runAlone()
     }
+
+    var clientOptions: ClientOptions { client }
+
+    func perform(_ client: DeviceClient) async throws(ToolError) { try await client.scan(plan) }
 
     private var plan: ScanPlan { ScanPlan(seconds: seconds, until: until, services: services, isRaw: raw) }
 

@@ -40,11 +40,19 @@ enum Console {
         write(text, to: .standardError)
     }
 
+    /// Writes a text to standard output without ending the line.
+    static func prompt(_ text: String) {
+        write(Data(text.visible.utf8), to: .standardOutput)
+    }
+
     /// The encoded line, including its newline.
     static func octets(of text: String) -> Data { Data((text.visible + "\n").utf8) }
 
     private static func write(_ text: String, to handle: FileHandle) {
-        let octets = octets(of: text)
+        write(octets(of: text), to: handle)
+    }
+
+    private static func write(_ octets: Data, to handle: FileHandle) {
         let error = lock.withLock { _ in
             octets.withUnsafeBytes { write($0, to: handle.fileDescriptor) }
         }

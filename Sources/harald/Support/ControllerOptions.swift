@@ -56,6 +56,7 @@ struct ControllerOptions: ParsableArguments {
     var chosen: ControllerAddress { controller ?? ControllerAddress.ofEnvironment() ?? .adapter(.first) }
 
     func validate() throws {
+        try ShellLine.refuse([("--controller", controller != nil), ("--capture", capture != nil)])
         guard controller == nil, let text = ControllerAddress.variable() else { return }
         do throws(ControllerAddress.ParseError) {
             _ = try ControllerAddress(text)

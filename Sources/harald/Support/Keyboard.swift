@@ -13,6 +13,12 @@ protocol Keyboard: Sendable {
     func discardPending()
     /// Waits for input and returns it; nil at the end of the input. Blocks, so call it on a separate thread.
     func read() -> [UInt8]?
+    /// Whether a prompt that appears now gets an answer. If not, the answer is no.
+    var isAttended: Bool { get }
+}
+
+extension Keyboard {
+    var isAttended: Bool { true }
 }
 
 /// Standard input: a terminal, a pipe or a file.

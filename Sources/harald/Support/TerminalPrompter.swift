@@ -79,6 +79,7 @@ final class TerminalPrompter: PairingPrompter {
 
     /// - Parameter shown: The lines to show, the question last.
     private func ask(_ shown: [String], _ asked: Open) {
+        guard prepared != nil || keyboard.isAttended else { return asked.decide(.no) }
         // Discards earlier input before the question appears, so that input in response to it is not lost.
         if prepared == nil { perform(lines.handle(.opened)) }
         for line in shown { say("[ \(line) ]") }

@@ -72,6 +72,7 @@ struct TrustOptions: ParsableArguments {
     var store: String?
 
     func validate() throws {
+        try ShellLine.refuse(given)
         guard !(legacy && scOnly) else { throw ValidationError("--legacy and --sc-only are mutually exclusive") }
     }
 
@@ -93,11 +94,14 @@ struct TrustOptions: ParsableArguments {
 
     /// Configures pairing in `system`: out-of-band data, and a prompter that answers by option or asks at the terminal.
     ///
-    /// - Parameter say: Prints a line for the user.
+    /// - Parameters:
+    ///   - keyboard: Where the user answers.
+    ///   - say: Prints a line for the user.
     /// - Returns: The prompter. Keep it as long as devices may pair.
     func prepare(
         _ system: LoopBound<BluetoothSystem>,
         _ outcome: Outcome,
+        keyboard: any Keyboard = StandardInput(),
         say: @escaping @Sendable (String) -> Void = Console.line
     ) -> LoopBound<TerminalPrompter> {
         let trust = self
@@ -107,7 +111,7 @@ struct TrustOptions: ParsableArguments {
             system.observers.add(.notices) {
                 if case .noticed(let notice) = $0.content, !outcome.isKnown { say("\(notice)") }
             }
-            let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer, say: say)
+            let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer, keyboard: keyboard, say: say)
             system.prompter = prompter
             return LoopBound(prompter, loop: system.loop)
         }

@@ -3,7 +3,7 @@ import ArgumentParser
 /// A word on the command line that stands where a subcommand does and is none. The argument parser reports it as an
 /// unexpected argument, without suggestions.
 struct UnknownCommand: CustomStringConvertible {
-    /// The words of the commands before it.
+    /// The words of the commands before it; empty in the shell.
     private let path: String
     private let word: String
     /// The known words that are most similar to it.
@@ -31,10 +31,18 @@ struct UnknownCommand: CustomStringConvertible {
         return nil
     }
 
+    /// A first word of a line in the shell that is not one of `known`.
+    init(_ word: String, among known: [String]) {
+        self.word = word
+        path = ""
+        suggestions = Self.mostSimilar(to: word, of: known)
+    }
+
     var description: String {
-        let offered = suggestions.map { "`\(path) \($0)`" }.joined(separator: " or ")
+        let offered = suggestions.map { path.isEmpty ? "`\($0)`" : "`\(path) \($0)`" }.joined(separator: " or ")
+        let list = path.isEmpty ? "help" : "\(path) --help"
         return suggestions.isEmpty
-            ? "there is no command \(word.debugDescription); `\(path) --help` lists the commands"
+            ? "there is no command \(word.debugDescription); `\(list)` lists the commands"
             : "there is no command \(word.debugDescription); did you mean \(offered)?"
     }
 

@@ -19,8 +19,11 @@ struct DevicesCommand: ParsableCommand {
     @OptionGroup var showing: ShowingOptions
 
     func run() throws {
-        try showing.show(.devices, of: service, as: [DeviceStatus].self) { devices in
-            devices.isEmpty ? ["no devices"] : devices.map(\.line)
-        }
+        try showing.show(.devices, of: service, as: [DeviceStatus].self, lines: Self.lines)
+    }
+
+    /// The devices for people.
+    static func lines(_ devices: [DeviceStatus]) -> [String] {
+        devices.isEmpty ? ["no devices"] : devices.map(\.line)
     }
 }

@@ -22,6 +22,10 @@ struct ServiceOptions: ParsableArguments {
     )
     var service: String?
 
+    func validate() throws {
+        try ShellLine.refuse([("--service", service != nil)])
+    }
+
     /// The same options with the socket at `path`.
     func at(_ path: String) -> ServiceOptions {
         var options = self
