@@ -60,6 +60,13 @@ import Testing
         let plan = plan("A very long name", [Self.long])
         #expect(plan.advertisement.localName == .init("A very l", isShortened: true))
         #expect(plan.isNameShortened)
+        #expect(plan.shortenedName == "A very l")
+        #expect(self.plan("Short", [Self.long]).shortenedName == nil)
+        #expect(self.plan(nil, [Self.long]).shortenedName == nil)
+        // The scan response has the name.
+        #expect(self.plan("123456789", (0..<12).map { BluetoothUUID(0x1810 + $0) }).shortenedName == "12345678")
+        // A family of four is a single character of 25 octets.
+        #expect(self.plan("👩‍👩‍👧‍👦", [Self.long]).shortenedName == "")
     }
 
     @Test("behaviour 7.22: services that do not fit go into the overflow area")

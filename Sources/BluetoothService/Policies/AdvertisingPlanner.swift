@@ -41,6 +41,11 @@ package struct AdvertisingPlan: Hashable, Sendable {
     package var isSlow = false
     /// Data for which there is no room.
     package var leftOut: [AdvertisingStructure] = []
+
+    /// The part of a shortened name that goes on the air, which may be empty; nil for a whole name, and for none.
+    package var shortenedName: String? {
+        isNameShortened ? (advertisement.localName ?? scanResponse.localName)?.text ?? "" : nil
+    }
 }
 
 /// Divides the 31 + 31 octets of a legacy advertisement as an Apple device does (behaviours 7.18 to 7.23, 7.30).

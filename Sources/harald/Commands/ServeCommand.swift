@@ -41,6 +41,7 @@ struct ServeCommand: ParsableCommand {
         let loop = NIOEventLoop()
         let capture = try line.captureFile()
         let name = name
+        ShortenedName.notice(name, with: [HeartRateProfile.service]).map(Console.line)
         let queue = DispatchQueue(label: "sensor")
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
         let prompter = trust.prepare(system, outcome)
