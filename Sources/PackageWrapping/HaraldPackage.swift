@@ -1,9 +1,10 @@
 import Foundation
-import SourceChecks
 
 /// The checkout of Harald that provides the modules for a wrapped package.
 struct HaraldPackage {
     let path: String
+
+    private init(path: String) { self.path = path }
 
     /// Uses the checkout at `path`, or the one that this tool was built in.
     init(named path: String?) throws(WrappingError) {
@@ -14,15 +15,20 @@ struct HaraldPackage {
             self.path = URL(fileURLWithPath: path).standardizedFileURL.path
             return
         }
+        guard let own = Self.ofThisTool() else {
+            throw WrappingError("this tool was not built in a checkout of Harald; specify one with --harald DIRECTORY")
+        }
+        self = own
+    }
+
+    /// Returns the checkout that this tool was built in; nil for a tool that was installed.
+    static func ofThisTool() -> HaraldPackage? {
         var directory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         while directory.path != "/" {
             directory.deleteLastPathComponent()
-            if Self.isThere(directory.path) {
-                self.path = directory.path
-                return
-            }
+            if isThere(directory.path) { return HaraldPackage(path: directory.path) }
         }
-        throw WrappingError("this tool was not built in a checkout of Harald; specify one with --harald DIRECTORY")
+        return nil
     }
 
     private static func isThere(_ path: String) -> Bool {
@@ -30,17 +36,6 @@ struct HaraldPackage {
     }
 
     var standIns: String { path + "/Compatibility" }
-
-    /// The sources that declare the optional methods of delegates.
-    func delegates() throws(WrappingError) -> [SourceFile] {
-        let folder = path + "/Sources/CoreBluetooth"
-        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        var files: [SourceFile] = []
-        for name in names.sorted() where name.hasSuffix("Delegate.swift") {
-            files.append(SourceFile(name: name, text: try TextFile.read(folder + "/" + name)))
-        }
-        return files
-    }
 }
 
 enum TextFile {

@@ -17,7 +17,7 @@ package struct PackageWrapper {
     ///   - standIns: The frameworks that it gets substitutes for.
     ///   - isAdapted: Whether to work on a copy without what only Objective-C needs.
     ///   - checkout: The directory of Harald's package; nil for the one that this tool was built in.
-    ///   - scratch: The directory for all build output; nil for one in Harald's package.
+    ///   - scratch: The directory for all build output; nil for one in Harald's package, or else of the user.
     ///   - output: Receives what is printed.
     package init(
         _ path: String,
@@ -50,17 +50,17 @@ package struct PackageWrapper {
         let home = try HaraldPackage(named: checkout)
         let scratch = scratchDirectory(in: home)
         let wrapped = try wrappedPackage(scratch)
-        tell(wrapped.findings(standIns, delegates: try home.delegates()))
+        tell(wrapped.findings(standIns))
         let flags = try Libraries(home: home, scratch: scratch, output).flags(standIns)
         // From here on, swift has the terminal and determines the exit status.
         return Command.replaceProcess(by: wrapped.swift(verb) + flags + passed)
     }
 
-    /// Returns what Linux does differently from Apple's platforms, and builds nothing.
+    /// Returns what Linux does differently from Apple's platforms, and builds nothing. Needs no checkout of Harald.
     package func check() throws(WrappingError) -> [SourceFinding] {
-        let home = try HaraldPackage(named: checkout)
-        let wrapped = try wrappedPackage(scratchDirectory(in: home))
-        return wrapped.findings(standIns, delegates: try home.delegates())
+        let home = try checkout == nil ? HaraldPackage.ofThisTool() : HaraldPackage(named: checkout)
+        let scratch = home.map(scratchDirectory(in:)) ?? ScratchDirectory(path: scratch ?? ScratchDirectory.ofUser())
+        return try wrappedPackage(scratch).findings(standIns)
     }
 
     private func scratchDirectory(in home: HaraldPackage) -> ScratchDirectory {

@@ -8,6 +8,15 @@ struct ScratchDirectory {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
     }
 
+    /// The path of a tool that was not built in a checkout: in the user's cache (XDG Base Directory Specification), or
+    /// with temporary files if the user has no home.
+    static func ofUser(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        // A relative path is invalid.
+        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let cache = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map { $0 + "/.cache" }
+        return (cache ?? NSTemporaryDirectory()) + "/harald/compatibility"
+    }
+
     /// The build directory of Core Bluetooth and the stand-ins.
     var libraries: String { path }
 

@@ -39,9 +39,9 @@ struct WrappedPackage {
     }
 
     /// Returns what Linux does differently from Apple's platforms.
-    func findings(_ standIns: Set<StandIn>, delegates: [SourceFile]) -> [SourceFinding] {
+    func findings(_ standIns: Set<StandIn>) -> [SourceFinding] {
         let modules = Modules(standIns: Set(standIns.map(\.rawValue)))
-        return SourceCheck(sources, interface: delegates, modules: modules).findings
+        return SourceCheck(sources, modules: modules).findings
     }
 
     /// Copies the package, removes what only Objective-C needs from the copy, and prints the differences.

@@ -6,8 +6,13 @@ package struct SourceCheck {
 
     /// - Parameters:
     ///   - files: The package's sources.
-    ///   - interface: The sources of `CoreBluetooth` that declare its delegate protocols.
-    package init(_ files: [SourceFile], interface: [SourceFile], modules: Modules) {
+    ///   - modules: The modules that the package can import.
+    package init(_ files: [SourceFile], modules: Modules) {
+        self.init(files, interface: [DelegateInterface.file], modules: modules)
+    }
+
+    /// - Parameter interface: Sources that declare delegate protocols.
+    init(_ files: [SourceFile], interface: [SourceFile], modules: Modules) {
         self.files = files
         self.interface = interface
         self.modules = modules
