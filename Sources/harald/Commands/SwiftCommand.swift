@@ -68,13 +68,17 @@ struct SwiftCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Report what does not work on Linux, without building.",
             discussion: """
-                Example:
+                Needs `swift`, but no checkout of Harald. Fails if there is code that does not compile.
+
+                Examples:
                   harald swift check HeartKit
+                  harald swift check HeartKit --json
 
                 \(ExitStatus.text())
                 """
         )
         @OptionGroup var options: WrappingOptions
-        func run() throws { try options.check() }
+        @OptionGroup var showing: ShowingOptions
+        func run() throws { try options.check(ToolReport(json: showing.json)) }
     }
 }

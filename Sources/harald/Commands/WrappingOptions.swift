@@ -29,7 +29,7 @@ struct WrappingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The directory for all build output (default: .build/compatibility in Harald's package).",
+            "The directory for all build output (default: .build/compatibility in Harald's package, or else in the user's cache).",
             valueName: "DIRECTORY"
         ),
         completion: .directory
@@ -52,14 +52,19 @@ struct WrappingOptions: ParsableArguments {
     }
 
     /// Prints the findings, and builds nothing. Places that do not work make the command fail, for CI.
-    func check() throws {
+    func check(_ report: ToolReport) throws {
         let findings: [SourceFinding]
         do throws(WrappingError) {
             findings = try wrapper.check()
         } catch {
-            throw ToolError.wrapping(error).report()
+            throw ToolError.wrapping(error).report(json: report.isJSON)
         }
-        tell(findings)
+        if report.isJSON {
+            for finding in findings { report.show(FindingDocument(finding), as: []) }
+            report.show(CheckDocument(findings), as: [])
+        } else {
+            tell(findings)
+        }
         if findings.contains(where: { $0.kind == .error }) { throw ExitCode.failure }
     }
 
@@ -76,10 +81,42 @@ struct WrappingOptions: ParsableArguments {
 
     private func tell(_ findings: [SourceFinding]) {
         for finding in findings { Console.problem(finding.description) }
-        let errors = findings.count { $0.kind == .error }
-        Console.problem(
-            "harald: \(errors) places do not work on Linux, \(findings.count - errors) compile but have no effect"
-        )
+        Console.problem("harald: \(CheckDocument(findings).summary)")
+    }
+}
+
+/// A place in a package where Linux differs from Apple's platforms.
+private struct FindingDocument: ReportDocument {
+    static let event = "finding"
+
+    let file: String
+    let line: Int
+    /// `error` for code that does not compile, `warning` for code without effect.
+    let severity: String
+    let message: String
+
+    init(_ finding: SourceFinding) {
+        (file, line, message) = (finding.file, finding.line, finding.message)
+        severity = finding.kind.rawValue
+    }
+}
+
+/// The end of a check.
+struct CheckDocument: ReportDocument {
+    static let event = "checked"
+
+    let errors: Int
+    let warnings: Int
+
+    init(_ findings: [SourceFinding]) {
+        errors = findings.count { $0.kind == .error }
+        warnings = findings.count - errors
+    }
+
+    var summary: String {
+        let failing = errors == 1 ? "1 place does" : "\(errors) places do"
+        let idle = warnings == 1 ? "1 compiles but has" : "\(warnings) compile but have"
+        return "\(failing) not work on Linux, \(idle) no effect"
     }
 }
 
