@@ -292,3 +292,30 @@ async def test_an_interrupted_collection_is_not_a_success(harald: Start) -> None
             await process.line("bpm")
             assert await process.stop(signal.SIGINT) == INTERRUPTED
         await sensor.event("disconnection")
+
+
+async def test_a_collection_in_json(harald: Start) -> None:
+    """Interrupted it is no success, and one that is not complete in time ends with an error."""
+    async with controllers() as air, peripheral(air.transport) as sensor:
+        command = ("collect", "--controller", air.address, "--json", "--sensors")
+        async with harald(*command, "1", "--measurements", "2") as process:
+            assert await process.status() == 0
+        assert [each["event"] for each in documents(process)] == ["link", "measurement", "measurement", "collected", "link"]
+        assert [each["number"] for each in of("measurement", process)] == [1, 2]
+        assert {each["device"]["name"] for each in of("measurement", process)} == {sensor.name}
+        async with harald(*command, "1", "--measurements", "100000") as process:
+            await process.line("measurement")
+            assert await process.stop(signal.SIGINT) == INTERRUPTED
+        assert of("error", process) == []
+        async with harald(*command, "2", "--timeout", "2") as process:
+            assert await process.status() == 1
+        (error,) = of("error", process)
+        assert error["code"] == "failed" and error["message"].startswith("1 of 2 sensors were connected after 2.0 s")
+
+
+async def test_a_channel_in_json(harald: Start) -> None:
+    async with controllers() as air, harald("channel", "--controller", air.address) as echo:
+        await echo.line("advertising")
+        async with harald("channel", "--controller", air.address, "--to", "Harald echo", "--size", "20000", "--json") as process:
+            assert await process.status() == 0
+        assert [(each["event"], each["octets"]) for each in documents(process)] == [("echoed", 20000)]

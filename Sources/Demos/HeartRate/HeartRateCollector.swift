@@ -7,9 +7,31 @@ import CoreBluetooth
 package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
     // Safe: mutable state is only touched on the manager's queue, where its callbacks arrive.
 
+    /// A sensor, as the app knows it.
+    package struct Sensor: Hashable, Sendable {
+        package let identifier: UUID
+        package let name: String?
+    }
+
+    /// An event for the output of the program.
+    package enum Event: Hashable, Sendable {
+        /// Bluetooth cannot be used, by its state.
+        case unusable(CBManagerState)
+        /// A sensor is connected, as one of `linked`.
+        case connected(Sensor, linked: Int)
+        /// The connection was lost, or not established. The app connects again.
+        case lost(Sensor, reason: String)
+        /// A measurement has arrived, the sensor's `number`th.
+        case measured(Sensor, Data, beatsPerMinute: Int, number: Int)
+        /// Each sensor has delivered enough, over this number of simultaneous links.
+        case complete(linked: Int)
+        /// The app has disconnected from a sensor.
+        case disconnected(Sensor)
+    }
+
     private let wanted: Int
     private let measurements: Int
-    private let say: @Sendable (String) -> Void
+    private let tell: @Sendable (Event) -> Void
     private let finish: @Sendable () -> Void
     private var manager: CBCentralManager!
     private var sensors: [CBPeripheral] = []
@@ -20,12 +42,12 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
         queue: DispatchQueue,
         sensors: Int,
         measurements: Int,
-        say: @escaping @Sendable (String) -> Void,
+        tell: @escaping @Sendable (Event) -> Void,
         finish: @escaping @Sendable () -> Void
     ) {
         wanted = sensors
         self.measurements = measurements
-        self.say = say
+        self.tell = tell
         self.finish = finish
         super.init()
         manager = CBCentralManager(delegate: self, queue: queue)
@@ -39,7 +61,7 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
     // MARK: Scanning and connecting
 
     package func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        guard central.state == .poweredOn else { return say("Bluetooth is \(stateName(central.state))") }
+        guard central.state == .poweredOn else { return tell(.unusable(central.state)) }
         central.scanForPeripherals(withServices: [HeartRateProfile.service])
     }
 
@@ -57,7 +79,7 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
     }
 
     package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        say("connected to \"\(nameOf(peripheral))\", \(linked) of \(wanted)")
+        tell(.connected(sensor(peripheral), linked: linked))
         peripheral.discoverServices([HeartRateProfile.service])
     }
 
@@ -75,12 +97,12 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
         error: (any Error)?
     ) {
         if !isLeaving { return again(peripheral, error) }
-        say("disconnected from \"\(nameOf(peripheral))\"")
+        tell(.disconnected(sensor(peripheral)))
         if sensors.allSatisfy({ $0.state == .disconnected }) { finish() }
     }
 
     private func again(_ peripheral: CBPeripheral, _ error: (any Error)?) {
-        say("\"\(nameOf(peripheral))\": \(error?.localizedDescription ?? "disconnected"); connecting again")
+        tell(.lost(sensor(peripheral), reason: error?.localizedDescription ?? "disconnected"))
         manager.connect(peripheral)
     }
 
@@ -105,15 +127,19 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {
-        guard let rate = characteristic.value.flatMap(HeartRateProfile.rate(of:)) else { return }
+        guard let value = characteristic.value, let rate = HeartRateProfile.rate(of: value) else { return }
         let count = counts[peripheral.identifier, default: 0] + 1
         counts[peripheral.identifier] = count
-        if count <= measurements { say("\"\(nameOf(peripheral))\": \(rate) bpm (\(count) of \(measurements))") }
+        if count <= measurements {
+            tell(.measured(sensor(peripheral), value, beatsPerMinute: rate, number: count))
+        }
         guard !isLeaving, sensors.count == wanted, linked == wanted, done == wanted else { return }
         isLeaving = true
-        say("\(linked) simultaneous links")
+        tell(.complete(linked: linked))
         for sensor in sensors { manager.cancelPeripheralConnection(sensor) }
     }
 
-    private func nameOf(_ peripheral: CBPeripheral) -> String { peripheral.name ?? "no name" }
+    private func sensor(_ peripheral: CBPeripheral) -> Sensor {
+        Sensor(identifier: peripheral.identifier, name: peripheral.name)
+    }
 }

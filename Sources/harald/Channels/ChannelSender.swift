@@ -15,6 +15,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     private let psm: CBL2CAPPSM?
     private let parcel: Data
     private let say: @Sendable (String) -> Void
+    private let echoed: @Sendable (Int) -> Void
     private let finish: Finish
     private var manager: CBCentralManager!
     private var peripheral: CBPeripheral?
@@ -23,17 +24,20 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     ///   - name: The name of the device to connect to.
     ///   - psm: The PSM of the channel; nil to read it from the device.
     ///   - size: The number of octets to send.
+    ///   - echoed: Receives the number of octets that came back, when there are enough.
     init(
         to name: String,
         psm: CBL2CAPPSM?,
         size: Int,
         queue: DispatchQueue,
         say: @escaping @Sendable (String) -> Void,
+        echoed: @escaping @Sendable (Int) -> Void,
         finish: @escaping Finish
     ) {
         self.name = name
         self.psm = psm
         self.say = say
+        self.echoed = echoed
         self.finish = finish
         // A sequence without repetitions within a window.
         parcel = Data((0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
@@ -114,11 +118,11 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
             return finish("cannot open a channel: \(error?.localizedDescription ?? "unknown reason")")
         }
         say("a channel is open on PSM \(channel.psm)")
-        let (parcel, finish, say, back) = (parcel, finish, say, Back())
+        let (parcel, finish, echoed, back) = (parcel, finish, echoed, Back())
         ChannelRunner(channel, first: parcel) { octets in
             back.octets += octets
             if back.octets.count >= parcel.count {
-                say("\(count(back.octets.count, "octet")) came back")
+                echoed(back.octets.count)
                 finish(back.octets == parcel ? nil : "the echo differs from the data sent")
             }
             return Data()

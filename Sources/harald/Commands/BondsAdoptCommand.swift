@@ -17,8 +17,9 @@ extension BondsCommand {
                 Bonds are only used with the controller that they were made with, at the place where it was attached. Otherwise an \
                 attacker could attach another controller with the same address to obtain the keys.
 
-                Example:
+                Examples:
                   harald bonds adopt --controller hci1 --store bonds
+                  harald bonds adopt --controller hci1 --store bonds --json
 
                 \(ExitStatus.text(.controllerUnreachable, .controllerFailed))
                 """
@@ -26,12 +27,13 @@ extension BondsCommand {
 
         @OptionGroup var options: Options
         @OptionGroup var line: ControllerOptions
+        @OptionGroup var showing: ShowingOptions
 
         func run() throws {
             do throws(ToolError) {
                 try adopt()
             } catch {
-                throw error.report()
+                throw error.report(json: showing.json)
             }
         }
 
@@ -39,14 +41,15 @@ extension BondsCommand {
             let outcome = Outcome()
             let loop = NIOEventLoop()
             let capture = try line.captureFile()
-            let (options, line) = (options, line)
+            let (options, line, report) = (options, line, ToolReport(json: showing.json))
             let host = loop.make {
                 let transport = line.open(line.chosen, loop: loop, capture: capture)
                 let host = HCIHost(transport: transport, loop: loop, stackEvents: .log(Logger(label: "harald")))
                 host.onStateChange = { state in
                     switch state {
                     case .down, .starting: break
-                    case .ready(let controller): outcome.finish(Self.give(options, to: AdapterIdentity(controller)))
+                    case .ready(let controller):
+                        outcome.finish(Self.give(options, to: AdapterIdentity(controller), report))
                     case .failed(let error):
                         outcome.finish(.failure(ToolError(error, controller: "\(line.chosen)")))
                     }
@@ -63,7 +66,11 @@ extension BondsCommand {
             try outcome.wait()
         }
 
-        private static func give(_ options: Options, to adapter: AdapterIdentity) -> Result<Void, ToolError> {
+        private static func give(
+            _ options: Options,
+            to adapter: AdapterIdentity,
+            _ report: ToolReport
+        ) -> Result<Void, ToolError> {
             do throws(ToolError) {
                 let storage = try options.open()
                 do throws(BondError) {
@@ -71,7 +78,14 @@ extension BondsCommand {
                     let random = RandomSource()
                     let store = try BondStore(storage: storage, adapter: adapter, adopting: true, random: random)
                     let since = owner == adapter ? "as before" : "and no longer to \(owner)"
-                    Console.line("\(store.bonds.count) bonds belong to \(adapter), \(since)")
+                    let number = store.bonds.count
+                    let document = AdoptedDocument(
+                        bonds: number,
+                        adapter: "\(adapter)",
+                        formerAdapter: owner == adapter ? nil : "\(owner)"
+                    )
+                    let belong = number == 1 ? "1 bond belongs" : "\(number) bonds belong"
+                    report.show(document, as: "\(belong) to \(adapter), \(since)")
                 } catch {
                     throw .bonds(error)
                 }
@@ -81,4 +95,15 @@ extension BondsCommand {
             }
         }
     }
+}
+
+/// Bonds that belong to an adapter.
+private struct AdoptedDocument: ReportDocument {
+    static let event = "adopted"
+
+    /// The number of bonds.
+    let bonds: Int
+    let adapter: String
+    /// The adapter that they belonged to before; nil for the same one.
+    let formerAdapter: String?
 }

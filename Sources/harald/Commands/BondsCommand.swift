@@ -93,7 +93,7 @@ struct BondsCommand: ParsableCommand {
                 Console.line("\(count(state.bonds.count, "bond")) of \(state.adapter)")
                 for bond in state.bonds { Console.line(Self.line(bond)) }
             } catch {
-                throw error.report()
+                throw error.report(json: showing.json)
             }
         }
 
@@ -109,8 +109,9 @@ struct BondsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a bond, so that the device has to pair again.",
             discussion: """
-                Example:
+                Examples:
                   harald bonds forget CB2E897C-E481-4D3F-B117-B799F0076361
+                  harald bonds forget CB2E897C-E481-4D3F-B117-B799F0076361 --store bonds --json
 
                 \(ExitStatus.text())
                 """
@@ -118,6 +119,7 @@ struct BondsCommand: ParsableCommand {
 
         @OptionGroup var options: Options
         @OptionGroup var service: ServiceOptions
+        @OptionGroup var showing: ShowingOptions
 
         @Argument(help: ArgumentHelp("The identifier of the bond, as shown by list.", valueName: "BOND"))
         var bond: String
@@ -129,7 +131,7 @@ struct BondsCommand: ParsableCommand {
                 }
                 if options.asks(service), let peer = UUID(uuidString: "\(bond)") {
                     _ = try service.ask(.forgetBond(peer))
-                    return Console.line("forgot \(bond)")
+                    return report(bond)
                 }
                 let storage = try options.open()
                 do throws(BondError) {
@@ -137,12 +139,23 @@ struct BondsCommand: ParsableCommand {
                 } catch {
                     throw ToolError.bonds(error)
                 }
-                Console.line("forgot \(bond)")
+                report(bond)
             } catch {
-                throw error.report()
+                throw error.report(json: showing.json)
             }
         }
+
+        private func report(_ bond: BondIdentifier) {
+            ToolReport(json: showing.json).show(ForgottenDocument(identifier: "\(bond)"), as: "forgot \(bond)")
+        }
     }
+}
+
+/// A bond that was removed.
+private struct ForgottenDocument: ReportDocument {
+    static let event = "forgotten"
+
+    let identifier: String
 }
 
 extension BondStatus {

@@ -14,6 +14,7 @@ struct ChannelCommand: ParsableCommand {
             Examples:
               harald channel --controller hci0
               harald channel --controller hci1 --to "Harald echo" --size 20000
+              harald channel --controller hci1 --to "Harald echo" --json
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed))
             """
@@ -21,6 +22,9 @@ struct ChannelCommand: ParsableCommand {
 
     @OptionGroup var line: ControllerOptions
     @OptionGroup var trust: TrustOptions
+
+    @Flag(help: "With --to: print JSON for programs. Its field names are stable.")
+    var json = false
 
     @Option(help: ArgumentHelp("The name to advertise.", valueName: "NAME"))
     var name = "Harald echo"
@@ -46,6 +50,7 @@ struct ChannelCommand: ParsableCommand {
     var timeout = 120.0
 
     func validate() throws {
+        if json, to == nil { throw ValidationError("--json requires --to") }
         guard (1...(1 << 30)).contains(size) else { throw ValidationError("--size must be from 1 to 1073741824") }
         guard timeout > 0, timeout <= 86_400 else {
             throw ValidationError("--timeout must be greater than 0 and at most 86400")
@@ -56,7 +61,7 @@ struct ChannelCommand: ParsableCommand {
         do throws(ToolError) {
             try work()
         } catch {
-            throw error.report()
+            throw error.report(json: json)
         }
     }
 
@@ -64,12 +69,14 @@ struct ChannelCommand: ParsableCommand {
         let outcome = Outcome()
         // Without --to it runs until it is interrupted.
         if to == nil { outcome.finishOnInterrupt() } else { Interrupts.onEnd { outcome.finish(.failure($0)) } }
+        if to == nil { ShortenedName.notice(name, with: []).map(Console.line) }
         let queue = DispatchQueue(label: "channel")
+        let report = ToolReport(json: json)
         let capture = try line.captureFile()
         let loop = NIOEventLoop()
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
         // Without a prompter, the system declines to pair.
-        let prompter = pair ? trust.prepare(system, outcome) : nil
+        let prompter = pair ? trust.prepare(system, outcome, say: json ? Console.problem : Console.line) : nil
         let connection = system.with { $0.openApp(AppIdentity(name: "channel")) }
         let app: NSObject = ServiceLocator.$current.withValue(connection) {
             guard let to else {
@@ -79,9 +86,19 @@ struct ChannelCommand: ParsableCommand {
             queue.asyncAfter(deadline: .now() + timeout) {
                 outcome.finish(.failure(.incomplete("the echo was not complete within \(timeout) s")))
             }
-            return ChannelSender(to: to, psm: psm, size: size, queue: queue, say: outcome.say) { failure in
-                outcome.finish(failure.map { .failure(.incomplete($0)) } ?? .success(()))
-            }
+            return ChannelSender(
+                to: to,
+                psm: psm,
+                size: size,
+                queue: queue,
+                say: { if !outcome.isKnown { report.say($0) } },
+                echoed: { octets in
+                    if !outcome.isKnown {
+                        report.show(EchoDocument(octets: octets), as: "\(count(octets, "octet")) came back")
+                    }
+                },
+                finish: { outcome.finish($0.map { .failure(.incomplete($0)) } ?? .success(())) }
+            )
         }
         let result: Result<Void, ToolError>
         do throws(ToolError) {
@@ -94,4 +111,11 @@ struct ChannelCommand: ParsableCommand {
         withExtendedLifetime((app, prompter)) {}
         try result.get()
     }
+}
+
+/// An echo that is complete. One that differs from what was sent is followed by an error.
+private struct EchoDocument: ReportDocument {
+    static let event = "echoed"
+
+    let octets: Int
 }

@@ -11,14 +11,16 @@ struct CollectCommand: ParsableCommand {
         commandName: "collect",
         abstract: "Act as a gateway: connect to several heart-rate sensors at once, and follow all of them.",
         discussion: """
-            Example:
+            Examples:
               harald collect --sensors 2 --measurements 10
+              harald collect --sensors 2 --json
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed))
             """
     )
 
     @OptionGroup var line: ControllerOptions
+    @OptionGroup var showing: ShowingOptions
 
     @Option(help: ArgumentHelp("The number of sensors.", valueName: "N"))
     var sensors = 3
@@ -43,7 +45,7 @@ struct CollectCommand: ParsableCommand {
         do throws(ToolError) {
             try collect()
         } catch {
-            throw error.report()
+            throw error.report(json: showing.json)
         }
     }
 
@@ -53,13 +55,19 @@ struct CollectCommand: ParsableCommand {
         Interrupts.onEnd { outcome.finish(.failure($0)) }
         let queue = DispatchQueue(label: "collector")
         let (timeout, sensors, measurements) = (timeout, sensors, measurements)
+        let report = ToolReport(json: showing.json)
+        let print = CollectorPrinter(report: report, sensors: sensors, measurements: measurements)
         let capture = try line.captureFile()
         let system = line.startSystem(named: "Harald", loop: NIOEventLoop(), capture: capture, outcome: outcome)
         let connection = system.with { $0.openApp(AppIdentity(name: "collect")) }
         let collector = ServiceLocator.$current.withValue(connection) {
-            HeartRateCollector(queue: queue, sensors: sensors, measurements: measurements, say: outcome.say) {
-                outcome.finish(.success(()))
-            }
+            HeartRateCollector(
+                queue: queue,
+                sensors: sensors,
+                measurements: measurements,
+                tell: { if !outcome.isKnown { print.show($0) } },
+                finish: { outcome.finish(.success(())) }
+            )
         }
         queue.asyncAfter(deadline: .now() + timeout) {
             let text =

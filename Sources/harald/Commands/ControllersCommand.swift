@@ -36,7 +36,7 @@ struct ControllersCommand: ParsableCommand {
               harald controllers --terminal h4
               harald controllers --listen 9100 --air air.pcapng --quirk staleAddresses
 
-            \(ExitStatus.text())
+            \(ExitStatus.text(.controllerUnreachable))
             """
     )
 

@@ -59,7 +59,7 @@ struct MonitorCommand: ParsableCommand {
         do throws(ToolError) {
             try outcome.wait()
         } catch {
-            throw error.report()
+            throw error.report(json: showing.json)
         }
     }
 }
