@@ -5,8 +5,8 @@ What is left out, because it would change the machine or takes more than this to
 - `install` without `--print`, which writes units and rules
 - `controllers --dongle` and `--vhci`, which add adapters to the kernel
 - packages with a Package.swift for `swift`, which would be built for minutes
-- adapters and USB controllers of the machine, and its service: a line always names a service that is not there, or a
-  controller, if the machine has an adapter
+- adapters and USB controllers of the machine, and its service: a line always names a service that is not there or its
+  own, and a controller, if the machine has an adapter
 - paths outside of the line's own folder
 """
 from __future__ import annotations
@@ -22,8 +22,9 @@ from typing import Any, Iterator
 # Never in a line.
 FORBIDDEN = {b"--dongle", b"--vhci"}
 USAGE = 64
-# The address of a virtual controller that runs beside the lines, and that of a server that sends garbage.
-LIVE, GARBAGE = b"tcp:live", b"tcp:garbage"
+# The addresses of a virtual controller that runs beside the lines and of a server that sends garbage, and the socket of
+# a service. A sensor, `Pulse`, advertises.
+LIVE, GARBAGE, SERVICE = b"tcp:live", b"tcp:garbage", b"SERVICE"
 
 HOSTILE = [
     b"", b" ", b"-1", b"0", b"-0", b"99999999999999999999999999", b"18446744073709551616", b"1e309", b"-1e309", b"nan", b"inf", b"0x10",
@@ -35,12 +36,12 @@ HOSTILE = [
 PATHS = [b"missing", b"missing/deeper", b"folder", b"empty", b"garbage", b"cut.btsnoop", b"cut.json", b"policy", b"cut-policy", b"bonds",
          b"cut-bonds", b"socket", b"loop", b"link", b"read-only/file", b"empty/below", b"new", b"folder/new"]  # fmt: skip
 UUIDS = [b"180D", b"2A37", b"2a38", b"FFFFFFFF", b"6E6F7465-0000-4861-7261-6C6420303031"]
-DEVICES = [b"Pulse", b"service:180D", b"F0:F1:F2:F3:F4:F5", b"CB2E897C-E481-4D3F-B117-B799F0076361", b"cb2e"]
+DEVICES = [b"Pulse", b"pul", b"Pulse", b"service:180D", b"F0:F1:F2:F3:F4:F5", b"CB2E897C-E481-4D3F-B117-B799F0076361", b"cb2e"]
 VALUES: dict[str, list[bytes]] = {
-    "CONTROLLER": [LIVE, LIVE, GARBAGE, b"tcp:127.0.0.1:1", b"tcp:[::1]:1", b"tcp:no-such-host.invalid:1", b"unix:socket", b"unix:missing",
+    "CONTROLLER": [*[LIVE] * 16, GARBAGE, GARBAGE, b"tcp:127.0.0.1:1", b"tcp:[::1]:1", b"tcp:no-such-host.invalid:1", b"unix:socket", b"unix:missing",
                    b"unix:garbage", b"serial:missing", b"serial:garbage,115200,h5", b"serial:empty", b"usb:ffff:ffff", b"usb:9-9.9", b"-",
                    b"hci99", b"hci-1", b"banana", b"tcp:", b"tcp:::", b"tcp:127.0.0.1:70000", b"usb:zz", b"unix:", b"virtual"],
-    "SOCKET": [*PATHS, b"socket"], "FILE": PATHS, "DIRECTORY": PATHS, "PACKAGE": PATHS,
+    "SOCKET": [*PATHS, *[SERVICE] * 8], "FILE": PATHS, "DIRECTORY": PATHS, "PACKAGE": PATHS,
     "SECONDS": [b"0.2", b"1", b"5", b"86400"], "N": [b"0", b"1", b"3", b"1000000"], "MILLISECONDS": [b"0", b"10"],
     "DEVICE": DEVICES, "CHARACTERISTIC": [*UUIDS, b"180F/2A19", b"battery level"], "UUID": UUIDS,
     "VALUE": [b"2A39=01", b"01ff", b"on"], "HEX": [b"FFFF0102", b"00" * 16, b"FF" * 32, b"FFFF" + b"00" * 30, b"0"],
@@ -130,7 +131,8 @@ class Maker:
 
     def line(self, number: int) -> Line:
         dice = random.Random(f"{self.seed} {number}")
-        command = dice.choice(self.commands)
+        first = dice.choice(sorted({each.path[0] for each in self.commands}))
+        command = dice.choice([each for each in self.commands if each.path[0] == first])
         words = [word.encode() for word in command.path]
         isolated = [b"--print"] if command.path == ["install"] else []
         allowed = set(command.statuses)
@@ -197,7 +199,7 @@ class Maker:
 
     def value(self, argument: dict[str, Any], dice: random.Random) -> bytes:
         kind = argument.get("valueName") or ""
-        if dice.random() < 0.2:
+        if dice.random() < 0.12:
             return dice.choice([*HOSTILE, bytes(dice.randrange(1, 256) for _ in range(dice.randrange(1, 12))).replace(b"/", b"")])
         if allowed := argument.get("allValues"):
             return dice.choice(allowed).encode()
@@ -224,7 +226,7 @@ class Maker:
         takes_both = command.has("controller") and command.has("service")
         if not command.has("controller") or (takes_both and dice.random() < 0.5):
             # Not the machine's service.
-            found[b"HARALD_SERVICE"] = dice.choice([b"FOLDER/socket", b"FOLDER/missing", b"socket", b"x" * 300])
+            found[b"HARALD_SERVICE"] = dice.choice([*[SERVICE] * 6, b"FOLDER/socket", b"FOLDER/missing", b"socket", b"x" * 300])
         elif self.has_adapters or takes_both or dice.random() < 0.7:
             found[b"HARALD_CONTROLLER"] = controller
         if takes_both and not found.get(b"HARALD_CONTROLLER") and b"HARALD_SERVICE" not in found:
