@@ -1,6 +1,7 @@
 """`harald demo`: Harald's heart rate sensor and app, as decoded by tshark."""
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,3 +50,13 @@ async def test_the_same_seed_gives_the_same_bytes(harald: Start, capture: Captur
     first, second, other = ((log.read_bytes(), of_sensor(log).read_bytes()) for log in logs)
     assert first == second
     assert first[0] != other[0] and first[1] != other[1]
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
+def test_no_file_takes_the_place_of_a_closed_stream(binary: str, tmp_path: Path, closed: str) -> None:
+    """The output of the program would go into the capture."""
+    logs = tmp_path / "usual.pcap", tmp_path / "closed.pcap"
+    for log, streams in zip(logs, ("", closed)):
+        command = f'exec "$0" demo background --air "$1" {streams}'
+        subprocess.run(["bash", "-c", command, binary, log], check=True, capture_output=True, timeout=30)
+    assert logs[0].read_bytes() == logs[1].read_bytes()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from conftest import Start
 
@@ -74,3 +77,21 @@ async def test_nobody_at_a_unix_socket(harald: Start, tmp_path: Path) -> None:
     async with harald("scan", "--controller", f"unix:{tmp_path}/nobody") as scanner:
         assert await scanner.status(30) == 3
     assert f"unix:{tmp_path}/nobody" in scanner.errors
+
+
+@pytest.mark.parametrize("streams", ["< /dev/null | cat", "<&- | cat", "<&- >&-", "< /dev/null > /dev/full", "< /etc/passwd | cat"])
+def test_streams_that_cannot_carry_packets(binary: str, streams: str) -> None:
+    """What is no pipe, socket or terminal is refused, and does not crash the event loop."""
+    command = f'set -o pipefail; "$0" scan --controller - --seconds 1 {streams}'
+    tried = subprocess.run(["bash", "-c", command, binary], capture_output=True, text=True, timeout=20)
+    assert tried.returncode == 3, tried.stderr
+    assert tried.stderr == (
+        "harald: cannot use the controller -: standard input and output have to be pipes, sockets or terminals\n"
+    )
+
+
+def test_the_path_of_a_socket_is_too_long(binary: str) -> None:
+    for command in (["scan", "--controller", f"unix:{'x' * 300}"], ["status", "--service", "x" * 300]):
+        tried = subprocess.run([binary, *command], capture_output=True, text=True, timeout=20)
+        assert tried.returncode == (3 if command[0] == "scan" else 1)
+        assert "the path is too long for a socket" in tried.stderr

@@ -135,7 +135,11 @@ final class SocketLine: MessageLine {
 
     /// The operating system's description of an error.
     static func reason(of error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        switch error {
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case SocketAddressError.unixDomainSocketPathTooLong: "the path is too long for a socket"
+        default: "\(error)"
+        }
     }
 
     /// The channel handler that passes events of the channel to the line, at the time of the loop.

@@ -1,3 +1,4 @@
+import EventLoops
 import HCI
 import NIOCore
 import NIOPosix
@@ -46,6 +47,11 @@ extension ChannelLine {
         loop: NIOEventLoop,
         completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void
     ) {
+        guard canBeWatched(STDIN_FILENO), canBeWatched(STDOUT_FILENO) else {
+            let reason = "standard input and output have to be pipes, sockets or terminals"
+            _ = loop.schedule(after: .zero) { completion(.failure(.unreachable(address: place, reason: reason))) }
+            return
+        }
         let (input, output) = (dup(STDIN_FILENO), dup(STDOUT_FILENO))
         // Redirected so that nothing else that this process prints is taken for packets.
         dup2(STDERR_FILENO, STDOUT_FILENO)
@@ -62,6 +68,14 @@ extension ChannelLine {
     ) {
         let channel = pipes(loop).takingOwnershipOfDescriptor(inputOutput: descriptor)
         attach(to: channel, place: place, loop: loop, completion: completion)
+    }
+
+    /// Whether a selector accepts this descriptor. swift-nio traps if epoll refuses one, as it does for files and for
+    /// `/dev/null` (epoll_ctl(2), EPERM).
+    private static func canBeWatched(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        return [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) || isatty(descriptor) == 1
     }
 
     // Reading starts when the line is attached and can receive.

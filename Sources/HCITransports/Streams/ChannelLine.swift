@@ -100,6 +100,7 @@ package final class ChannelLine: OctetLine {
             return error.connectionErrors.last.map { reason(of: $0.error) } ?? "\(error)"
         case let error as SocketAddressError.UnknownHost: return "there is no host \(error.host)"
         case let error as IOError: return String(cString: strerror(error.errnoCode))
+        case SocketAddressError.unixDomainSocketPathTooLong: return "the path is too long for a socket"
         case ChannelError.connectTimeout(let time): return "no answer within \(time.nanoseconds / 1_000_000_000) s"
         default: return "\(error)"
         }

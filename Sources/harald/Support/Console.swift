@@ -10,6 +10,15 @@ import Synchronization
 enum Console {
     private static let lock = Mutex(())
 
+    /// Opens `/dev/null` in place of standard streams that are closed. Otherwise the next file or socket would get the
+    /// number of one, and with it the output of the program.
+    static func openClosedStreams() {
+        // The lowest free number is taken (open(2)).
+        for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
     static func line(_ text: String) {
         write(text, to: .standardOutput)
     }
