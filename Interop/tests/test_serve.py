@@ -192,3 +192,12 @@ async def test_the_controllers_process_is_killed_and_started_again(harald: Start
 
 def secret(store: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+
+
+async def test_a_name_that_does_not_fit_is_shortened_and_says_so(harald: Start) -> None:
+    name = "A name that is longer than an advertisement"
+    async with controllers() as air, serving(harald, air, "--name", name) as process:
+        assert 'the name is shortened to "A name that is longer ": 22 of its 43 octets fit into the advertisement' in process.out
+        async with central(air.transport) as client:
+            await client.connect("A name that is longer ")
+            await client.disconnect()

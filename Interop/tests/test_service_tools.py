@@ -147,7 +147,8 @@ async def test_an_app_that_is_terminated_comes_back(harald: Start, binary: str, 
         with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
             async with app.opened() as first:
                 await app.line("value")
-                await tool(harald, tmp_path, "app", "terminate", app.name)
+                told = await tool(harald, tmp_path, "app", "terminate", app.name)
+                assert told.startswith(f"terminated {app.name}") and "no apps" not in told
                 while first.child.returncode is None:
                     await asyncio.sleep(0.02)
                 await app.line(r"launched for \[\"gateway\"\]")
@@ -162,11 +163,11 @@ async def test_an_app_that_a_person_ends_stays_away_until_it_is_opened(
     async with controllers() as air, peripheral(air.transport) as sensor:
         async with service(harald, air.address, tmp_path, "--apps", str(tmp_path)):
             with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
-                await tool(harald, tmp_path, "app", "launch", app.name)
+                assert f"launched {app.name}" in (await tool(harald, tmp_path, "app", "launch", app.name)).splitlines()
                 await app.line(r"launched for \[\]")
                 await app.line("value")
                 quitting = time.monotonic()
-                await tool(harald, tmp_path, "app", "force-quit", app.name)
+                assert f"force-quit {app.name}" in await tool(harald, tmp_path, "app", "force-quit", app.name)
                 while running_still(app.processes[0]):
                     await asyncio.sleep(0.02)
                 # In good order: the service waits five seconds before it uses force.

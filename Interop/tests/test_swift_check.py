@@ -53,7 +53,7 @@ def test_an_installed_tool_checks_a_package(installed: Path, package: Path) -> N
     assert "Sources/Gauge/Gauge.swift:6: warning: peripheral(_:didDiscoverServices:) is never called" in told.stderr
     assert "1 place does not work on Linux, 1 compiles but has no effect" in told.stderr
     assert sorted(each.name for each in package.iterdir()) == ["Package.swift", "Sources"]
-    assert (package.parent / "cache/harald/compatibility").is_dir()
+    assert {each.name for each in package.parent.iterdir()} <= {"Gauge", "bin", "cache"}
 
 
 def test_a_package_without_errors_passes(installed: Path, package: Path) -> None:

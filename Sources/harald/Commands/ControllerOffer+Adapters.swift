@@ -23,10 +23,11 @@ extension ControllerOffer {
             calls: LinuxCalls(ofDevice: true),
             loop: loop
         ) { [weak self] result in
+            guard let self else { return }
             switch result {
             case .success(let line):
-                Console.line("adapter \(name) created")
-                self?.accept(line) { Console.line("adapter \(name) removed") }
+                report.say("adapter \(name) created")
+                accept(line) { [report] in report.say("adapter \(name) removed") }
             case .failure(let error): Console.problem("harald: \(name) cannot be used: \(error)")
             }
         }

@@ -56,14 +56,14 @@ extension ControllerOffer {
             guard let self, case .success(let line) = result else { return }
             let transport = DongleTransport(line, behaviour: dongle.behaviour, loop: loop)
             dongle.transport = transport
-            transport.onSpeech = { isMute in
+            transport.onSpeech = { [report] isMute in
                 let what = isMute ? "stopped responding" : "was reset and responds again"
-                Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) \(what)")
+                report.say("dongle \(dongle.behaviour.descriptors.serialNumber) \(what)")
             }
-            Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) plugged in")
-            accept(transport) {
+            report.say("dongle \(dongle.behaviour.descriptors.serialNumber) plugged in")
+            accept(transport) { [report] in
                 dongle.transport = nil
-                Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) unplugged")
+                report.say("dongle \(dongle.behaviour.descriptors.serialNumber) unplugged")
             }
         }
     }

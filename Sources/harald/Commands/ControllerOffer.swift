@@ -22,16 +22,18 @@ final class ControllerOffer {
     private let random: RandomSource
     private let radio: Radio
     private let options: Options
+    let report: ToolReport
     private var server: TCPServer?
     var dongles: [Dongle] = []
     private var controllers: [UInt64: VirtualController] = [:]
     private var numbers = ControllerNumbers()
     private var numbersOfNodes: [RadioNode.ID: UInt64] = [:]
 
-    init(loop: NIOEventLoop, random: RandomSource, options: Options) {
+    init(loop: NIOEventLoop, random: RandomSource, options: Options, report: ToolReport) {
         self.loop = loop
         self.random = random
         self.options = options
+        self.report = report
         radio = Radio(loop: loop, random: random.split(0))
         if let air = options.air { capture(to: air) }
     }
@@ -70,7 +72,7 @@ final class ControllerOffer {
     func offerTerminal(_ kind: SerialProtocol) -> Bool {
         guard let terminal = PseudoTerminal() else { return false }
         let options = SerialOptions(path: terminal.path, rate: 115_200, isThreeWire: kind == .h5)
-        Console.line("listening on \(ControllerAddress.serial(options))")
+        report.show(ListeningDocument("\(ControllerAddress.serial(options))"))
         begin(terminal, kind)
         return true
     }
@@ -86,7 +88,7 @@ final class ControllerOffer {
 
     func accept(_ line: any HCITransport, whenGone: @escaping () -> Void = {}) {
         let (number, use) = numbers.take()
-        Console.line("controller \(number) connected")
+        report.say("controller \(number) connected")
         let transport = snooping(line, number: number, use: use)
         // Within a few metres of each other.
         let node = radio.add(at: Position(x: Double(number % 8), y: Double(number / 8 % 8)))
@@ -103,12 +105,12 @@ final class ControllerOffer {
             configuration: kind
         )
         let controllerClosed = transport.onClose
-        transport.onClose = { [weak self] error in
+        transport.onClose = { [weak self, report] error in
             controllerClosed?(error)
             self?.controllers[number] = nil
             self?.numbersOfNodes[node.id] = nil
             self?.numbers.giveBack(number)
-            Console.line("controller \(number) disconnected")
+            report.say("controller \(number) disconnected")
             whenGone()
         }
     }
@@ -124,4 +126,23 @@ final class ControllerOffer {
             return line
         }
     }
+}
+
+/// Where virtual controllers are offered.
+struct ListeningDocument: ReportDocument {
+    static let event = "listening"
+
+    /// The address for `--controller`.
+    let listening: String
+    /// The TCP port; nil for a terminal.
+    var port: Int?
+
+    init(_ listening: String, port: Int? = nil) {
+        self.listening = listening
+        self.port = port
+    }
+}
+
+extension ToolReport {
+    func show(_ document: ListeningDocument) { show(document, as: "listening on \(document.listening)") }
 }

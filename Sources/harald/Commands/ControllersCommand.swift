@@ -87,7 +87,7 @@ struct ControllersCommand: ParsableCommand {
     )
     var muteAfter: Int?
 
-    @Flag(help: "Print JSON for programs: the list, or the address that --listen offers. Its field names are stable.")
+    @Flag(help: "Print JSON for programs: the list, or the addresses that are offered. Its field names are stable.")
     var json = false
 
     @Option(
@@ -177,7 +177,7 @@ struct ControllersCommand: ParsableCommand {
         let (dongles, behaviour, adapters) = (dongle, dongleBehaviour, vhci)
         let offer = loop.make {
             let random = seed.map { RandomSource(seed: $0) } ?? RandomSource()
-            return ControllerOffer(loop: loop, random: random, options: options)
+            return ControllerOffer(loop: loop, random: random, options: options, report: report)
         }
         offer.with { offer in
             for kind in terminals {
@@ -196,9 +196,7 @@ struct ControllersCommand: ParsableCommand {
             guard let port else { return }
             offer.listen(port: port) { result in
                 switch result {
-                case .success(let port):
-                    let document = ListeningDocument(listening: "tcp:127.0.0.1:\(port)", port: port)
-                    report.show(document, as: "listening on \(document.listening)")
+                case .success(let port): report.show(ListeningDocument("tcp:127.0.0.1:\(port)", port: port))
                 case .failure(let error): outcome.finish(.failure(error))
                 }
             }
@@ -217,12 +215,3 @@ struct ControllersCommand: ParsableCommand {
 }
 
 extension ControllerQuirk: ExpressibleByArgument {}
-
-/// Where virtual controllers are offered.
-private struct ListeningDocument: ReportDocument {
-    static let event = "listening"
-
-    /// The address for `--controller`.
-    let listening: String
-    let port: Int
-}
