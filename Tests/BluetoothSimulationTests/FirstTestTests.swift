@@ -3,7 +3,7 @@ import CoreBluetooth
 import TestBasics
 import Testing
 
-/// Situations of the first tests that somebody writes for an app.
+/// Situations that the first tests of an app meet.
 @Suite struct FirstTestTests {
     /// Connects to the first device it finds, and again whenever it loses it.
     private final class Follower: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
