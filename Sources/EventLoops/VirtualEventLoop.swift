@@ -44,6 +44,8 @@ public final class VirtualEventLoop: EventLoop {
         var isRunning = false
         /// How the clock of the present run follows the wall clock; nil if it does not.
         var pacer: Pacer?
+        /// The number of pieces of work that did not end in time, so that the clock no longer waits for them.
+        var givenUp = 0
     }
 
     // Safe: only the thread that owns the loop touches it. `owner` transfers the ownership.
@@ -55,6 +57,11 @@ public final class VirtualEventLoop: EventLoop {
     // Whether the inbox may hold submissions. Avoids taking the lock when it does not.
     private let hasMail = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
+    // A copy of the clock, for other threads.
+    private let clock = Atomic<Int64>(0)
+    // The number of pieces of work that the clock waits for, and whether their end has to wake the loop.
+    private let work = Atomic<Int>(0)
+    private let waitsForWork = Atomic<Bool>(false)
     // Whether submissions have to wake a paced run.
     private let isPaced = Atomic<Bool>(false)
 
@@ -77,6 +84,20 @@ public final class VirtualEventLoop: EventLoop {
     public var now: Instant {
         precondition(isCurrent, "read the time of a virtual loop on that loop")
         return state.now
+    }
+
+    /// The time of the loop, from any thread. It does not advance while a callback runs, or work that the clock waits
+    /// for.
+    public var reading: Instant { Instant(nanoseconds: clock.load(ordering: .acquiring)) }
+
+    /// Notes that work on another thread begins. The clock stands still until ``endWork()``, but for half a second of
+    /// real time at most. From any thread.
+    public func beginWork() { work.add(1, ordering: .acquiringAndReleasing) }
+
+    /// Notes that such work has ended. From any thread.
+    public func endWork() {
+        let left = work.subtract(1, ordering: .acquiringAndReleasing).newValue
+        if left == 0, waitsForWork.load(ordering: .acquiring) { wake.signal() }
     }
 
     /// Whether this thread runs the loop, or no thread does.
@@ -195,7 +216,7 @@ public final class VirtualEventLoop: EventLoop {
     ///
     /// - Returns: Whether there was anything to do up to `limit`.
     private func step(limit: Instant) -> Bool {
-        if drain() { return true }
+        if drain() || awaitWork() { return true }
         if let task = state.tasks.popNext(dueBy: state.now) {
             LoopWatchdog.run(task.run)
             return true
@@ -209,7 +230,7 @@ public final class VirtualEventLoop: EventLoop {
         let next = state.tasks.nextDeadline()
         let target = min(next ?? limit, limit)
         if let pacer = state.pacer, !wait(for: target, pacer) { return true }
-        state.now = max(state.now, target)
+        set(max(state.now, target))
         return next.map { $0 <= limit } ?? false
     }
 
@@ -226,8 +247,31 @@ public final class VirtualEventLoop: EventLoop {
             if now >= slice { break }
             _ = wake.wait(timeout: min(due, slice))
         }
-        state.now = max(state.now, min(instant, pacer.now))
+        set(max(state.now, min(instant, pacer.now)))
         return false
+    }
+
+    private func set(_ now: Instant) {
+        state.now = now
+        clock.store(now.nanoseconds, ordering: .releasing)
+    }
+
+    /// Waits for work on other threads. Meanwhile runs what it submits.
+    ///
+    /// - Returns: Whether there was anything to wait for.
+    private func awaitWork() -> Bool {
+        state.givenUp = min(state.givenUp, work.load(ordering: .acquiring))
+        guard work.load(ordering: .acquiring) > state.givenUp else { return false }
+        waitsForWork.store(true, ordering: .releasing)
+        defer { waitsForWork.store(false, ordering: .releasing) }
+        var looks = 0
+        while work.load(ordering: .acquiring) > state.givenUp {
+            _ = wake.wait(timeout: .now() + Self.lookInterval)
+            if drain() { return true }
+            looks += 1
+            if looks == Self.looksAlone { state.givenUp = work.load(ordering: .acquiring) }
+        }
+        return true
     }
 
     private func post(_ submission: Submission, _ shared: inout Shared) {
