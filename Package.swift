@@ -236,6 +236,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        .target(name: "CAppTime", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+        module(
+            "VirtualAppTime",
+            ["CAppTime", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "ServiceMessages"]
+        ),
         module("SourceChecks"),
         module(
             "Demos",
@@ -314,6 +319,7 @@ let package = Package(
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops", ["TestBasics"]),
+        tests("VirtualAppTime", ["BluetoothSimulation", "CoreBluetooth"]),
         tests(
             "CoreBluetooth",
             [

@@ -168,6 +168,10 @@ public final class SimulatedDevice: Sendable {
         connection.runs(in: process)
         parts.value.note(connection)
         let bound = LoopBound(process, loop: loop)
+        if let virtual = loop as? VirtualEventLoop, world.appsFollowTime {
+            let time = SimulatedTime(bound, connection, loop: virtual, start: world.calendarStart)
+            connection.follow(AppTimekeeper(time))
+        }
         let executor = SimulatedExecutor("\(self.name).\(name)", of: bound)
         let launched = SimulatedApp.Process(connection: connection, inner: bound, executor: executor)
         return SimulatedApp(name: name, device: self, process: launched)

@@ -5,6 +5,7 @@ import Cryptography
 import EventLoops
 import Foundation
 import Radio
+import Synchronization
 
 /// A world of Bluetooth devices without hardware: one radio channel, and devices whose apps run Core Bluetooth code of
 /// this process.
@@ -39,6 +40,14 @@ public final class SimulatedWorld: Sendable {
     }
 
     let state: LoopBound<State>
+    private let followsTime = Atomic(false)
+
+    /// Whether the code of apps that are launched from now on has the time of the world, as far as `VirtualAppTime`
+    /// can see to it. From any thread.
+    package var appsFollowTime: Bool {
+        get { followsTime.load(ordering: .acquiring) }
+        set { followsTime.store(newValue, ordering: .releasing) }
+    }
 
     /// Creates a world without devices.
     ///

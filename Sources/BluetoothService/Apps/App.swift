@@ -203,6 +203,11 @@ package final class App {
         apps.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
     }
 
+    /// Reports that the app waits by the clock of this machine, not by the simulated one.
+    func noteWait(_ function: String) {
+        apps.observers.trouble("\(name) waits in \(function) by the machine's clock; the world's time stands still")
+    }
+
     private func subject(of id: ManagerID) -> Observation.Subject {
         Observation.Subject(app: identity, manager: id)
     }

@@ -15,6 +15,13 @@ package final class InProcessConnection: ServiceConnection {
     package let launchedFor: RestoreIdentifiers
     /// See ``ServiceConnection/place``.
     package let place: SimulatedPlace?
+    private let keeper = Mutex<AppTimekeeper?>(nil)
+
+    /// See ``ServiceConnection/timekeeper``. Nil after the end of the process.
+    package var timekeeper: AppTimekeeper? { isOver ? nil : keeper.withLock { $0 } }
+
+    /// Makes the app's code follow a simulated time.
+    package func follow(_ timekeeper: AppTimekeeper) { keeper.withLock { $0 = timekeeper } }
 
     /// Called on the loop only.
     init(_ app: App, launchedFor: RestoreIdentifiers, at place: SimulatedPlace?, loop: any EventLoop) {
@@ -122,6 +129,12 @@ package final class InProcessConnection: ServiceConnection {
     package func noteMisuse(_ text: String) {
         guard !isOver else { return }
         app.loop.submit { [app] in app.value.noteMisuse(text) }
+    }
+
+    /// Reports to the observers of the system that the app waits by the clock of this machine.
+    package func noteWait(_ function: String) {
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.noteWait(function) }
     }
 
     private final class TimerBox: Sendable {

@@ -100,6 +100,9 @@ public protocol ServiceConnection: Sendable {
     /// Where the app runs, if it runs in a simulation; otherwise nil.
     var place: SimulatedPlace? { get }
 
+    /// The time that the app's code follows, if it is simulated; nil for that of this machine.
+    var timekeeper: AppTimekeeper? { get }
+
     /// Reports a call of the app that has no effect, and why, to the observers of the service. The app's own log has it
     /// already (behaviour 1.26).
     ///
@@ -113,6 +116,9 @@ extension ServiceConnection {
 
     /// By default, the app does not run in a simulation.
     public var place: SimulatedPlace? { nil }
+
+    /// By default, the app follows the clock of this machine.
+    public var timekeeper: AppTimekeeper? { nil }
 
     /// By default, there are no observers.
     public func noteMisuse(_ text: String) {}

@@ -1,0 +1,56 @@
+import BluetoothService
+import EventLoops
+import ServiceMessages
+import Synchronization
+
+/// The time of a world, for the code of one of its apps. See ``AppTimekeeper/Source``.
+final class SimulatedTime: AppTimekeeper.Source {
+    private let loop: VirtualEventLoop
+    private let process: LoopBound<SimulatedProcess>
+    private let connected = Mutex(Weak())
+    let calendarStart: Int64
+
+    private struct Weak: Sendable {
+        weak var connection: InProcessConnection?
+    }
+
+    init(
+        _ process: LoopBound<SimulatedProcess>,
+        _ connection: InProcessConnection,
+        loop: VirtualEventLoop,
+        start: Double
+    ) {
+        self.loop = loop
+        self.process = process
+        calendarStart = Int64(start * 1e9)
+        connected.withLock { $0.connection = connection }
+    }
+
+    var connection: (any ServiceConnection)? { connected.withLock { $0.connection } }
+    var now: Instant { loop.reading }
+
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let timer = Timer()
+        // Computed here, because the clock may have advanced when the loop comes to it.
+        let due = loop.reading + delay
+        loop.submit { [self] in
+            let task = loop.schedule(at: due) { [self] in process.value.run(body) }
+            timer.task.withLock { $0 = task }
+        }
+        // Submitted after the start of the timer, so the task is set by then.
+        return { [loop] in loop.submit { if let task = timer.task.withLock({ $0 }) { loop.cancel(task) } } }
+    }
+
+    func deliver(on queue: any CallbackQueue, _ body: @escaping @Sendable () -> Void) {
+        loop.submit { [self] in process.value.run { [loop] in loop.deliver(on: queue, body) } }
+    }
+
+    func beginWork() { loop.beginWork() }
+    func endWork() { loop.endWork() }
+
+    func noteWait(_ function: String) { connected.withLock { $0.connection }?.noteWait(function) }
+
+    private final class Timer: Sendable {
+        let task = Mutex<ScheduledTask?>(nil)
+    }
+}

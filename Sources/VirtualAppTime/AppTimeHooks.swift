@@ -1,0 +1,102 @@
+import CAppTime
+import CoreBluetooth
+import Dispatch
+import EventLoops
+import ServiceMessages
+
+/// The functions that the replaced calls of the system ask. Each returns false if the running code belongs to no app
+/// that follows a world.
+enum AppTimeHooks {
+    // Safe: initialized once, and read only after that.
+    nonisolated(unsafe) private static let hooks = {
+        let hooks = UnsafeMutablePointer<apptime_hooks>.allocate(capacity: 1)
+        hooks.initialize(to: table)
+        return UnsafePointer(hooks)
+    }()
+
+    static func install() { apptime_install(hooks) }
+
+    private static var table: apptime_hooks {
+        apptime_hooks(
+            now: { AppTimeHooks.now($0, $1) },
+            after: { AppTimeHooks.after($0, $1, $2) },
+            async: { AppTimeHooks.async($0, $1) },
+            job: { AppTimeHooks.job($0, $1) },
+            begin_source: { AppTimers.shared.begin(source: $0) },
+            set_source: { AppTimers.shared.set(source: $0, $1, $2) },
+            handle_source: { AppTimers.shared.handle(source: $0, $1) },
+            end_source: { AppTimers.shared.handleEnd(source: $0, $1) },
+            cancel_source: { AppTimers.shared.cancel(source: $0) },
+            begin_timer: { AppTimers.shared.begin(timer: $0, due: $1, interval: $2, $3, $4) },
+            add_timer: { AppTimers.shared.add(timer: $0, toMain: $1) },
+            move_timer: { AppTimers.shared.move(timer: $0, to: $1) },
+            end_timer: { AppTimers.shared.end(timer: $0) },
+            waits: { AppTimeHooks.waits($0) }
+        )
+    }
+
+    private static func now(_ elapsed: UnsafeMutablePointer<Int64>, _ calendar: UnsafeMutablePointer<Int64>) -> Bool {
+        guard let source = RunningApp.timekeeper?.source else { return false }
+        let now = source.now.nanoseconds
+        elapsed.pointee = now
+        calendar.pointee = source.calendarStart &+ now
+        return true
+    }
+
+    private static func waits(_ function: UnsafePointer<CChar>) -> Bool {
+        guard let source = RunningApp.timekeeper?.source else { return false }
+        source.noteWait(String(cString: function))
+        return true
+    }
+
+    private static func after(_ queue: UnsafeMutableRawPointer, _ delay: Int64, _ call: apptime_call) -> Bool {
+        guard let timekeeper = RunningApp.timekeeper else { return false }
+        let (queue, call) = (callbackQueue(queue), PendingCall(call))
+        _ = timekeeper.source.schedule(after: .nanoseconds(delay)) {
+            timekeeper.source.deliver(on: queue) { RunningApp.run(as: timekeeper) { call.run() } }
+        }
+        return true
+    }
+
+    private static func async(_ queue: UnsafeMutableRawPointer, _ call: apptime_call) -> Bool {
+        guard let timekeeper = RunningApp.timekeeper else { return false }
+        let call = PendingCall(call)
+        perform(on: queue, as: timekeeper) { call.run() }
+        return true
+    }
+
+    private static func job(_ job: UnsafeMutableRawPointer, _ isOfMain: Bool) -> Bool {
+        guard let timekeeper = RunningApp.timekeeper else { return false }
+        // Safe: the runtime retains a job until it has run.
+        nonisolated(unsafe) let job = job
+        let queue = isOfMain ? apptime_main_queue() : globalQueue
+        perform(on: queue, as: timekeeper) { apptime_run_job(job, isOfMain) }
+        return true
+    }
+
+    /// Runs work of an app on a queue, and lets the clock of the world wait for it. Work of the main queue takes its
+    /// turn among the callbacks there.
+    private static func perform(
+        on queue: UnsafeMutableRawPointer,
+        as timekeeper: AppTimekeeper,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        guard queue != apptime_main_queue() else {
+            return timekeeper.source.deliver(on: mainQueue) { RunningApp.run(as: timekeeper, body) }
+        }
+        timekeeper.source.beginWork()
+        RawQueue.async(on: queue) {
+            RunningApp.run(as: timekeeper, body)
+            timekeeper.source.endWork()
+        }
+    }
+
+    static let mainQueue: any CallbackQueue = AppQueue(.main)
+
+    static func callbackQueue(_ queue: UnsafeMutableRawPointer) -> any CallbackQueue {
+        queue == apptime_main_queue() ? mainQueue : RawQueue(queue)
+    }
+
+    // Safe: global queues exist as long as the process.
+    nonisolated(unsafe) private static let globalQueue: UnsafeMutableRawPointer = apptime_global_queue()
+}

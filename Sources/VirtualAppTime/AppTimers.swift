@@ -1,0 +1,302 @@
+import CAppTime
+import EventLoops
+import ServiceMessages
+import Synchronization
+
+/// The dispatch timers and Foundation timers of apps that follow a world. May be used from any thread.
+final class AppTimers: Sendable {
+    static let shared = AppTimers()
+
+    private let sources = Mutex<[UInt: SourceTimer]>([:])
+    private let timers = Mutex<[UInt: FoundationTimer]>([:])
+
+    // MARK: Dispatch sources
+
+    func begin(source: UnsafeMutableRawPointer) -> Bool {
+        guard let timekeeper = RunningApp.timekeeper else {
+            // The source of an earlier timer had this address.
+            sources.withLock { $0[UInt(bitPattern: source)] = nil }
+            return false
+        }
+        sources.withLock { $0[UInt(bitPattern: source)] = SourceTimer(source, timekeeper) }
+        return true
+    }
+
+    func set(source: UnsafeMutableRawPointer, _ delay: Int64, _ interval: Int64) -> Bool {
+        guard let timer = self[source: source] else { return false }
+        timer.start(after: delay, every: interval)
+        return true
+    }
+
+    func handle(source: UnsafeMutableRawPointer, _ call: apptime_call) -> Bool {
+        guard let timer = self[source: source] else { return false }
+        timer.handle(call)
+        return true
+    }
+
+    func handleEnd(source: UnsafeMutableRawPointer, _ call: apptime_call) -> Bool {
+        guard let timer = self[source: source] else { return false }
+        timer.handleEnd(call)
+        return true
+    }
+
+    func cancel(source: UnsafeMutableRawPointer) -> Bool {
+        guard let timer = sources.withLock({ $0.removeValue(forKey: UInt(bitPattern: source)) }) else { return false }
+        timer.stop()
+        return true
+    }
+
+    private subscript(source source: UnsafeMutableRawPointer) -> SourceTimer? {
+        sources.withLock { $0[UInt(bitPattern: source)] }
+    }
+
+    // MARK: Foundation
+
+    func begin(
+        timer: UnsafeMutableRawPointer,
+        due: Int64,
+        interval: Int64,
+        _ fire: @escaping FoundationTimer.Fire,
+        _ info: UnsafeMutableRawPointer?
+    ) -> Bool {
+        guard let timekeeper = RunningApp.timekeeper else {
+            timers.withLock { $0[UInt(bitPattern: timer)] = nil }
+            return false
+        }
+        let made = FoundationTimer(timer, due: due, interval: interval, fire, info, timekeeper)
+        timers.withLock { $0[UInt(bitPattern: timer)] = made }
+        return true
+    }
+
+    /// - Parameter isMain: Whether the run loop is the main one. If it is that of this thread, the timer fires only if
+    ///   the thread runs the main queue: in programs without a main run loop, Dispatch's threads do.
+    func add(timer: UnsafeMutableRawPointer, toMain isMain: Bool) -> Bool {
+        guard isMain || AppTimeHooks.mainQueue.isCurrent, let timer = self[timer: timer] else { return false }
+        timer.add()
+        return true
+    }
+
+    func move(timer: UnsafeMutableRawPointer, to due: Int64) -> Bool {
+        guard let timer = self[timer: timer] else { return false }
+        timer.move(to: due)
+        return true
+    }
+
+    func end(timer: UnsafeMutableRawPointer) -> Bool {
+        guard let timer = timers.withLock({ $0.removeValue(forKey: UInt(bitPattern: timer)) }) else { return false }
+        timer.end()
+        return true
+    }
+
+    private subscript(timer timer: UnsafeMutableRawPointer) -> FoundationTimer? {
+        timers.withLock { $0[UInt(bitPattern: timer)] }
+    }
+}
+
+/// A dispatch timer, for which the app has a source that the world's clock triggers.
+final class SourceTimer: Sendable {
+    private struct State: Sendable {
+        var cancel: (@Sendable () -> Void)?
+        var generation = 0
+        var handler: PendingHandler?
+        var endHandler: PendingCall?
+        var hasEnded = false
+    }
+
+    // Safe: libdispatch allows the use of a source on all threads. The app retains it until it cancels it.
+    nonisolated(unsafe) private let source: UnsafeMutableRawPointer
+    private let timekeeper: AppTimekeeper
+    private let state = Mutex(State())
+    /// Whether the source was triggered, and its handler has not run yet.
+    private let isTriggered = Flag()
+
+    init(_ source: UnsafeMutableRawPointer, _ timekeeper: AppTimekeeper) {
+        self.source = source
+        self.timekeeper = timekeeper
+    }
+
+    /// Starts the timer, or starts it anew. A delay below zero is forever; an interval below zero is none.
+    func start(after delay: Int64, every interval: Int64) {
+        let (generation, cancel) = state.withLock { state in
+            state.generation += 1
+            defer { state.cancel = nil }
+            return (state.generation, state.cancel)
+        }
+        cancel?()
+        if delay >= 0 { schedule(after: delay, every: interval, generation) }
+    }
+
+    private func schedule(after delay: Int64, every interval: Int64, _ generation: Int) {
+        let cancel = timekeeper.source.schedule(after: .nanoseconds(delay)) { [weak self] in
+            guard let self, isCurrent(generation) else { return }
+            trigger()
+            if interval > 0 { schedule(after: interval, every: interval, generation) }
+        }
+        state.withLock { if $0.generation == generation { $0.cancel = cancel } }
+    }
+
+    private func isCurrent(_ generation: Int) -> Bool { state.withLock { $0.generation == generation } }
+
+    private func trigger() {
+        if isTriggered.set() { timekeeper.source.beginWork() }
+        apptime_merge(source)
+    }
+
+    func handle(_ call: apptime_call) {
+        let handler = PendingHandler(call)
+        state.withLock { $0.handler = handler }
+        let call = apptime_call(
+            call: { Unmanaged<SourceTimer>.fromOpaque($0).takeUnretainedValue().fired() },
+            drop: { Unmanaged<SourceTimer>.fromOpaque($0).release() },
+            context: Unmanaged.passRetained(self).toOpaque()
+        )
+        apptime_handle(source, call)
+    }
+
+    private func fired() {
+        let handler = state.withLock { $0.handler }
+        RunningApp.run(as: timekeeper) { handler?.run() }
+        if isTriggered.clear() { timekeeper.source.endWork() }
+    }
+
+    /// Sets the handler for the end of the timer.
+    func handleEnd(_ call: apptime_call) {
+        let handler = PendingCall(call)
+        state.withLock { $0.endHandler = handler }
+        let call = apptime_call(
+            call: { Unmanaged<SourceTimer>.fromOpaque($0).takeUnretainedValue().ended() },
+            drop: { Unmanaged<SourceTimer>.fromOpaque($0).release() },
+            context: Unmanaged.passRetained(self).toOpaque()
+        )
+        apptime_handle_end(source, call)
+    }
+
+    private func ended() {
+        let (handler, isAwaited) = state.withLock { ($0.endHandler, $0.hasEnded) }
+        RunningApp.run(as: timekeeper) { handler?.run() }
+        if isAwaited { timekeeper.source.endWork() }
+    }
+
+    /// Stops the timer, which the app cancels now.
+    func stop() {
+        let (cancel, hasEndHandler) = state.withLock { state in
+            state.generation += 1
+            state.hasEnded = state.endHandler != nil
+            defer { state.cancel = nil }
+            return (state.cancel, state.hasEnded)
+        }
+        cancel?()
+        if hasEndHandler { timekeeper.source.beginWork() }
+        if isTriggered.clear() { timekeeper.source.endWork() }
+    }
+}
+
+/// A call from libdispatch that is made again and again.
+final class PendingHandler: Sendable {
+    // Safe: libdispatch calls the handler of a source on one thread at a time.
+    nonisolated(unsafe) private let call: apptime_call
+
+    init(_ call: apptime_call) {
+        self.call = call
+    }
+
+    deinit { call.drop(call.context) }
+
+    func run() { call.call(call.context) }
+}
+
+/// A timer of Foundation on the main run loop.
+final class FoundationTimer: Sendable {
+    typealias Fire = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?) -> Void
+
+    private struct State: Sendable {
+        var due: Int64
+        var isAdded = false
+        var generation = 0
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    // Safe: the run loop's place is taken by this object, which retains the timer from `add()` to `end()`.
+    nonisolated(unsafe) private let timer: UnsafeMutableRawPointer
+    nonisolated(unsafe) private let info: UnsafeMutableRawPointer?
+    private let interval: Int64
+    private let fire: Fire
+    private let timekeeper: AppTimekeeper
+    private let state: Mutex<State>
+
+    init(
+        _ timer: UnsafeMutableRawPointer,
+        due: Int64,
+        interval: Int64,
+        _ fire: @escaping Fire,
+        _ info: UnsafeMutableRawPointer?,
+        _ timekeeper: AppTimekeeper
+    ) {
+        self.timer = timer
+        self.interval = interval
+        self.fire = fire
+        self.info = info
+        self.timekeeper = timekeeper
+        state = Mutex(State(due: due))
+    }
+
+    /// Starts the timer. Adding it to several modes counts once.
+    func add() {
+        let isNew = state.withLock { state in
+            defer { state.isAdded = true }
+            return !state.isAdded
+        }
+        guard isNew else { return }
+        apptime_retain_timer(timer)
+        schedule()
+    }
+
+    func move(to due: Int64) {
+        let isAdded = state.withLock { state in
+            state.due = due
+            return state.isAdded
+        }
+        if isAdded { schedule() }
+    }
+
+    func end() {
+        let (isAdded, cancel) = state.withLock { state in
+            defer { (state.isAdded, state.cancel) = (false, nil) }
+            state.generation += 1
+            return (state.isAdded, state.cancel)
+        }
+        cancel?()
+        if isAdded { apptime_release_timer(timer) }
+    }
+
+    private func schedule() {
+        let (due, generation, cancel) = state.withLock { state in
+            state.generation += 1
+            return (state.due, state.generation, state.cancel)
+        }
+        cancel?()
+        let source = timekeeper.source
+        let now = source.calendarStart &+ source.now.nanoseconds
+        let next = source.schedule(after: .nanoseconds(max(due.subtractingReportingOverflow(now).partialValue, 0))) {
+            [self] in
+            source.deliver(on: AppTimeHooks.mainQueue) { [self] in
+                RunningApp.run(as: timekeeper) { call(generation) }
+            }
+        }
+        state.withLock { if $0.generation == generation { $0.cancel = next } }
+    }
+
+    private func call(_ generation: Int) {
+        guard state.withLock({ $0.generation == generation }), apptime_timer_is_valid(timer) else { return }
+        fire(timer, info)
+        // The app may have ended the timer or moved it.
+        guard let due = state.withLock({ $0.generation == generation ? $0.due : nil }) else { return }
+        guard interval > 0 else {
+            _ = AppTimers.shared.end(timer: timer)
+            return apptime_invalidate(timer)
+        }
+        let next = due.addingReportingOverflow(interval).partialValue
+        apptime_set_next(timer, next)
+        move(to: next)
+    }
+}
