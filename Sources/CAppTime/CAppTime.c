@@ -19,7 +19,14 @@ void apptime_set_context(void *new_context) {
     slept = 0;
 }
 
-#if defined(__linux__) && defined(__GLIBC__)
+// ThreadSanitizer replaces some of the same functions, and needs to see the calls.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SANITIZES_THREADS
+#endif
+#endif
+
+#if defined(__linux__) && defined(__GLIBC__) && !defined(SANITIZES_THREADS)
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -461,7 +468,7 @@ void apptime_install(const struct apptime_hooks *hooks) {
 
 #else
 
-// Other platforms bind the calls of shared libraries differently.
+// Other platforms, and sanitizers, bind the calls of shared libraries differently.
 bool apptime_is_supported(void) { return false; }
 void apptime_install(const struct apptime_hooks *hooks) { (void)hooks; }
 void *apptime_main_queue(void) { return NULL; }

@@ -75,6 +75,10 @@ public final class VirtualEventLoop: EventLoop {
     /// for them.
     private static let looksAlone = 50
 
+    /// The number of checks after which the loop stops waiting for work on other threads, which may be waiting for time
+    /// to pass.
+    private static let looksForWork = 200
+
     /// Creates a loop whose clock is at `Instant.zero`.
     public init() {}
 
@@ -90,7 +94,7 @@ public final class VirtualEventLoop: EventLoop {
     /// for.
     public var reading: Instant { Instant(nanoseconds: clock.load(ordering: .acquiring)) }
 
-    /// Notes that work on another thread begins. The clock stands still until ``endWork()``, but for half a second of
+    /// Notes that work on another thread begins. The clock stands still until ``endWork()``, but for two seconds of
     /// real time at most. From any thread.
     public func beginWork() { work.add(1, ordering: .acquiringAndReleasing) }
 
@@ -269,7 +273,7 @@ public final class VirtualEventLoop: EventLoop {
             _ = wake.wait(timeout: .now() + Self.lookInterval)
             if drain() { return true }
             looks += 1
-            if looks == Self.looksAlone { state.givenUp = work.load(ordering: .acquiring) }
+            if looks == Self.looksForWork { state.givenUp = work.load(ordering: .acquiring) }
         }
         return true
     }

@@ -14,11 +14,11 @@ import ServiceMessages
 /// - the world's clock stands still until work that the app submitted to a queue, or in a task, has ended.
 ///
 /// Code that blocks a thread, such as `Thread.sleep` and a semaphore with a time-out, waits by the clock of the
-/// machine, and so do run loops of other threads, sockets and `URLSession`. The world waits half a second for work at
+/// machine, and so do run loops of other threads, sockets and `URLSession`. The world waits two seconds for work at
 /// most.
 ///
 /// It works where a program's own functions take the place of those in shared libraries: on Linux with glibc, unless
-/// Swift's libraries are linked statically.
+/// Swift's libraries are linked statically or ThreadSanitizer is used.
 package enum VirtualAppTime {
     /// Whether this platform supports it.
     package static var isSupported: Bool { apptime_is_supported() }
