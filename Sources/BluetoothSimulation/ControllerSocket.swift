@@ -22,7 +22,11 @@ final class ControllerSocket {
     private var isPluggedIn = true
     private var lines: UInt64 = 0
     private var earlierQuirks: [ControllerQuirk: Int] = [:]
-    private var current: (controller: VirtualController, end: InMemoryTransport)?
+    private var current: (controller: VirtualController, end: InMemoryTransport, answers: FaultyAnswers)?
+    /// The fault in the host's answers, on this transport and later ones.
+    var answerFault: AnswerFault? {
+        didSet { current?.answers.fault = answerFault }
+    }
 
     init(
         _ place: String,
@@ -52,8 +56,10 @@ final class ControllerSocket {
             configuration: configuration
         )
         lines += 1
-        current = (controller, line.controller)
-        let end = SnoopingTransport(line.host, end: .host, loop: loop) { [log] in log.record($0, $1, $2) }
+        // The capture shows the answers as the host sends them; a capture of the air shows them as they are sent.
+        let answers = FaultyAnswers(line.host, answerFault, loop: loop)
+        current = (controller, line.controller, answers)
+        let end = SnoopingTransport(answers, end: .host, loop: loop) { [log] in log.record($0, $1, $2) }
         return interpose?(end) ?? end
     }
 

@@ -21,6 +21,8 @@ final class DeviceParts {
     private let makeSystem: () -> BluetoothSystem
     /// The launches that may still be running.
     private var processes: [WeakProcess] = []
+    /// Where the device was before it left everybody's range.
+    private var positionInRange: Position?
     /// The observers of the lifecycles of apps.
     private var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
 
@@ -83,6 +85,24 @@ final class DeviceParts {
 
     /// The device on the radio channel.
     var node: RadioNode { socket.node }
+
+    /// See ``SimulatedDevice/answerFault``.
+    var answerFault: AnswerFault? {
+        get { socket.answerFault }
+        set { socket.answerFault = newValue }
+    }
+
+    /// Moves the device to a place where no other device hears it.
+    func leaveRange(to place: Position) {
+        guard positionInRange == nil else { return }
+        positionInRange = node.position
+        node.position = place
+    }
+
+    func returnToRange() {
+        if let position = positionInRange { node.position = position }
+        positionInRange = nil
+    }
 
     /// Unplugs the controller, or plugs it in again.
     func setController(isPluggedIn: Bool) {

@@ -1,0 +1,113 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// A transport between a host and its controller that makes the host's answers faulty. Used on the loop only.
+final class FaultyAnswers: HCITransport {
+    /// The fault of the answers from now on; nil for none.
+    var fault: AnswerFault?
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+
+    private let line: any HCITransport
+    private let loop: any EventLoop
+    /// The links on which the rest of an answer is dropped.
+    private var dropping: Set<ConnectionHandle> = []
+
+    init(_ line: any HCITransport, _ fault: AnswerFault?, loop: any EventLoop) {
+        self.line = line
+        self.fault = fault
+        self.loop = loop
+        line.onReceive = { [weak self] in self?.onReceive?($0) }
+        line.onClose = { [weak self] in self?.onClose?($0) }
+    }
+
+    var place: String { line.place }
+    var maximumACLPayload: Int? { line.maximumACLPayload }
+    var isOpening: Bool { line.isOpening }
+
+    func close() { line.close() }
+    func resetDevice(_ completion: @escaping (DeviceReset) -> Void) { line.resetDevice(completion) }
+
+    func send(_ packet: HCIPacket) {
+        guard packet.kind == .acl, fault != nil || !dropping.isEmpty, let data = try? ACLPacket(reading: packet.bytes)
+        else { return line.send(packet) }
+        guard data.boundary.isStart else {
+            return dropping.contains(data.handle) ? drop(data.handle) : line.send(packet)
+        }
+        dropping.remove(data.handle)
+        guard let fault, let answer = AttributeAnswer(data.payload) else { return line.send(packet) }
+        apply(fault, to: answer, packet, data)
+    }
+
+    private func apply(_ fault: AnswerFault, to answer: AttributeAnswer, _ packet: HCIPacket, _ data: ACLPacket) {
+        switch fault {
+        case .late(let delay): loop.schedule(after: delay) { [line] in line.send(packet) }
+        case .never:
+            dropping.insert(data.handle)
+            drop(data.handle)
+        case .error, .malformed, .cutShort, .tooLong:
+            // What follows of a long answer is not needed.
+            if !answer.isWhole { dropping.insert(data.handle) }
+            var changed = data
+            changed.payload = answer.changed(by: fault)
+            line.send(HCIPacket(changed))
+        }
+    }
+
+    /// Tells the host that a packet is done, since the controller does not get it.
+    private func drop(_ handle: ConnectionHandle) {
+        loop.schedule(after: .zero) { [weak self] in
+            self?.onReceive?(HCIPacket(NumberOfCompletedPackets(entries: [CompletedPackets(handle: handle, count: 1)])))
+        }
+    }
+}
+
+/// The beginning of an answer of an attribute server, on the fixed channel of ATT (Core Vol 3 Part A 2.1).
+private struct AttributeAnswer {
+    private static let channel: UInt16 = 4
+    private static let headerSize = 4
+    /// The opcodes of answers (Core Vol 3 Part F 3.4.8).
+    private static let opcodes: Set<UInt8> = [
+        0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x17, 0x19, 0x21,
+    ]
+    /// An opcode without a meaning.
+    private static let unassigned: UInt8 = 0x2D
+    private static let errorResponse: UInt8 = 0x01
+
+    /// Whether the whole answer is in one packet.
+    let isWhole: Bool
+    private let body: [UInt8]
+
+    init?(_ payload: PacketBuffer) {
+        var reader = ByteReader(payload)
+        guard let length: UInt16 = try? reader.integer(at: "Length"),
+            let channel: UInt16 = try? reader.integer(at: "Channel ID"), channel == Self.channel
+        else { return nil }
+        body = reader.rest().bytes
+        guard let opcode = body.first, Self.opcodes.contains(opcode) else { return nil }
+        isWhole = body.count == Int(length)
+    }
+
+    /// Returns the packet of a faulty answer.
+    func changed(by fault: AnswerFault) -> PacketBuffer {
+        switch fault {
+        case .error(let code):
+            // An answer's opcode is that of its request plus one. The handle is unknown here.
+            let request = body[0] == Self.errorResponse ? body[min(1, body.count - 1)] : body[0] - 1
+            return Self.framed([Self.errorResponse, request, 0, 0, code])
+        case .malformed: return Self.framed([Self.unassigned] + body.dropFirst())
+        case .cutShort: return Self.framed(Array(body.dropLast()))
+        case .tooLong: return Self.framed(body, lengthening: 1)
+        case .late, .never: return Self.framed(body)
+        }
+    }
+
+    private static func framed(_ body: [UInt8], lengthening excess: Int = 0) -> PacketBuffer {
+        var packet = PacketBuffer(headroom: ACLPacket.headerSize, capacity: headerSize + body.count)
+        packet.append(integer: UInt16(truncatingIfNeeded: body.count + excess))
+        packet.append(integer: channel)
+        packet.append(contentsOf: body)
+        return packet
+    }
+}
