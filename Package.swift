@@ -241,6 +241,8 @@ let package = Package(
             "VirtualAppTime",
             ["CAppTime", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "ServiceMessages"]
         ),
+        // The words in which the tool and failed tests tell events.
+        module("EventWords", ["AssignedNumbers", "BluetoothService", "BluetoothTypes"]),
         module("SourceChecks"),
         module(
             "Demos",
@@ -253,7 +255,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "PackageWrapping", "SourceChecks",
+                "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "EventWords", "PackageWrapping",
+                "SourceChecks",
                 "Diagnosis",
                 "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
                 "HCI",
@@ -300,7 +303,8 @@ let package = Package(
             dependencies: [
                 "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
                 "Demos", "Diagnosis",
-                "EventLoops", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP", "Security",
+                "EventLoops", "EventWords", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP",
+                "Security",
                 "ServiceMessages", "TestBasics", "harald",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -553,7 +557,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
 if Context.environment["HARALD_RACES"] != nil {
     let watched = [
         "BluetoothServiceTests", "BluetoothSimulationTests", "CoreBluetoothTests", "CoreBluetoothExtrasTests",
-        "CoreBluetoothSwift5Tests", "CryptographyTests", "EmbeddedServiceTests", "EventLoopsTests", "ExamplesTests",
+        "CoreBluetoothSwift5Tests", "CryptographyTests", "EmbeddedServiceTests",
+        "EventLoopsTests", "ExamplesTests",
         "HCITransportsTests",
         "ServiceSocketTests",
     ]

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import EventWords
 import Foundation
 import ServiceMessages
 import Testing

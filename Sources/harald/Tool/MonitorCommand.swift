@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothService
 import EventLoops
+import EventWords
 import Foundation
 import ServiceMessages
 import ServiceProcess

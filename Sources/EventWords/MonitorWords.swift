@@ -4,7 +4,7 @@ import BluetoothTypes
 import Foundation
 
 /// Puts the events of the service into words, a line for each. Remembers the names that earlier events contained.
-struct MonitorWords {
+package struct MonitorWords: Sendable {
     /// The maximum number of remembered names of each kind. Then all are forgotten.
     private static let maximumNames = 10_000
     /// The maximum number of attributes and services in a line.
@@ -19,16 +19,23 @@ struct MonitorWords {
     private var peers: [UUID: String] = [:]
     private var attributes: [AttributeKey: BluetoothUUID] = [:]
 
-    /// Returns the line of an event.
+    /// Creates words without any names.
+    package init() {}
+
+    /// Returns the line of an event: the time of day, and its text.
     ///
     /// - Parameter arrival: The time of day of an event without one, in seconds since 1970.
-    mutating func line(_ event: MonitoredEvent, arrival: Double) -> String {
-        let clock = Self.clock(event.date ?? arrival)
-        guard let message = event.message else { return "\(clock) \(plain(event))" }
+    package mutating func line(_ event: MonitoredEvent, arrival: Double) -> String {
+        "\(Self.clock(event.date ?? arrival)) \(text(of: event))"
+    }
+
+    /// Returns the text of an event, without its time.
+    package mutating func text(of event: MonitoredEvent) -> String {
+        guard let message = event.message else { return plain(event) }
         learn(message, event)
         let app = Self.app(event) ?? "an app"
         let arrow = message.direction == .event ? "←" : "→"
-        return "\(clock) \(app) \(arrow) \(words(message, event))"
+        return "\(app) \(arrow) \(words(message, event))"
     }
 
     /// An event without fields: its subject, and the text of the service.
@@ -88,7 +95,7 @@ struct MonitorWords {
     }
 
     /// Returns the words of a name in camel case: `services discovered` for `servicesDiscovered`.
-    static func spaced(_ name: String) -> String {
+    package static func spaced(_ name: String) -> String {
         // An upper-case letter starts a word, and the abbreviation RSSI is one.
         name.visible.replacing("RSSI", with: " RSSI").reduce(into: "") { words, letter in
             let starts = letter.isUppercase && words.last?.isLowercase == true
@@ -152,7 +159,7 @@ struct MonitorWords {
     // MARK: Time
 
     /// Returns the local time of day, with milliseconds.
-    static func clock(_ date: Double) -> String {
+    package static func clock(_ date: Double) -> String {
         guard (0..<100_000_000_000).contains(date) else { return "??:??:??.???" }
         // Rounded once, so that the seconds carry.
         let milliseconds = Int((date * 1_000).rounded())
