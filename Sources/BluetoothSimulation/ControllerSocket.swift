@@ -19,7 +19,7 @@ final class ControllerSocket {
     private let random: RandomSource
     private var configuration: VirtualControllerConfiguration
     private let log: PacketLog
-    private var isPluggedIn = true
+    private(set) var isPluggedIn = true
     private var lines: UInt64 = 0
     private var earlierQuirks: [ControllerQuirk: Int] = [:]
     private var current: (controller: VirtualController, end: InMemoryTransport, answers: FaultyAnswers)?

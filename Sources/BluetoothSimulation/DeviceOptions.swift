@@ -82,6 +82,9 @@ public struct DeviceOptions: Hashable, Sendable {
     /// An accessory such as a sensor: an address that never changes, and no input or output, so that pairing has no
     /// MITM protection.
     public static let accessory = DeviceOptions(pairingScreen: .none, addressLifetime: nil)
+
+    /// A gateway, such as a small computer that collects values: an address that never changes, and no input or output.
+    public static let gateway = DeviceOptions(pairingScreen: .none, addressLifetime: nil)
 }
 
 extension SystemConfiguration {

@@ -23,6 +23,10 @@ final class DeviceParts {
     private var processes: [WeakProcess] = []
     /// Where the device was before it left everybody's range.
     private var positionInRange: Position?
+    /// The launches whose objects the device keeps, as long as their processes exist.
+    private var kept: [SimulatedApp.Process] = []
+    /// Connects the observers of the world to a new system.
+    var observe: (BluetoothSystem) -> Void = { _ in }
     /// The observers of the lifecycles of apps.
     private var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
 
@@ -43,6 +47,7 @@ final class DeviceParts {
 
     /// Connects a new system to the parts that outlast it, and starts it.
     func begin() {
+        observe(system)
         attention.belongs(to: system)
         system.launcher = apps
         system.observers.add(.managers) { [weak self] observation in
@@ -54,18 +59,23 @@ final class DeviceParts {
 
     /// See ``SimulatedDevice/restart(isLocked:)``.
     func restart(isLocked: Bool) {
+        end()
+        system = makeSystem()
+        system.isLocked = isLocked
+        socket.plugIn()
+        begin()
+    }
+
+    /// Ends all processes and switches the device off.
+    func end() {
         for process in processes { process.connection?.happened(.ended(.deviceRestarted)) }
-        processes = []
+        (processes, kept) = ([], [])
         // The old system launches no app any more.
         system.launcher = nil
         // First of all, since a controller without power sends nothing.
         socket.unplug()
         system.stop()
         attention.forgetAll()
-        system = makeSystem()
-        system.isLocked = isLocked
-        socket.plugIn()
-        begin()
     }
 
     // MARK: Apps
@@ -74,6 +84,12 @@ final class DeviceParts {
     func note(_ connection: InProcessConnection) {
         processes.removeAll { $0.connection == nil }
         processes.append(WeakProcess(connection: connection))
+    }
+
+    /// Keeps a launch until its process ends.
+    func keep(_ process: SimulatedApp.Process) {
+        kept.removeAll { $0.connection.hasEnded }
+        kept.append(process)
     }
 
     /// Adds an observer of the lifecycles of apps.
@@ -99,14 +115,21 @@ final class DeviceParts {
         node.position = place
     }
 
-    func returnToRange() {
-        if let position = positionInRange { node.position = position }
+    /// Brings the device back. Returns whether it was out of range.
+    func returnToRange() -> Bool {
+        guard let position = positionInRange else { return false }
+        node.position = position
         positionInRange = nil
+        return true
     }
 
     /// Unplugs the controller, or plugs it in again.
-    func setController(isPluggedIn: Bool) {
+    ///
+    /// - Returns: Whether that changes anything.
+    func setController(isPluggedIn: Bool) -> Bool {
+        guard isPluggedIn != socket.isPluggedIn else { return false }
         if isPluggedIn { socket.plugIn() } else { socket.unplug() }
+        return true
     }
 
     /// Wraps the host's end of each transport from now on.

@@ -23,10 +23,18 @@ extension SimulatedDevice {
     /// May be called from any thread.
     ///
     /// - Parameter peer: The identifier of the device. If it is not paired the call has no effect.
-    public func forget(_ peer: UUID) {
-        withSystem { system in
+    /// - Returns: Whether it was paired.
+    @discardableResult
+    public func forget(_ peer: UUID) -> Bool {
+        withSystem { [self] system in
+            guard let known = system.bondedPeers.first(where: { $0.identifier == peer }) else {
+                ignored("forget(_:): there is no bond with \(peer)")
+                return false
+            }
+            note("the user forgets \(known.name ?? "a device")")
             // The bonds of a simulated device are in memory, which does not fail.
             try? system.forget(peer)
+            return true
         }
     }
 }

@@ -37,7 +37,8 @@ public struct SimulatedApp: Sendable {
     public func task<Success: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Success
     ) -> Task<Success, any Error> {
-        ServiceLocator.$current.withValue(connection) {
+        if connection.hasEnded { noteUseOfEndedProcess("task(_:)") }
+        return ServiceLocator.$current.withValue(connection) {
             Task(executorPreference: executor, operation: operation)
         }
     }
@@ -52,6 +53,13 @@ public struct SimulatedApp: Sendable {
     ///   - tick: The code to call.
     public func everyInterval(_ interval: Duration, on queue: DispatchQueue, _ tick: @escaping @Sendable () -> Void) {
         let (queue, process) = (AppQueue(queue), process.inner)
+        if connection.hasEnded { noteUseOfEndedProcess("everyInterval(_:on:_:)") }
         process.loop.submit { process.value.everyInterval(interval, on: queue, tick) }
+    }
+
+    private func noteUseOfEndedProcess(_ call: String) {
+        device.world.loop.submit { [self] in
+            device.ignored("\(call) of \(name): the app is \(connection.phase.words)")
+        }
     }
 }

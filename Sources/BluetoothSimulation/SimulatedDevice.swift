@@ -65,9 +65,12 @@ public final class SimulatedDevice: Sendable {
         let apps = SimulatedInstallations()
         let systems = random.split(2)
         let memory = configuration.store == .memory ? MemoryBondStorage(secret: random.split(3)) : nil
-        let makeSystem = Self.systems(of: name, on: socket, loop, systems, configuration, bonds ?? memory)
+        let logger = Self.logger(of: name, in: world)
+        let makeSystem = Self.systems(logger, on: socket, loop, systems, configuration, bonds ?? memory)
         let parts = DeviceParts(socket: socket, log: log, attention: attention, apps: apps, makeSystem: makeSystem)
+        parts.observe = { [weak state] in state?.observe($0, of: name) }
         parts.begin()
+        attention.note = { [weak state] in state?.tell(.changed($0), of: name) }
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world, even if this handle is released.
         state.devices.append(parts)
@@ -89,7 +92,7 @@ public final class SimulatedDevice: Sendable {
 
     /// Returns a function that creates the systems of a device, one after the other.
     private static func systems(
-        of name: String,
+        _ logger: Logger,
         on socket: ControllerSocket,
         _ loop: any EventLoop,
         _ random: RandomSource,
@@ -105,14 +108,16 @@ public final class SimulatedDevice: Sendable {
                 random: starts == 0 ? random : random.split(starts),
                 configuration: configuration,
                 bonds: storage,
-                logger: logger(of: name)
+                logger: logger
             )
         }
     }
 
-    private static func logger(of name: String) -> Logger {
+    static func logger(of name: String, in world: SimulatedWorld) -> Logger {
         var logger = Logger(label: "harald.\(name)")
         logger.logLevel = .warning
+        logger[metadataKey: "seed"] = "\(world.seed)"
+        if let name = world.name { logger[metadataKey: "world"] = "\(name)" }
         return logger
     }
 
@@ -129,22 +134,33 @@ public final class SimulatedDevice: Sendable {
     /// Launches an app on the device.
     ///
     /// Core Bluetooth objects that `body` creates belong to the app, and so do those that are created in their
-    /// callbacks. The app is in the foreground. The system cannot launch it again; see ``install(_:declaring:_:)`` for
-    /// apps that it can.
+    /// callbacks. The device keeps the result of `body` until the process of the app ends.
+    ///
+    /// The app is in the foreground. The system cannot launch it again; see ``install(_:declaring:_:)`` for apps that
+    /// it can.
     ///
     /// - Parameters:
     ///   - name: The name of the app, which identifies it.
     ///   - declaration: The contents of its `Info.plist`.
     ///   - body: Creates the app's objects, on the caller's thread.
-    /// - Returns: The result of `body`, for the caller to keep.
+    /// - Returns: The result of `body`.
     /// - Throws: The error of `body`.
+    @discardableResult
     public func launch<App>(
         _ name: String,
         declaring declaration: AppDeclaration = AppDeclaration(),
         _ body: (SimulatedApp) throws -> App
     ) rethrows -> App {
         let app = openFromOutside(name, declaration)
-        return try ServiceLocator.$current.withValue(app.connection) { try body(app) }
+        let objects = try ServiceLocator.$current.withValue(app.connection) { try body(app) }
+        let kept = LoopBound<Any>(keeping: objects, loop: world.loop)
+        parts.with { parts in
+            parts.apps.note(app.process, of: name)
+            guard !app.connection.hasEnded else { return }
+            app.process.inner.value.keep(kept)
+            parts.keep(app.process)
+        }
+        return objects
     }
 
     private func openFromOutside(_ name: String, _ declaration: AppDeclaration) -> SimulatedApp {
@@ -161,7 +177,7 @@ public final class SimulatedDevice: Sendable {
             declaring: declaration,
             inBackground: launch.isInBackground,
             launchedFor: launch.isInBackground ? launch.restoring : RestoreIdentifiers(),
-            at: SimulatedPlace(app: name, device: self.name, seed: world.seed)
+            at: SimulatedPlace(app: name, device: self.name, seed: world.seed, world: world.name)
         )
         let process = SimulatedProcess(loop: loop)
         process.connection = connection
@@ -203,18 +219,33 @@ public final class SimulatedDevice: Sendable {
     /// - Returns: The app, or nil if none of this name is installed.
     @discardableResult
     public func open(_ name: String) -> SimulatedApp? {
-        parts.with { parts in
+        parts.with { [self] parts in
             if let app = parts.apps.lastLaunch(of: name), app.connection.enter() { return app }
             let restoring = parts.system.identifiersToRestore(of: AppIdentity(name: name))
-            return parts.apps.launch(name, AppLaunch(isInBackground: false, restoring: restoring))
+            let app = parts.apps.launch(name, AppLaunch(isInBackground: false, restoring: restoring))
+            if app == nil { ignored("open(\"\(name)\"): no app of this name is installed") }
+            return app
         }
     }
 
-    /// Returns the last launch of an installed app, or nil before the first.
+    /// Returns the last launch of an app, or nil before the first.
     ///
     /// - Parameter name: The name of the app.
     public func app(_ name: String) -> SimulatedApp? {
         parts.with { $0.apps.lastLaunch(of: name) }
+    }
+
+    /// Returns the objects that the code of a running app has created: the result of the closure of
+    /// ``install(_:declaring:_:)`` or ``launch(_:declaring:_:)``.
+    ///
+    /// The code of an installed app runs as soon as time passes in the world.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the app.
+    ///   - type: The type of the objects.
+    /// - Returns: The objects; nil if the app is not running, its code has not run yet, or they are of another type.
+    public func app<Objects: Sendable>(_ name: String, as type: Objects.Type) -> Objects? {
+        parts.with { $0.apps.lastLaunch(of: name)?.process.inner.value.objects(as: type) }
     }
 
     /// Records that the launch of an app has ended. Called on the loop.
@@ -235,7 +266,10 @@ public final class SimulatedDevice: Sendable {
     ///   - isOn: Whether Bluetooth is on.
     ///   - powerSwitch: The switch that the person uses (behaviours 1.17, 10.16).
     public func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
-        withSystem { $0.setPower(isOn, by: powerSwitch) }
+        withSystem { [self] in
+            note("the user switches Bluetooth \(isOn ? "on" : "off")")
+            $0.setPower(isOn, by: powerSwitch)
+        }
     }
 
     /// Sets an app's permission to use Bluetooth, without a question and without ending the app.
@@ -262,16 +296,76 @@ public final class SimulatedDevice: Sendable {
     ///
     /// - Parameter isPluggedIn: Whether the controller is plugged in.
     public func setController(isPluggedIn: Bool) {
-        let parts = parts
-        world.loop.waitFor { parts.value.setController(isPluggedIn: isPluggedIn) }
+        parts.with { [self] in
+            guard $0.setController(isPluggedIn: isPluggedIn) else {
+                return ignored("the controller is \(isPluggedIn ? "plugged in" : "unplugged") already")
+            }
+            note("the controller is \(isPluggedIn ? "plugged in" : "unplugged")")
+        }
     }
 
     /// Moves the device.
     ///
     /// - Parameter position: The new position, in metres.
     public func move(to position: Position) {
-        let parts = parts
-        world.loop.waitFor { parts.value.node.position = position }
+        parts.with { [self] in
+            $0.node.position = position
+            note("moves to \(position.text)")
+        }
+    }
+
+    // MARK: Faults
+
+    /// A distance at which no device hears another one, in metres.
+    private static let farAway = 1_000_000.0
+
+    /// The fault in this device's answers to requests for its attributes; nil for none. Changes apply to later answers.
+    public var answerFault: AnswerFault? {
+        get { parts.with { $0.answerFault } }
+        set {
+            parts.with { [self] in
+                $0.answerFault = newValue
+                note(newValue.map { "answers requests wrongly: \($0)" } ?? "answers requests correctly")
+            }
+        }
+    }
+
+    /// Takes the device out of the range of all others, until ``returnToRange()``. Its links time out.
+    public func leaveRange() {
+        parts.with { [self] in
+            $0.leaveRange(to: Position(x: Self.farAway))
+            note("leaves the range of the others")
+        }
+    }
+
+    /// Brings the device back to where it was before ``leaveRange()``.
+    public func returnToRange() {
+        parts.with { [self] in
+            guard $0.returnToRange() else { return ignored("returnToRange(): \(name) is in range already") }
+            note("returns to the range of the others")
+        }
+    }
+
+    /// Makes packets between this device and all others get lost, in both directions.
+    ///
+    /// - Parameter share: The share of packets that are lost, from 0 to 1; nil for none beside those that the radio
+    ///   channel loses.
+    public func losePackets(_ share: Double?) {
+        let quality = share.map { AirQuality(lossRate: $0) }
+        parts.with { [self] in
+            let world = world.state.value
+            for other in world.devices.map(\.node) where other !== $0.node {
+                world.radio.setQuality(quality, from: $0.node, to: other)
+                world.radio.setQuality(quality, from: other, to: $0.node)
+            }
+            note(share.map { "loses \(Int(($0 * 100).rounded())) % of its packets" } ?? "loses no packets any more")
+        }
+    }
+
+    /// Erases the bonds of the device and starts it again, as its owner does before a sale. Peers keep their bonds.
+    public func resetToFactorySettings() {
+        for peer in pairedPeers { forget(peer.identifier) }
+        restart()
     }
 
     /// Switches the device off and on again.
@@ -286,8 +380,10 @@ public final class SimulatedDevice: Sendable {
     /// - Parameter isLocked: Whether the device asks for a passcode. Then the system launches no app until
     ///   ``SimulatedPerson/unlocks()`` (behaviour 10.24).
     public func restart(isLocked: Bool = false) {
-        let parts = parts
-        world.loop.waitFor { parts.value.restart(isLocked: isLocked) }
+        parts.with { [self] in
+            note("restarts\(isLocked ? ", and asks for the passcode" : "")")
+            $0.restart(isLocked: isLocked)
+        }
     }
 
     /// The address that the device is advertising with, as captures show it; nil while it is not advertising.

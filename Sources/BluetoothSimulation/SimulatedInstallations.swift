@@ -32,6 +32,9 @@ final class SimulatedInstallations: AppLauncher {
     /// Creates a handle of the device. Nil if the world was released.
     var device: () -> SimulatedDevice? = { nil }
 
+    /// Records the last launch of an app.
+    func note(_ process: SimulatedApp.Process, of name: String) { launched[name] = process }
+
     /// The last launch of an app.
     func lastLaunch(of name: String) -> SimulatedApp? {
         guard let process = launched[name], let device = device() else { return nil }

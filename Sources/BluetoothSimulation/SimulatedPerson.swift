@@ -65,12 +65,18 @@ public final class SimulatedPerson: Sendable {
     ///
     /// - Parameter isOn: Whether airplane mode is on.
     public func switchesAirplaneMode(_ isOn: Bool) {
-        attention.with { $0.system?.setAirplaneMode(isOn) }
+        attention.with {
+            $0.note("the user switches airplane mode \(isOn ? "on" : "off")")
+            $0.system?.setAirplaneMode(isOn)
+        }
     }
 
     /// Unlocks the device after a restart with a passcode (behaviour 10.24).
     public func unlocks() {
-        attention.with { $0.system?.isLocked = false }
+        attention.with {
+            $0.note("the user unlocks the device")
+            $0.system?.isLocked = false
+        }
     }
 
     /// The questions about apps that the person was asked, the oldest first.

@@ -19,13 +19,21 @@ final class SimulatedProcess: AppProcess {
     private var state = State.running
     /// The connection to the service, which ends with the process.
     weak var connection: InProcessConnection?
-    /// The objects that the code of an installed app has created.
+    /// The objects that the code of the app has created.
     private let contents = Contents()
     /// The queue on which that code runs.
     private var main: AppQueue?
 
     private final class Contents: Sendable {
         let kept = Mutex<(any Sendable)?>(nil)
+
+        func release() {
+            let released = kept.withLock { kept in
+                defer { kept = nil }
+                return kept
+            }
+            withExtendedLifetime(released) {}
+        }
     }
 
     init(loop: any EventLoop) {
@@ -61,6 +69,18 @@ final class SimulatedProcess: AppProcess {
         }
     }
 
+    /// Keeps the objects of an app that was launched from outside of the world, until the process ends.
+    func keep(_ objects: LoopBound<Any>) {
+        if case .ended = state { return }
+        contents.kept.withLock { $0 = objects }
+    }
+
+    /// Returns the objects of the app, if they are of a type.
+    func objects<Objects>(as type: Objects.Type) -> Objects? {
+        let kept = contents.kept.withLock { $0 }
+        return kept as? Objects ?? (kept as? LoopBound<Any>)?.value as? Objects
+    }
+
     func suspend() {
         if case .running = state { state = .suspended([]) }
     }
@@ -74,14 +94,11 @@ final class SimulatedProcess: AppProcess {
     func end() {
         state = .ended
         connection?.cut()
-        guard let main else { return }
-        // The app's objects are released where its code ran.
-        loop.deliver(on: main) { [contents] in
-            let kept = contents.kept.withLock { kept in
-                defer { kept = nil }
-                return kept
-            }
-            withExtendedLifetime(kept) {}
+        // What the objects report while they are released belongs to the process, which has ended.
+        let release: @Sendable () -> Void = { [contents, connection] in
+            ServiceLocator.$current.withValue(connection) { contents.release() }
         }
+        // The app's objects are released where its code ran.
+        if let main { loop.deliver(on: main, release) } else { release() }
     }
 }

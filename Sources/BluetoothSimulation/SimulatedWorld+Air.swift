@@ -16,7 +16,10 @@ extension SimulatedWorld {
     /// - Parameter change: Changes the configuration. Called on the loop, before this method returns.
     public func changeAir(_ change: @escaping @Sendable (inout Radio.Configuration) -> Void) {
         let state = state
-        loop.waitFor { change(&state.value.radio.configuration) }
+        loop.waitFor {
+            change(&state.value.radio.configuration)
+            state.value.tell(.changed("the radio channel changes"))
+        }
     }
 
     /// Sets the quality of reception from one device to another.
@@ -35,6 +38,7 @@ extension SimulatedWorld {
         let state = state
         loop.waitFor {
             state.value.radio.setQuality(quality, from: sender.node, to: receiver.node, channel: channel)
+            state.value.tell(.changed("the reception of \(sender.name) changes"), of: receiver.name)
         }
     }
 
@@ -58,5 +62,13 @@ extension SimulatedWorld {
                 write(writer.record(frame, from: world?.names[frame.sender]))
             }
         }
+    }
+
+    /// Changes packets right before they are on the air, for all devices, until the next call.
+    ///
+    /// - Parameter change: Changes a packet; nil to change none. Called on the loop.
+    public func changePackets(_ change: (@Sendable (inout RadioFrame) -> Void)?) {
+        let state = state
+        loop.waitFor { state.value.radio.onSend = change }
     }
 }

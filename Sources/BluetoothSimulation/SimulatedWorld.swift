@@ -19,6 +19,8 @@ public final class SimulatedWorld: Sendable {
     public let loop: any EventLoop
     /// The seed of all randomness in the world.
     public let seed: UInt64
+    /// The name of the world in log lines, such as that of its test; nil if it has none.
+    public let name: String?
     /// The calendar time at which the world began, in seconds since the beginning of 1970, UTC.
     public let calendarStart: TimeInterval
 
@@ -32,6 +34,8 @@ public final class SimulatedWorld: Sendable {
         var devices: [DeviceParts] = []
         /// The name of each device, by its place on the radio channel.
         var names: [RadioNode.ID: String] = [:]
+        /// The observers of the world.
+        var watchers: [Watcher] = []
 
         init(radio: Radio, random: RandomSource) {
             self.radio = radio
@@ -53,11 +57,13 @@ public final class SimulatedWorld: Sendable {
     ///
     /// - Parameters:
     ///   - seed: The seed of all randomness in the world.
+    ///   - name: The name of the world, which log lines contain besides the seed.
     ///   - loop: The event loop that determines the time; by default one in virtual time.
     ///   - calendarStart: The calendar time at which the loop began, in seconds since the beginning of 1970, UTC.
     ///   - configuration: The configuration of the radio channel.
     public init(
         seed: UInt64,
+        named name: String? = nil,
         loop: any EventLoop = VirtualEventLoop(),
         calendarStart: TimeInterval = SimulatedWorld.defaultCalendarStart,
         radio configuration: Radio.Configuration = Radio.Configuration()
@@ -65,6 +71,7 @@ public final class SimulatedWorld: Sendable {
         // If the library is missing, the program ends here with an explanation, not when the first device pairs.
         _ = CryptographyProviders.standard
         self.seed = seed
+        self.name = name
         self.loop = loop
         self.calendarStart = calendarStart
         state = loop.waitFor {
@@ -111,7 +118,7 @@ public final class SimulatedWorld: Sendable {
             configuration.deviceName = name
             configuration.loopStart = calendarStart - Self.defaultCalendarStart
             configure(&configuration)
-            return SimulatedDevice(
+            let device = SimulatedDevice(
                 named: name,
                 in: self,
                 at: position,
@@ -121,6 +128,8 @@ public final class SimulatedWorld: Sendable {
                 bonds: bonds?.value,
                 capture: capture
             )
+            device.note("is switched on at \(position.text)")
+            return device
         }
     }
 
@@ -138,8 +147,9 @@ public final class SimulatedWorld: Sendable {
     /// When the method returns, no callback of an app is running any more, and the requests of the last one have been
     /// handled.
     ///
-    /// Timers of the app itself, such as `DispatchQueue.asyncAfter`, follow the wall clock. With `at: .realTime` they
-    /// fit the world's time. Such a run depends on the timing of the machine, and may differ from the next one.
+    /// Timers of the app itself, such as `DispatchQueue.asyncAfter`, follow the wall clock, unless the world is that of
+    /// a test of `BluetoothTesting`. With `at: .realTime` they fit the world's time. Such a run depends on the timing
+    /// of the machine, and may differ from the next one.
     ///
     /// - Parameters:
     ///   - duration: The time to let pass.

@@ -5,7 +5,7 @@ import ServiceMessages
 /// Logs misuse of the API as Apple's framework does: what the app did that has no effect, and why (behaviour 1.26).
 ///
 /// The prefix `API MISUSE` is Apple's, so that searching for it finds advice. The lines of a simulated app have its
-/// name, its device and the seed of its world as metadata.
+/// name, its device, and the seed and the name of its world as metadata.
 package enum Misuse {
     // Created for each line, because an app may configure logging after the first one.
     private static func logger(of connection: (any ServiceConnection)?) -> Logger {
@@ -17,7 +17,11 @@ package enum Misuse {
     /// Returns the metadata of the log lines of an app.
     package static func metadata(of connection: (any ServiceConnection)?) -> Logger.Metadata {
         guard let place = connection?.place else { return [:] }
-        return ["app": "\(place.app)", "device": "\(place.device)", "seed": "\(place.seed)"]
+        var metadata: Logger.Metadata = [
+            "app": "\(place.app)", "device": "\(place.device)", "seed": "\(place.seed)",
+        ]
+        if let world = place.world { metadata["world"] = "\(world)" }
+        return metadata
     }
 
     /// The environment variable that switches strict mode on, with the value `error`.
@@ -38,6 +42,8 @@ package enum Misuse {
     ///   - text: What the app did, and why it had no effect.
     ///   - connection: The app's connection; by default that of the running callback, if there is one.
     package static func report(_ text: String, by connection: (any ServiceConnection)? = ServiceLocator.current) {
+        // The objects of a process that has ended are released as they are; that is no fault of the app.
+        if let connection, connection.hasEnded { return }
         logger(of: connection).error("API MISUSE: \(text)")
         connection?.noteMisuse(text)
     }

@@ -16,6 +16,12 @@ package final class LoopBound<Value>: @unchecked Sendable {
         self.loop = loop
     }
 
+    /// Binds a value to `loop` from another thread, which may go on to use only what is safe on any thread.
+    package init(keeping value: Value, loop: any EventLoop) {
+        parcel = Parcel(value)
+        self.loop = loop
+    }
+
     deinit {
         if loop.isCurrent {
             parcel.value = nil

@@ -193,7 +193,7 @@ import Testing
         let (beacon, app) = one.launch("beacon") { (Beacon(), $0) }
         world.run(for: .seconds(1))
         #expect(one.advertisedAddress != nil)
-        isForced ? app.forceQuit() : app.removeFromMemory()
+        _ = isForced ? app.forceQuit() : app.removeFromMemory()
         world.run(for: .seconds(1))
         #expect(one.advertisedAddress == nil)
         #expect(app.phase == .notRunning(isForced ? .forceQuit : .removedFromMemory))

@@ -123,7 +123,10 @@ package final class InProcessConnection: ServiceConnection {
         for outlet in open.values { outlet.close() }
     }
 
-    private var isOver: Bool { isCut.load(ordering: .acquiring) }
+    private var isOver: Bool { hasEnded }
+
+    /// Whether the connection was cut, because the app's process has ended.
+    package var hasEnded: Bool { isCut.load(ordering: .acquiring) }
 
     /// Reports the misuse to the observers of the system.
     package func noteMisuse(_ text: String) {

@@ -31,6 +31,8 @@ final class Attention {
     }
 
     var observers: [(PairingAlert) -> Void] = []
+    /// Reports what the user does, in words.
+    var note: (String) -> Void = { _ in }
     /// The person's answer to apps that want to use Bluetooth.
     var permits: (PermissionQuestion) -> PermissionAnswer = { _ in .deny }
     /// The questions that the person was asked, the oldest first.
@@ -112,6 +114,7 @@ final class Attention {
         guard let index = shown.firstIndex(where: { $0.number == number && !$0.isAnswered }) else { return }
         let reaction = reaction(to: shown[index].alert, number)
         guard reaction != .wait else { return }
+        note(reaction.words)
         shown[index].isAnswered = true
         shown[index].answer(reaction)
     }
@@ -195,9 +198,12 @@ extension Attention: PermissionPrompter {
         let open = openQuestions
         openQuestions = []
         for (question, answer) in open {
-            switch permits(question) {
-            case .allow: answer(true)
-            case .deny: answer(false)
+            let decision = permits(question)
+            switch decision {
+            case .allow, .deny:
+                let allows = decision == .allow
+                note("the user \(allows ? "allows" : "does not allow") \(question.app) to use Bluetooth")
+                answer(allows)
             case .wait: openQuestions.append((question, answer))
             }
         }

@@ -46,4 +46,14 @@ public enum PairingReaction: Hashable, Sendable {
     case type(String)
     /// Does nothing, for now or forever.
     case wait
+
+    /// The reaction, for the story of a world.
+    var words: String {
+        switch self {
+        case .accept: "the user accepts the pairing"
+        case .decline: "the user declines the pairing"
+        case .type(let digits): "the user types \(digits)"
+        case .wait: "the user does nothing"
+        }
+    }
 }

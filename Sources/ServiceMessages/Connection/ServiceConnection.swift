@@ -8,12 +8,15 @@ public struct SimulatedPlace: Hashable, Sendable {
     public let device: String
     /// The seed of the world.
     public let seed: UInt64
+    /// The name of the world, such as that of a test; nil if it has none.
+    public let world: String?
 
     /// Creates the place of an app.
-    public init(app: String, device: String, seed: UInt64) {
+    public init(app: String, device: String, seed: UInt64, world: String? = nil) {
         self.app = app
         self.device = device
         self.seed = seed
+        self.world = world
     }
 }
 
@@ -103,6 +106,9 @@ public protocol ServiceConnection: Sendable {
     /// The time that the app's code follows, if it is simulated; nil for that of this machine.
     var timekeeper: AppTimekeeper? { get }
 
+    /// Whether the app's process has ended, in a simulation. Its objects may be released later than that.
+    var hasEnded: Bool { get }
+
     /// Reports a call of the app that has no effect, and why, to the observers of the service. The app's own log has it
     /// already (behaviour 1.26).
     ///
@@ -119,6 +125,9 @@ extension ServiceConnection {
 
     /// By default, the app follows the clock of this machine.
     public var timekeeper: AppTimekeeper? { nil }
+
+    /// By default, the process exists as long as the connection.
+    public var hasEnded: Bool { false }
 
     /// By default, there are no observers.
     public func noteMisuse(_ text: String) {}

@@ -100,7 +100,7 @@ import Testing
         #expect(!read.isEmpty)
         #expect(Set(read) == ["15"])
         scene.sensor.answerFault = .late(.seconds(7))
-        let late = scene.run(seconds: 12)
+        let late = scene.run(seconds: 40)
         #expect(late.contains("failed"))
     }
 
@@ -143,7 +143,7 @@ import Testing
         let other = Journal()
         let again = scene.phone.launch("again") { app in
             let manager = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "again"))
-            app.task { try await Self.follow(on: manager, scene.world, other) }
+            app.task { [world = scene.world] in try await Self.follow(on: manager, world, other) }
             return manager
         }
         withExtendedLifetime(again) { _ = scene.run(seconds: 30) }

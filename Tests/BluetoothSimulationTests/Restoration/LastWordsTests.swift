@@ -43,7 +43,7 @@ import Testing
         switch moment {
         case .afterTheRun: app.removeFromMemory()
         case .betweenTwoSteps: break
-        case .onAnotherThread: await Task.detached { app.removeFromMemory() }.value
+        case .onAnotherThread: _ = await Task.detached { app.removeFromMemory() }.value
         }
         world.world.run(for: .seconds(60))
         #expect(collected.take().isEmpty)

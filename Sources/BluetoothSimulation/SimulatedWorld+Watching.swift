@@ -1,0 +1,90 @@
+import BluetoothService
+import EventLoops
+import Logging
+import Radio
+
+/// An event in a world, for tools that tell its story.
+package enum WorldEvent: Sendable {
+    /// An event in the system of a device.
+    case observed(Observation)
+    /// A call that changed a device or its surroundings, in words.
+    case changed(String)
+    /// A call without effect, and why.
+    case ignored(String)
+}
+
+extension SimulatedWorld {
+    /// An observer of a world, and the kinds of events in systems that it receives.
+    struct Watcher {
+        let kinds: Observation.Kinds
+        let receive: @Sendable (_ device: String, WorldEvent) -> Void
+    }
+
+    /// Adds an observer of the world: of all its devices, also later ones, and over restarts.
+    ///
+    /// - Parameters:
+    ///   - kinds: The kinds of events in systems. Calls are always reported.
+    ///   - observer: Called on the loop with the name of the device. The name is empty for the radio channel.
+    package func watch(
+        _ kinds: Observation.Kinds,
+        _ observer: @escaping @Sendable (_ device: String, WorldEvent) -> Void
+    ) {
+        let state = state
+        loop.waitFor { state.value.add(Watcher(kinds: kinds, receive: observer)) }
+    }
+
+    /// Ends all processes of apps and switches all devices off, for good.
+    ///
+    /// Apps that hold a ``SimulatedApp`` or a ``SimulatedDevice`` keep their world in memory until then.
+    public func end() {
+        let state = state
+        loop.waitFor {
+            for device in state.value.devices { device.end() }
+            state.value.watchers = []
+        }
+    }
+}
+
+extension SimulatedWorld.State {
+    func add(_ watcher: SimulatedWorld.Watcher) {
+        watchers.append(watcher)
+        for device in devices {
+            Self.observe(device.system, of: names[device.node.id] ?? "", by: watcher)
+        }
+    }
+
+    /// Connects the watchers to a new system of a device.
+    func observe(_ system: BluetoothSystem, of device: String) {
+        for watcher in watchers { Self.observe(system, of: device, by: watcher) }
+    }
+
+    private static func observe(_ system: BluetoothSystem, of device: String, by watcher: SimulatedWorld.Watcher) {
+        let receive = watcher.receive
+        system.observers.add(watcher.kinds) { receive(device, .observed($0)) }
+    }
+
+    func tell(_ event: WorldEvent, of device: String = "") {
+        for watcher in watchers { watcher.receive(device, event) }
+    }
+}
+
+extension SimulatedDevice {
+    /// Reports a change of the device. Called on the loop.
+    func note(_ text: String) { world.state.value.tell(.changed(text), of: name) }
+
+    /// Reports a call without effect, to the log too. Called on the loop.
+    func ignored(_ text: String) {
+        Self.logger(of: name, in: world).warning("a call had no effect: \(text)")
+        world.state.value.tell(.ignored(text), of: name)
+    }
+}
+
+extension Position {
+    /// The coordinates, in metres.
+    var text: String { "(\((z == 0 ? [x, y] : [x, y, z]).map(Self.text).joined(separator: ", ")))" }
+
+    private static func text(_ coordinate: Double) -> String {
+        let whole = Int64(exactly: coordinate)
+        return whole.map { "\($0)" } ?? "\(coordinate)"
+    }
+}
