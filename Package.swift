@@ -44,6 +44,8 @@ let package = Package(
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreBluetoothExtras", targets: ["CoreBluetoothExtras"]),
         .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
+        // For tests: it links Swift Testing and XCTest.
+        .library(name: "BluetoothTesting", targets: ["BluetoothTesting"]),
         // The service itself, and the messages between it and apps, for programs that use them without CoreBluetooth.
         .library(name: "BluetoothService", targets: ["BluetoothService", "ServiceMessages"]),
         .executable(name: "harald", targets: ["harald"]),
@@ -243,6 +245,13 @@ let package = Package(
         ),
         // The words in which the tool and failed tests tell events.
         module("EventWords", ["AssignedNumbers", "BluetoothService", "BluetoothTypes"]),
+        module(
+            "BluetoothTesting",
+            [
+                "BluetoothService", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "EventWords",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]
+        ),
         module("SourceChecks"),
         module(
             "Demos",
@@ -320,6 +329,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        tests("BluetoothTesting", ["BluetoothSimulation", "CoreBluetooth", "TestBasics"]),
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops", ["TestBasics"]),
@@ -556,8 +566,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
 // Races/run sets this: what has threads or sockets is built once more, for ThreadSanitizer, and nothing else.
 if Context.environment["HARALD_RACES"] != nil {
     let watched = [
-        "BluetoothServiceTests", "BluetoothSimulationTests", "CoreBluetoothTests", "CoreBluetoothExtrasTests",
-        "CoreBluetoothSwift5Tests", "CryptographyTests", "EmbeddedServiceTests",
+        "BluetoothServiceTests", "BluetoothSimulationTests", "BluetoothTestingTests", "CoreBluetoothTests",
+        "CoreBluetoothExtrasTests", "CoreBluetoothSwift5Tests", "CryptographyTests", "EmbeddedServiceTests",
         "EventLoopsTests", "ExamplesTests",
         "HCITransportsTests",
         "ServiceSocketTests",

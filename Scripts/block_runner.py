@@ -151,6 +151,8 @@ def linking(folder: Path) -> list[str]:
         for line in shlex.split((BUILD / f"{product}.product/Objects.LinkFileList").read_text()):
             if f"/{product.replace('-', '_')}.build/" not in line:
                 objects[line] = None
+    # Only tests link it.
+    objects |= dict.fromkeys(map(str, sorted((BUILD / "BluetoothTesting.build").glob("*.o"))))
     listed = folder / "objects"
     listed.write_text("\n".join(map(shlex.quote, objects)) + "\n")
     return [f"@{listed}", "-lstdc++", "-ldl"]

@@ -14,8 +14,10 @@ let package = Package(
     targets: [
         .target(
             name: "Documented",
-            dependencies: ["CoreBluetooth", "CoreBluetoothExtras", "BluetoothSimulation", "BluetoothService"]
-                .map { .product(name: $0, package: "harald") },
+            dependencies: [
+                "CoreBluetooth", "CoreBluetoothExtras", "BluetoothSimulation", "BluetoothTesting", "BluetoothService",
+            ]
+            .map { .product(name: $0, package: "harald") },
             path: "Documented"
         )
     ]

@@ -1,5 +1,5 @@
 import BluetoothService
-import BluetoothSimulation
+import BluetoothTesting
 import CoreBluetooth
 import Foundation
 import Radio
@@ -9,6 +9,6 @@ import Testing
 /// An app in the central role.
 private final class Finder: NSObject, Sendable {}
 
-private func test(world: SimulatedWorld, phone: SimulatedDevice, sensor: SimulatedDevice, app: SimulatedApp) async throws {
+private func test(world: TestWorld, phone: SimulatedDevice, sensor: SimulatedDevice, app: SimulatedApp) async throws {
     // BLOCK
 }

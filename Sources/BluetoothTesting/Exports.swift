@@ -1,0 +1,4 @@
+// One import makes worlds, devices and apps available to tests. The default arguments of expectations need Testing,
+// in tests of XCTest too.
+@_exported import BluetoothSimulation
+@_exported import Testing

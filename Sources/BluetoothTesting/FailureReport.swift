@@ -1,0 +1,70 @@
+import Foundation
+
+/// The explanation of a failure in a world: texts for the log, and files to keep.
+struct FailureReport {
+    /// The number of lines of the story in the log. The file has all of them.
+    static let maximumLines = 60
+    /// The longest name of a file, in characters.
+    static let maximumName = 80
+
+    let world: TestWorld
+    /// The argument of `swift test --filter` that runs this test alone.
+    let filter: String
+
+    /// The texts for a failure. A later failure of the same test has only what was not shown before.
+    ///
+    /// - Parameter shown: The lines of the story that earlier failures cover; nil for the first one. Updated.
+    func comments(after shown: inout Int?) -> [String] {
+        let time = "the world's time: \(WorldTime.text(world.story.time))"
+        let lines = world.story.lines()
+        let all = lines.count + world.story.dropped
+        defer { shown = all }
+        guard let shown else { return [repetition, time, story(lines, of: all, "the story"), misuse] }
+        return all > shown ? [time, story(lines, of: all - shown, "the story since the last failure")] : [time]
+    }
+
+    /// The seed, and how to run the test again.
+    var repetition: String {
+        "seed \(world.seed); to repeat: HARALD_SEED=\(world.seed) swift test --filter '\(filter)'"
+    }
+
+    private func story(_ lines: [String], of count: Int, _ name: String) -> String {
+        guard !lines.isEmpty else { return "\(name) is empty: no device was added to the world" }
+        let shown = lines.suffix(min(Self.maximumLines, count))
+        let title = shown.count == count ? "\(name):" : "\(name), the last \(shown.count) of \(count) lines:"
+        return ([title] + shown).joined(separator: "\n")
+    }
+
+    private var misuse: String {
+        let lines = world.misuse
+        guard !lines.isEmpty else { return "no app misused the API" }
+        return (["misuse of the API:"] + lines.prefix(Self.maximumLines)).joined(separator: "\n")
+    }
+
+    /// The captures, and the whole story.
+    var files: [WorldFile] {
+        let dropped = world.story.dropped
+        let note = dropped > 0 ? ["(\(dropped) earlier lines were dropped)"] : []
+        let text = ([repetition] + note + world.story.lines()).joined(separator: "\n") + "\n"
+        let files = [WorldFile(name: "story.txt", octets: [UInt8](text.utf8))] + (world.recordings?.files ?? [])
+        let start = "\(Self.fileName(world.name)) seed \(world.seed)"
+        return files.map { WorldFile(name: "\(start) \($0.name)".plain, octets: $0.octets) }
+    }
+
+    private static func fileName(_ name: String) -> String {
+        String(name.prefix(maximumName))
+    }
+
+    /// Writes the files into a directory.
+    func write(to directory: URL) throws {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        for file in files { try Data(file.octets).write(to: directory.appending(path: file.name)) }
+    }
+}
+
+extension String {
+    /// The text with a hyphen for each run of characters that do not belong in the name of a file.
+    fileprivate var plain: String {
+        split { !($0.isASCII && ($0.isLetter || $0.isNumber)) && !"._".contains($0) }.joined(separator: "-")
+    }
+}

@@ -1,0 +1,162 @@
+import BluetoothService
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Synchronization
+import Testing
+
+/// The simulated world of the running test.
+///
+/// Tests with the trait ``Testing/Trait/world`` have one of their own for each test case. In a ``WorldTestCase`` the
+/// property of the same name takes the place of this one.
+///
+/// - Precondition: The test or its suite has the trait, and the code runs in a task of the test.
+public var world: TestWorld {
+    guard let world = TestWorld.slot?.world else {
+        preconditionFailure(
+            "there is no world here: give the test or its suite the trait .world, and use it in tasks of the test only"
+        )
+    }
+    return world
+}
+
+/// A ``BluetoothSimulation/SimulatedWorld`` for one test: with time that the test waits for, expectations with
+/// deadlines, and a record of what happened for the report of a failure.
+///
+/// Its methods that let time pass have two forms. The asynchronous ones run the world on a thread of its own, and the
+/// others on the thread of the caller, for XCTest. Call methods of one world one after the other.
+public final class TestWorld: Sendable {
+    /// The number of calls and misuses of which the world keeps the text.
+    static let maximumLines = 1_000
+
+    /// The world of the running test.
+    @TaskLocal static var slot: WorldSlot?
+
+    /// The simulated world beneath, for everything that this class does not forward.
+    public let simulation: SimulatedWorld
+    /// The name of the test.
+    public let name: String
+    /// Records issues, which Swift Testing and XCTest do in different ways.
+    let report: @Sendable (WorldIssue) -> Void
+    let story = WorldStory()
+    let executor: WorldExecutor
+    let recordings: WorldRecordings?
+    private let checked = Mutex(0)
+
+    /// Creates a world.
+    ///
+    /// - Parameters:
+    ///   - seed: The seed of all randomness in the world.
+    ///   - name: The name of the test.
+    ///   - keepsCaptures: Whether to keep captures of the air and of each device for the report of a failure.
+    ///   - report: Records an issue.
+    init(seed: UInt64, name: String, keepsCaptures: Bool, report: @escaping @Sendable (WorldIssue) -> Void) {
+        let simulation = SimulatedWorld(seed: seed, named: name)
+        let recordings = keepsCaptures ? WorldRecordings() : nil
+        (self.simulation, self.name, self.report, self.recordings) = (simulation, name, report, recordings)
+        executor = WorldExecutor(name)
+        // The loop keeps the observer, and this object keeps the loop.
+        let loop = simulation.loop
+        simulation.watch(WorldStory.kinds) { [story] device, event in
+            story.add(WorldStory.Entry(time: loop.now - .zero, device: device, event: event))
+        }
+        if let air = recordings?.air { simulation.captureAir { air.write($0) } }
+    }
+
+    /// The seed of all randomness in the world: that of the trait or test case, or `HARALD_SEED` of the environment.
+    public var seed: UInt64 { simulation.seed }
+
+    /// The time since the world began.
+    public var now: Duration { simulation.now }
+
+    /// The clock of the world, for `Task.sleep(for:clock:)` and other uses of a clock.
+    public var clock: SimulatedClock { simulation.clock }
+
+    /// Adds a device to the world and switches it on.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the device, also its GAP device name.
+    ///   - position: The position of the device, in metres.
+    ///   - options: The kind of the device, such as `.phone`, `.accessory` or `.gateway`.
+    /// - Returns: The device.
+    @discardableResult
+    public func addDevice(
+        named name: String,
+        at position: Position = Position(),
+        _ options: DeviceOptions = .phone
+    ) -> SimulatedDevice {
+        let packets = recordings?.addDevice(named: name)
+        return simulation.addDevice(named: name, at: position, options: options, capture: packets.map { $0.write })
+    }
+
+    /// Changes the radio channel for all devices: range, packet loss, noise and sources of interference.
+    ///
+    /// - Parameter change: Changes the configuration.
+    public func changeAir(_ change: @escaping @Sendable (inout Radio.Configuration) -> Void) {
+        simulation.changeAir(change)
+    }
+
+    /// Sets the quality of reception from one device to another.
+    ///
+    /// - Parameters:
+    ///   - quality: The quality, or nil for that of the radio channel.
+    ///   - sender: The sending device. The opposite direction is not affected.
+    ///   - receiver: The receiving device.
+    public func setQuality(_ quality: AirQuality?, from sender: SimulatedDevice, to receiver: SimulatedDevice) {
+        simulation.setQuality(quality, from: sender, to: receiver)
+    }
+
+    /// The misuse of the API by apps so far: the world's time, the device, the app, and why the call had no effect.
+    ///
+    /// A thousand of them are kept.
+    public var misuse: [String] { story.misuse }
+
+    /// Ends everything in the world, and lets the apps release their objects.
+    func end() {
+        simulation.end()
+        simulation.run(for: .zero)
+    }
+
+    /// Returns the misuse since the last call of this method.
+    func takeMisuse() -> [String] {
+        let all = story.misuse
+        return checked.withLock { checked in
+            defer { checked = all.count }
+            return [String](all.dropFirst(checked))
+        }
+    }
+}
+
+/// An issue of a test in a world.
+struct WorldIssue: Sendable {
+    let text: String
+    /// The place in the test; nil for the test as a whole.
+    let place: SourceLocation?
+}
+
+/// Holds the world of a test until the test has ended. A task that survives the test keeps this object, but not the
+/// world.
+final class WorldSlot: Sendable {
+    private let content: Mutex<TestWorld?>
+    /// The number of lines of the story that the reports of failures cover; nil before the first failure.
+    private let shown = Mutex<Int?>(nil)
+    /// Whether a trait closer to the test has replaced this world by its own.
+    private let replaced = Atomic(false)
+
+    init(_ world: TestWorld) {
+        content = Mutex(world)
+    }
+
+    var world: TestWorld? { content.withLock { $0 } }
+
+    var hasFailed: Bool { shown.withLock { $0 != nil } }
+
+    var isReplaced: Bool { replaced.load(ordering: .relaxed) }
+
+    func replace() { replaced.store(true, ordering: .relaxed) }
+
+    func clear() { content.withLock { $0 = nil } }
+
+    /// Returns the texts for a failure.
+    func explain(by report: FailureReport) -> [String] { shown.withLock { report.comments(after: &$0) } }
+}

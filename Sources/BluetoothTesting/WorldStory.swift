@@ -1,0 +1,96 @@
+import BluetoothService
+import DequeModule
+import EventWords
+import Synchronization
+
+/// The events of a world, for the report of a failure. They are put into words when someone asks for them.
+final class WorldStory: Sendable {
+    /// The number of events that are kept. Older ones are dropped, except for the names that they contain.
+    static let maximumEntries = 20_000
+    /// The kinds of events in systems that the story consists of.
+    static let kinds: Observation.Kinds = [
+        .state, .managers, .messages, .links, .notices, .misuse, .trouble, .security,
+    ]
+
+    struct Entry: Sendable {
+        let time: Duration
+        let device: String
+        let event: WorldEvent
+    }
+
+    private struct State {
+        var entries = Deque<Entry>()
+        var dropped = 0
+        /// The words as of the first entry that is kept, by device.
+        var words: [String: MonitorWords] = [:]
+        var messages = 0
+        var time = Duration.zero
+        var misuse: [String] = []
+        var ignored: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// The time of the world, as far as the story knows.
+    var time: Duration { state.withLock { $0.time } }
+    /// The number of requests of apps, and of events for them.
+    var messages: Int { state.withLock { $0.messages } }
+    /// The misuse of the API, as lines.
+    var misuse: [String] { state.withLock { $0.misuse } }
+    /// The calls of the test that had no effect, as lines.
+    var ignored: [String] { state.withLock { $0.ignored } }
+    /// The number of events that were dropped.
+    var dropped: Int { state.withLock { $0.dropped } }
+
+    func move(to time: Duration) {
+        state.withLock { $0.time = max($0.time, time) }
+    }
+
+    func add(_ entry: Entry) {
+        state.withLock { state in
+            state.time = max(state.time, entry.time)
+            state.entries.append(entry)
+            note(entry, &state)
+            guard state.entries.count > Self.maximumEntries, let oldest = state.entries.popFirst() else { return }
+            // For the names that later lines use.
+            _ = Self.line(oldest, &state.words)
+            state.dropped += 1
+        }
+    }
+
+    private func note(_ entry: Entry, _ state: inout State) {
+        switch entry.event {
+        case .observed(let observation):
+            switch observation.content {
+            case .requested, .told: state.messages += 1
+            case .misused(let text, isToldToApp: _) where state.misuse.count < TestWorld.maximumLines:
+                let app = observation.subject.app?.name ?? "an app"
+                state.misuse.append("\(WorldTime.text(entry.time)) \(entry.device): \(app): \(text)")
+            default: break
+            }
+        case .ignored(let text) where state.ignored.count < TestWorld.maximumLines:
+            state.ignored.append("\(WorldTime.text(entry.time)) \(entry.device): \(text)")
+        case .ignored, .changed: break
+        }
+    }
+
+    /// Returns the story as lines: who did what, and when.
+    func lines() -> [String] {
+        var (entries, words) = state.withLock { ($0.entries, $0.words) }
+        defer { entries.removeAll() }
+        return entries.map { Self.line($0, &words) }
+    }
+
+    private static func line(_ entry: Entry, _ words: inout [String: MonitorWords]) -> String {
+        let start = entry.device.isEmpty ? WorldTime.text(entry.time) : "\(WorldTime.text(entry.time)) \(entry.device):"
+        switch entry.event {
+        case .changed(let text): return "\(start) \(text)"
+        case .ignored(let text): return "\(start) NO EFFECT: \(text)"
+        case .observed(let observation):
+            let event = MonitoredEvent(observation, showsContents: true)
+            let text = words[entry.device, default: MonitorWords()].text(of: event)
+            guard case .misused = observation.content else { return "\(start) \(text)" }
+            return "\(start) API MISUSE: \(text)"
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+/// A trait that gives each test case a simulated world, ``world``.
+///
+/// A failure in such a test, of any kind, comes with the seed and how to repeat it, the time of the world, the story of
+/// what happened, and the misuse of the API by apps. The captures of all devices and of the air are attached, and so is
+/// the whole story; `swift test --attachments-path DIR` keeps them.
+///
+/// The test fails if an app has misused the API, and if one of its own calls had no effect, such as the crash of an app
+/// that has ended.
+public struct WorldTrait: TestTrait, SuiteTrait, TestScoping {
+    /// The consequence of misuse of the API by apps.
+    public enum MisuseRule: Hashable, Sendable {
+        /// The test fails. The default.
+        case fails
+        /// The test may succeed. ``TestWorld/misuse`` has what happened.
+        case isAllowed
+    }
+
+    let seed: UInt64
+    let misuse: MisuseRule
+    let keepsCaptures: Bool
+
+    /// Whether the trait of a suite is that of its tests.
+    public var isRecursive: Bool { true }
+
+    /// Returns this trait for each test case.
+    public func scopeProvider(for test: Test, testCase: Test.Case?) -> WorldTrait? {
+        test.isSuite || testCase == nil ? nil : self
+    }
+
+    /// Runs a test case in a world of its own.
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let scope = WorldScope(test, self)
+        TestWorld.slot?.replace()
+        try await TestWorld.$slot.withValue(scope.slot) {
+            try await IssueHandlingTrait.compactMapIssues { scope.explain($0) }
+                .provideScope(for: test, testCase: testCase) { try await scope.perform(function) }
+        }
+        scope.attachFiles { Attachment.record($0.octets, named: $0.name, sourceLocation: test.sourceLocation) }
+        await scope.end()
+    }
+}
+
+extension Trait where Self == WorldTrait {
+    /// Gives each test case a simulated world with seed 1, ``BluetoothTesting/world``.
+    public static var world: WorldTrait { .world() }
+
+    /// Gives each test case a simulated world, ``BluetoothTesting/world``.
+    ///
+    /// The variable `HARALD_SEED` of the environment takes precedence over `seed`.
+    ///
+    /// - Parameters:
+    ///   - seed: The seed of all randomness in the world.
+    ///   - misuse: The consequence of misuse of the API by apps.
+    ///   - keepsCaptures: Whether captures of the devices and the air are kept for the report of a failure. Tests with
+    ///     many hours of traffic save time without.
+    public static func world(
+        seed: UInt64 = WorldSeed.standard,
+        misuse: WorldTrait.MisuseRule = .fails,
+        keepsCaptures: Bool = true
+    ) -> WorldTrait {
+        WorldTrait(seed: seed, misuse: misuse, keepsCaptures: keepsCaptures)
+    }
+}
+
+/// The seeds of tests.
+public enum WorldSeed {
+    /// The seed of tests without one of their own.
+    public static let standard: UInt64 = 1
+    /// The environment variable with the seed for all tests of a run.
+    public static let variable = "HARALD_SEED"
+
+    /// Returns the seed of the environment, or else that of the test; and a complaint about the environment.
+    static func chosen(
+        _ seed: UInt64,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> (seed: UInt64, complaint: String?) {
+        guard let text = environment[variable] else { return (seed, nil) }
+        guard let chosen = UInt64(text) else { return (seed, "\(variable) is no number from 0 on: \(text)") }
+        return (chosen, nil)
+    }
+}
+
+/// One test case in its world.
+struct WorldScope: Sendable {
+    let slot: WorldSlot
+    private let test: Test
+    private let trait: WorldTrait
+    private let complaint: String?
+
+    init(_ test: Test, _ trait: WorldTrait) {
+        let (seed, complaint) = WorldSeed.chosen(trait.seed)
+        (self.test, self.trait, self.complaint) = (test, trait, complaint)
+        slot = WorldSlot(
+            TestWorld(seed: seed, name: test.name, keepsCaptures: trait.keepsCaptures) {
+                Issue.record(Comment(rawValue: $0.text), sourceLocation: $0.place ?? test.sourceLocation)
+            }
+        )
+    }
+
+    /// Runs the test, and checks at its end that nothing was misused.
+    func perform(_ function: @Sendable () async throws -> Void) async throws {
+        if let complaint { Issue.record(Comment(rawValue: complaint), sourceLocation: test.sourceLocation) }
+        do {
+            try await function()
+        } catch let error where isIssue(error) {
+            // Swift Testing would record it outside of this scope, and so without an explanation.
+            Issue.record(error, sourceLocation: test.sourceLocation)
+        }
+        guard let world = slot.world, !slot.isReplaced else { return }
+        await world.check(trait.misuse, at: test.sourceLocation)
+    }
+
+    /// Whether an error that ends the test is recorded as an issue. The others have been recorded before, or cancel the
+    /// test.
+    private func isIssue(_ error: any Error) -> Bool {
+        !(error is ExpectationFailedError) && !(error is CancellationError) && !Task.isCancelled
+    }
+
+    /// Adds the explanation to an issue.
+    func explain(_ issue: Issue) -> Issue {
+        guard issue.isFailure, !slot.isReplaced, let world = slot.world else { return issue }
+        var explained = issue
+        let report = FailureReport(world: world, filter: filter)
+        explained.comments += slot.explain(by: report).map { Comment(rawValue: $0) }
+        return explained
+    }
+
+    /// Attaches the files to a test that has failed.
+    func attachFiles(_ attach: (WorldFile) -> Void) {
+        guard slot.hasFailed, let world = slot.world else { return }
+        for file in FailureReport(world: world, filter: filter).files { attach(file) }
+    }
+
+    /// Ends the world, so that nothing keeps it.
+    func end() async {
+        guard let world = slot.world else { return }
+        slot.clear()
+        await withTaskExecutorPreference(world.executor) { world.end() }
+    }
+
+    private var filter: String {
+        let names = [test.id.moduleName] + test.id.nameComponents
+        // The parentheses would be part of a regular expression.
+        let path = String(names.joined(separator: "/").prefix { $0 != "(" })
+        return path.replacing("/", with: ".", maxReplacements: 1)
+    }
+}
+
+extension TestWorld {
+    /// Checks at the end of a test that no app has misused the API, and that all calls of the test had an effect.
+    func check(_ rule: WorldTrait.MisuseRule, at place: SourceLocation?) async {
+        await withTaskExecutorPreference(executor) { [self] in checkHere(rule, at: place) }
+    }
+
+    func checkHere(_ rule: WorldTrait.MisuseRule, at place: SourceLocation?) {
+        if rule == .fails { _ = checkMisuse(at: place) }
+        let ignored = story.ignored
+        guard !ignored.isEmpty else { return }
+        let title = ignored.count == 1 ? "a call had no effect:" : "\(ignored.count) calls had no effect:"
+        report(WorldIssue(text: ([title] + ignored).joined(separator: "\n"), place: place))
+    }
+}

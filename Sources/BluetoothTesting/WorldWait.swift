@@ -1,0 +1,128 @@
+import CoreBluetooth
+import EventLoops
+import Synchronization
+
+/// Something that a test waits for, and the text of its failure.
+struct WorldWait: Sendable {
+    /// The longest time to let pass.
+    let limit: Duration
+    /// The condition that ends the wait, evaluated after each event.
+    let condition: @Sendable () -> Bool
+    /// Returns what is wrong at the end, or nil. Receives whether the condition was met, and when the wait began and
+    /// ended.
+    let fault: @Sendable (_ isMet: Bool, _ start: Duration, _ end: Duration) -> String?
+
+    /// A condition that becomes true.
+    static func condition(
+        _ condition: @escaping @Sendable () -> Bool,
+        _ what: String?,
+        within limit: Duration
+    ) -> WorldWait {
+        WorldWait(limit: limit, condition: condition) { isMet, start, end in
+            isMet ? nil : "expected \(phrase(limit, start, end)): \(what ?? "the condition is true"); it was not"
+        }
+    }
+
+    /// A value that becomes another one.
+    ///
+    /// - Parameter words: Returns the text of a value.
+    static func value<Value: Equatable & Sendable>(
+        _ value: @escaping @Sendable () -> Value,
+        equals expected: Value,
+        _ what: String?,
+        within limit: Duration,
+        at time: @escaping @Sendable () -> Duration,
+        words: @escaping @Sendable (Value) -> String
+    ) -> WorldWait {
+        let seen = SeenValues<Value>()
+        let condition: @Sendable () -> Bool = {
+            let current = value()
+            seen.note(current, at: time())
+            return current == expected
+        }
+        return WorldWait(limit: limit, condition: condition) { isMet, start, end in
+            guard !isMet else { return nil }
+            let subject = what.map { "\($0) is " } ?? ""
+            return "expected \(phrase(limit, start, end)): \(subject)\(words(expected)); seen: \(seen.text(words))"
+        }
+    }
+
+    /// A value that stays as it is.
+    static func unchanged<Value: Equatable & Sendable>(
+        _ value: @escaping @Sendable () -> Value,
+        _ what: String?,
+        for duration: Duration
+    ) -> WorldWait {
+        let first = value()
+        let changed = Mutex<Value?>(nil)
+        let box = ChangedValue(changed)
+        let condition: @Sendable () -> Bool = {
+            let current = value()
+            guard current != first else { return false }
+            box.value.withLock { $0 = current }
+            return true
+        }
+        return WorldWait(limit: duration, condition: condition) { isMet, start, end in
+            guard isMet, let now = box.value.withLock({ $0 }) else { return nil }
+            let subject = what.map { "\($0) stays " } ?? "stays "
+            return "expected for \(WorldTime.words(duration)) from \(WorldTime.text(start)): \(subject)\(text(first)); "
+                + "at \(WorldTime.text(end)) it was \(text(now))"
+        }
+    }
+
+    private static func phrase(_ limit: Duration, _ start: Duration, _ end: Duration) -> String {
+        "within \(WorldTime.words(limit)) from \(WorldTime.text(start)) (until \(WorldTime.text(end)))"
+    }
+
+    /// The text of a value, as Swift's own expectations show it.
+    static func text<Value>(_ value: Value) -> String {
+        let text = String(reflecting: value)
+        // Optionals are shown as their contents.
+        guard text.hasPrefix("Optional("), text.hasSuffix(")") else { return text }
+        return String(text.dropFirst("Optional(".count).dropLast())
+    }
+}
+
+private final class ChangedValue<Value: Sendable>: Sendable {
+    let value: Mutex<Value?>
+
+    init(_ value: consuming sending Mutex<Value?>) {
+        self.value = value
+    }
+}
+
+/// The values that a wait has seen, as far as they differ from the one before.
+final class SeenValues<Value: Equatable & Sendable>: Sendable {
+    /// The number of values of which the text consists; the first ones and the last one.
+    private static var maximumShown: Int { 8 }
+
+    private struct Seen {
+        let value: Value
+        let time: Duration
+    }
+
+    private struct State {
+        var first: [Seen] = []
+        var last: Seen?
+        var omitted = 0
+    }
+
+    private let state = Mutex(State())
+
+    func note(_ value: Value, at time: Duration) {
+        state.withLock { state in
+            guard (state.last ?? state.first.last)?.value != value else { return }
+            let seen = Seen(value: value, time: time)
+            guard state.first.count == Self.maximumShown else { return state.first.append(seen) }
+            if state.last != nil { state.omitted += 1 }
+            state.last = seen
+        }
+    }
+
+    func text(_ words: (Value) -> String) -> String {
+        let (first, last, omitted) = state.withLock { ($0.first, $0.last, $0.omitted) }
+        func shown(_ seen: Seen) -> String { "\(words(seen.value)) from \(WorldTime.text(seen.time))" }
+        let more = omitted > 0 ? ["\(omitted) more"] : []
+        return (first.map { shown($0) } + more + (last.map { [shown($0)] } ?? [])).joined(separator: ", then ")
+    }
+}

@@ -1,0 +1,90 @@
+import CoreBluetooth
+import Foundation
+import TestBasics
+import Testing
+
+@testable import BluetoothTesting
+
+/// The files and texts of a failed test: the story and the captures, within bounds.
+@Suite struct WorldReportTests {
+    @Test("the files of a failed test are the story and the captures of the air and of each device", .world(seed: 7))
+    func filesOfAFailure() async throws {
+        let pair = TestPair(in: world)
+        await world.until { pair.follower.notes.all.last == "subscribed" }
+        let files = FailureReport(world: world, filter: "x").files
+        let start = "filesOfAFailure-seed-\(world.seed)-"
+        #expect(files.map(\.name) == ["story.txt", "Belt.btsnoop", "Phone.btsnoop", "air.pcapng"].map { start + $0 })
+        let story = String(decoding: try #require(files.first).octets, as: UTF8.self)
+        #expect(story.contains("follower ← connected"))
+        #expect(files[1].octets.starts(with: Array("btsnoop".utf8)))
+        #expect(files[3].octets.prefix(4) == [0x0A, 0x0D, 0x0D, 0x0A])
+        #expect(files.allSatisfy { $0.octets.count > 500 })
+    }
+
+    @Test("only failed tests attach files", .world)
+    func onlyFailuresAttach() throws {
+        let scope = WorldScope(try #require(Test.current), WorldTrait(seed: 1, misuse: .fails, keepsCaptures: true))
+        let attached = Notes<String>()
+        scope.attachFiles { attached.add($0.name) }
+        #expect(attached.all.isEmpty)
+        let world = try #require(scope.slot.world)
+        _ = scope.slot.explain(by: FailureReport(world: world, filter: "x"))
+        scope.attachFiles { attached.add($0.name) }
+        #expect(attached.all.count == 2)
+    }
+
+    @Test("a capture keeps its header and the last packets")
+    func aBoundedCapture() {
+        let capture = BoundedCapture(limit: 10)
+        capture.write([1, 2])
+        for number: UInt8 in 3...9 { capture.write([number, number, number, number]) }
+        #expect(capture.octets == [1, 2, 8, 8, 8, 8, 9, 9, 9, 9])
+    }
+
+    @Test("a story keeps its last lines, and the names of earlier ones", .world)
+    func aBoundedStory() async {
+        let pair = TestPair(in: world)
+        await world.until { pair.follower.notes.all.last == "subscribed" }
+        let phone = pair.phone
+        for _ in 0..<WorldStory.maximumEntries { phone.move(to: Position(x: 1)) }
+        pair.belt.send([0, 61])
+        await world.run(for: .seconds(1))
+        let lines = world.story.lines()
+        #expect(lines.count == WorldStory.maximumEntries)
+        #expect(world.story.dropped > 0)
+        #expect(lines.last?.contains("Heart Rate Measurement") == true)
+        #expect(lines.last?.contains("61 bpm") == true)
+    }
+
+    @Test("the log of a failure has 60 lines of the story", .world)
+    func theEndOfTheStory() {
+        let phone = world.addDevice(named: "Phone")
+        for x in 1...100 { phone.move(to: Position(x: Double(x))) }
+        var shown: Int?
+        let comments = FailureReport(world: world, filter: "x").comments(after: &shown)
+        #expect(comments.count == 4)
+        let lines = comments.dropFirst(2).first?.split(separator: "\n") ?? []
+        #expect(shown == 101)
+        #expect(lines.first == "the story, the last 60 of 101 lines:")
+        #expect(lines.count == 61)
+        #expect(lines.last == "00:00.000 Phone: moves to (100, 0)")
+    }
+
+    @Test("the story has what the user and the test do", .world)
+    func deedsOfTheTest() {
+        let phone = world.addDevice(named: "Phone")
+        phone.setPower(false)
+        phone.setPower(true)
+        phone.setController(isPluggedIn: false)
+        phone.setController(isPluggedIn: true)
+        phone.person.switchesAirplaneMode(true)
+        phone.restart()
+        world.changeAir { $0.lossRate = 0.1 }
+        let lines = world.story.lines()
+        for expected in [
+            "Phone: the user switches Bluetooth off", "Phone: the user switches Bluetooth on",
+            "Phone: the controller is unplugged", "Phone: the controller is plugged in",
+            "Phone: the user switches airplane mode on", "Phone: restarts", "the radio channel changes",
+        ] { #expect(lines.contains("00:00.000 \(expected)"), "\(expected)") }
+    }
+}

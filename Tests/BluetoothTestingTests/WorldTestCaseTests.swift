@@ -1,0 +1,77 @@
+import CoreBluetooth
+import TestBasics
+import XCTest
+
+@testable import BluetoothTesting
+
+/// The base class for XCTest, in its own subclass.
+final class WorldTestCaseTests: WorldTestCase {
+    override var seed: UInt64 { 7 }
+
+    func testSynchronousSteps() {
+        let pair = TestPair(in: world)
+        XCTAssertTrue(world.until { pair.follower.notes.all.last == "subscribed" })
+        pair.belt.send([0, 61])
+        XCTAssertTrue(world.expect(pair.follower.notes.all.last, equals: "61 bpm"))
+        XCTAssertTrue(world.expectNothing(for: .seconds(5)))
+        XCTAssertTrue(world.expectUnchanged(pair.follower.notes.all.count, for: .seconds(5)))
+    }
+
+    func testAsynchronousSteps() async {
+        let pair = TestPair(in: world)
+        let isSubscribed = await world.until { pair.follower.notes.all.last == "subscribed" }
+        XCTAssertTrue(isSubscribed)
+    }
+
+    func testTheMainQueue() {
+        let pair = TestPair(in: world, followerQueue: nil)
+        XCTAssertTrue(world.until { pair.follower.notes.all.last == "subscribed" })
+    }
+
+    func testEachTestHasAWorldOfItsOwn() {
+        XCTAssertEqual(world.now, .zero)
+        XCTAssertTrue(world.name.hasSuffix("testEachTestHasAWorldOfItsOwn"))
+    }
+}
+
+/// Failures, which are expected here, with their explanations.
+final class WorldTestCaseFailureTests: WorldTestCase {
+    private var descriptions: [String] = []
+    private var isWatching = false
+
+    override func recordFailure(
+        withDescription description: String,
+        inFile filePath: String,
+        atLine lineNumber: Int,
+        expected: Bool
+    ) {
+        guard isWatching else {
+            return super.recordFailure(
+                withDescription: description,
+                inFile: filePath,
+                atLine: lineNumber,
+                expected: expected
+            )
+        }
+        descriptions.append(explained(description))
+    }
+
+    override func invokeTest() {
+        super.invokeTest()
+        isWatching = false
+        let texts = descriptions
+        descriptions = []
+        XCTAssertEqual(texts.count, 1)
+        for expected in [
+            "the belt is found; it was not", "; to repeat: HARALD_SEED=", "the story:\n00:00.000 Phone: is switched on",
+        ] {
+            XCTAssertTrue(texts.first?.contains(expected) == true, texts.first ?? "no failure")
+        }
+    }
+
+    func testAConditionThatIsLate() {
+        isWatching = true
+        world.addDevice(named: "Phone")
+        XCTAssertFalse(world.until(within: .seconds(1), "the belt is found") { false })
+    }
+}
