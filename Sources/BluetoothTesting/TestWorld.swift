@@ -20,7 +20,7 @@ public var world: TestWorld {
     return world
 }
 
-/// A ``BluetoothSimulation/SimulatedWorld`` for one test: with time that the test waits for, expectations with
+/// A `SimulatedWorld` of BluetoothSimulation for one test: with time that the test waits for, expectations with
 /// deadlines, and a record of what happened for the report of a failure.
 ///
 /// Its methods that let time pass have two forms. The asynchronous ones run the world on a thread of its own, and the
