@@ -213,8 +213,22 @@ static void call_late(void *late) {
 static void drop_late(void *late) {
     struct late_call call = *(struct late_call *)late;
     free(late);
-    dispatch_async_f(call.queue, call.argument, call.function);
+    apptime_async(call.queue, call.argument, call.function);
     dispatch_release(call.queue);
+}
+
+static struct apptime_call calling_late(void *queue, apptime_function function, void *argument) {
+    struct late_call *late = malloc(sizeof *late);
+    if (!late) abort();
+    *late = (struct late_call){queue, function, argument};
+    dispatch_retain(queue);
+    return (struct apptime_call){call_late, drop_late, late};
+}
+
+// Releases a call that the hook did not take over.
+static void forget_late(struct apptime_call call) {
+    dispatch_release(((struct late_call *)call.context)->queue);
+    free(call.context);
 }
 
 // The nanoseconds from now to a time of libdispatch: of the calendar (bits 63 and 62), since the machine started
@@ -251,13 +265,9 @@ void dispatch_after(dispatch_time_t when, void *queue, void *block) {
 void dispatch_after_f(dispatch_time_t when, void *queue, void *argument, apptime_function function) {
     if (atomic_load(&installed) && !inside && !is_forever(when)) {
         int64_t delay = delay_until(when);
-        struct late_call *late = malloc(sizeof *late);
-        if (!late) abort();
-        *late = (struct late_call){queue, function, argument};
-        dispatch_retain(queue);
-        if (HOOKED(after, queue, delay, (struct apptime_call){call_late, drop_late, late})) return;
-        dispatch_release(queue);
-        free(late);
+        struct apptime_call call = calling_late(queue, function, argument);
+        if (HOOKED(after, queue, delay, call)) return;
+        forget_late(call);
     }
     NEXT(dispatch_after_f)(when, queue, argument, function);
 }
@@ -269,6 +279,15 @@ void dispatch_async(void *queue, void *block) {
         _Block_release(call.context);
     }
     NEXT(dispatch_async)(queue, block);
+}
+
+void dispatch_async_f(void *queue, void *argument, apptime_function function) {
+    if (atomic_load(&installed) && !inside) {
+        struct apptime_call call = calling_late(queue, function, argument);
+        if (HOOKED(async, queue, call)) return;
+        forget_late(call);
+    }
+    NEXT(dispatch_async_f)(queue, argument, function);
 }
 
 void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask, void *queue) {
@@ -357,7 +376,9 @@ static const uintptr_t overcommit = 2;
 
 void *apptime_main_queue(void) { return _dispatch_main_q; }
 void *apptime_global_queue(void) { return dispatch_get_global_queue(0, overcommit); }
-void apptime_async(void *queue, void *argument, apptime_function function) { dispatch_async_f(queue, argument, function); }
+void apptime_async(void *queue, void *argument, apptime_function function) {
+    NEXT(dispatch_async_f)(queue, argument, function);
+}
 void apptime_retain(void *object) { dispatch_retain(object); }
 void apptime_release(void *object) { dispatch_release(object); }
 void apptime_merge(void *source) { dispatch_source_merge_data(source, 1); }
