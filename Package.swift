@@ -249,6 +249,7 @@ let package = Package(
             "BluetoothTesting",
             [
                 "BluetoothService", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "EventWords",
+                "VirtualAppTime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),

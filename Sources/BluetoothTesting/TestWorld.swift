@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import Synchronization
 import Testing
+import VirtualAppTime
 
 /// The simulated world of the running test.
 ///
@@ -48,10 +49,18 @@ public final class TestWorld: Sendable {
     /// - Parameters:
     ///   - seed: The seed of all randomness in the world.
     ///   - name: The name of the test.
+    ///   - appTime: The time that clocks and timers in the code of apps follow.
     ///   - keepsCaptures: Whether to keep captures of the air and of each device for the report of a failure.
     ///   - report: Records an issue.
-    init(seed: UInt64, name: String, keepsCaptures: Bool, report: @escaping @Sendable (WorldIssue) -> Void) {
+    init(
+        seed: UInt64,
+        name: String,
+        _ appTime: WorldTrait.AppTime,
+        keepsCaptures: Bool,
+        report: @escaping @Sendable (WorldIssue) -> Void
+    ) {
         let simulation = SimulatedWorld(seed: seed, named: name)
+        if appTime == .world { VirtualAppTime.follow(simulation) }
         let recordings = keepsCaptures ? WorldRecordings() : nil
         (self.simulation, self.name, self.report, self.recordings) = (simulation, name, report, recordings)
         executor = WorldExecutor(name)

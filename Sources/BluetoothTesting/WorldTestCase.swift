@@ -24,14 +24,16 @@ open class WorldTestCase: XCTestCase {
     /// The consequence of misuse of the API by apps. A subclass may override it; by default the test fails.
     open var misuse: WorldTrait.MisuseRule { .fails }
 
+    /// The time that clocks and timers in the code of apps follow. A subclass may override it; by default the world's.
+    open var appTime: WorldTrait.AppTime { .world }
+
     /// The world of the test, which is made when it is first used.
     public private(set) lazy var world: TestWorld = makeWorld()
 
     private func makeWorld() -> TestWorld {
         isMade = true
-        return TestWorld(seed: WorldSeed.chosen(seed).seed, name: name, keepsCaptures: true) { [reported] issue in
-            reported.add(issue)
-        }
+        let seed = WorldSeed.chosen(seed).seed
+        return TestWorld(seed: seed, name: name, appTime, keepsCaptures: true) { [reported] in reported.add($0) }
     }
 
     /// Runs the test, and ends its world. Called by XCTest.

@@ -18,8 +18,25 @@ public struct WorldTrait: TestTrait, SuiteTrait, TestScoping {
         case isAllowed
     }
 
+    /// The time that clocks and timers in the code of apps follow.
+    public enum AppTime: Hashable, Sendable {
+        /// That of the world, as far as the code does not block threads. The default.
+        ///
+        /// `Date`, `ContinuousClock`, `SuspendingClock`, `DispatchTime`, `DispatchQueue.asyncAfter`, dispatch timers,
+        /// `Timer` on the main run loop and `Task.sleep` follow the world, in the code of a launch, in callbacks, and
+        /// in what these submit to queues and tasks. Code that blocks a thread, such as `Thread.sleep` or a semaphore
+        /// with a time-out, waits by the clock of the machine, and so do sockets, `URLSession` and other run loops. The
+        /// story notes when an app sleeps so.
+        ///
+        /// On platforms other than Linux with glibc, and with ThreadSanitizer, apps follow the clock of the machine.
+        case world
+        /// That of the machine.
+        case machine
+    }
+
     let seed: UInt64
     let misuse: MisuseRule
+    let appTime: AppTime
     let keepsCaptures: Bool
 
     /// Whether the trait of a suite is that of its tests.
@@ -58,14 +75,16 @@ extension Trait where Self == WorldTrait {
     /// - Parameters:
     ///   - seed: The seed of all randomness in the world.
     ///   - misuse: The consequence of misuse of the API by apps.
+    ///   - appTime: The time that clocks and timers in the code of apps follow.
     ///   - keepsCaptures: Whether captures of the devices and the air are kept for the report of a failure. Tests with
     ///     many hours of traffic save time without.
     public static func world(
         seed: UInt64 = WorldSeed.standard,
         misuse: WorldTrait.MisuseRule = .fails,
+        appTime: WorldTrait.AppTime = .world,
         keepsCaptures: Bool = true
     ) -> WorldTrait {
-        WorldTrait(seed: seed, misuse: misuse, keepsCaptures: keepsCaptures)
+        WorldTrait(seed: seed, misuse: misuse, appTime: appTime, keepsCaptures: keepsCaptures)
     }
 }
 
@@ -98,7 +117,7 @@ struct WorldScope: Sendable {
         let (seed, complaint) = WorldSeed.chosen(trait.seed)
         (self.test, self.trait, self.complaint) = (test, trait, complaint)
         slot = WorldSlot(
-            TestWorld(seed: seed, name: test.name, keepsCaptures: trait.keepsCaptures) {
+            TestWorld(seed: seed, name: test.name, trait.appTime, keepsCaptures: trait.keepsCaptures) {
                 Issue.record(Comment(rawValue: $0.text), sourceLocation: $0.place ?? test.sourceLocation)
             }
         )

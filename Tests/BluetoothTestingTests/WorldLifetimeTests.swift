@@ -42,7 +42,7 @@ import Testing
         weak var follower: TestFollower?
         weak var holder: Holder?
         do {
-            let scope = WorldScope(test, WorldTrait(seed: 1, misuse: .fails, keepsCaptures: true))
+            let scope = WorldScope(test, WorldTrait(seed: 1, misuse: .fails, appTime: .world, keepsCaptures: true))
             let world = try #require(scope.slot.world)
             simulation = world.simulation
             let pair = TestPair(in: world)

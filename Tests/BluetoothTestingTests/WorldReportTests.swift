@@ -23,7 +23,8 @@ import Testing
 
     @Test("only failed tests attach files", .world)
     func onlyFailuresAttach() throws {
-        let scope = WorldScope(try #require(Test.current), WorldTrait(seed: 1, misuse: .fails, keepsCaptures: true))
+        let trait = WorldTrait(seed: 1, misuse: .fails, appTime: .world, keepsCaptures: true)
+        let scope = WorldScope(try #require(Test.current), trait)
         let attached = Notes<String>()
         scope.attachFiles { attached.add($0.name) }
         #expect(attached.all.isEmpty)
