@@ -62,4 +62,11 @@ public struct SimulatedApp: Sendable {
             device.ignored("\(call) of \(name): the app is \(connection.phase.words)")
         }
     }
+
+    /// Returns a function that calls a block once on a queue, after a time of the world. The function does not retain
+    /// the world. It does nothing once the process has ended.
+    package func timer(on queue: DispatchQueue) -> @Sendable (Duration, @escaping @Sendable () -> Void) -> Void {
+        let (queue, process) = (AppQueue(queue), process.inner)
+        return { delay, body in process.loop.submit { process.value.after(delay, on: queue, body) } }
+    }
 }

@@ -59,6 +59,13 @@ final class SimulatedProcess: AppProcess {
         }
     }
 
+    /// Calls `body` once, unless the process has ended by then.
+    func after(_ delay: Duration, on queue: AppQueue, _ body: @escaping @Sendable () -> Void) {
+        loop.schedule(after: delay) { [self] in
+            run { [self] in loop.deliver(on: queue, body) }
+        }
+    }
+
     /// Runs the code that creates the app's objects.
     func begin(on queue: DispatchQueue, _ body: @escaping @Sendable () -> any Sendable) {
         let queue = AppQueue(queue)

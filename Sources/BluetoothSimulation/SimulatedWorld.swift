@@ -104,7 +104,7 @@ public final class SimulatedWorld: Sendable {
     /// - Parameters:
     ///   - number: The number of the controller, which determines its public address.
     ///   - bonds: The storage of bonds, in place of that in the configuration.
-    func addDevice(
+    package func addDevice(
         named name: String,
         at position: Position = Position(),
         options: DeviceOptions = DeviceOptions(),

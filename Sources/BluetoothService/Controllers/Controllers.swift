@@ -30,6 +30,8 @@ final class AttachedController {
 
 /// The system, as its controllers see it.
 protocol ControllersHost: AnyObject {
+    /// The deviations of the system's advertisements from those of Apple's devices.
+    var advertisingException: AdvertisingException { get }
     /// Creates the upper layers of the host stack on a controller.
     func makeDevice(on host: HCIHost) -> GenericAccess
     /// Called when a controller is about to be started.
@@ -91,7 +93,7 @@ final class Controllers {
     /// controller.
     func advertise(_ plan: AdvertisingPlan?) {
         guard let attached, case .ready = attached.device.state else { return }
-        attached.advertisement.want(plan.map { AdvertisingConfiguration($0) })
+        attached.advertisement.want(plan.map { AdvertisingConfiguration($0, except: host.advertisingException) })
     }
 }
 

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import GAP
 import L2CAP
 import ServiceMessages
@@ -38,12 +39,29 @@ extension AdvertisingTempo {
     )
 }
 
+/// The deviations of an accessory's advertisements from those of Apple's devices.
+package struct AdvertisingException: Hashable, Sendable {
+    /// The advertising interval, in units of 625 µs; nil for those of Apple's devices.
+    package var interval: UInt16?
+    /// Whether centrals can connect.
+    package var isConnectable = true
+
+    /// Creates the rules of Apple's devices.
+    package init() {}
+}
+
 extension AdvertisingConfiguration {
     /// Creates the advertisement of an Apple system for its apps. It uses legacy packets, which every device can
     /// receive, and continues while centrals are connected (behaviours 7.18, 7.28, 14.1).
-    package init(_ plan: AdvertisingPlan) {
-        self.init(.connectable, data: plan.advertisement, scanResponse: plan.scanResponse)
+    package init(_ plan: AdvertisingPlan, except exception: AdvertisingException = AdvertisingException()) {
+        let broadcast = plan.scanResponse.isEmpty ? Kind.nonConnectable : .scannable
+        self.init(
+            exception.isConnectable ? .connectable : broadcast,
+            data: plan.advertisement,
+            scanResponse: plan.scanResponse
+        )
         tempo = plan.isSlow ? .background : .accessory
+        if let interval = exception.interval { tempo = AdvertisingTempo(fast: interval...interval) }
         outlastsConnections = true
     }
 }

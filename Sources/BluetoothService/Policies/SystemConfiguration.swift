@@ -30,6 +30,8 @@ package struct SystemConfiguration: Sendable {
     /// Whether the attribute protocol may use enhanced bearers with peers that support them. Apps notice only the
     /// speed.
     package var usesEnhancedBearers = true
+    /// The deviations of this system's advertisements from those of Apple's devices.
+    package var advertising = AdvertisingException()
     /// How long a link stays up after its last user has released it. Apple's systems wait about five seconds
     /// (behaviour 3.11). By default a link ends at once.
     package var linger = Duration.zero

@@ -192,6 +192,8 @@ extension BluetoothSystem {
 }
 
 extension BluetoothSystem: ControllersHost {
+    var advertisingException: AdvertisingException { configuration.advertising }
+
     func makeDevice(on host: HCIHost) -> GenericAccess {
         GenericAccess(
             host: host,
