@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
         // For tests: it links Swift Testing and XCTest.
         .library(name: "BluetoothTesting", targets: ["BluetoothTesting"]),
+        .library(name: "Accessories", targets: ["Accessories"]),
         // The service itself, and the messages between it and apps, for programs that use them without CoreBluetooth.
         .library(name: "BluetoothService", targets: ["BluetoothService", "ServiceMessages"]),
         .executable(name: "harald", targets: ["harald"]),
@@ -253,6 +254,13 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
+        module(
+            "Accessories",
+            [
+                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
+                "Privacy", "SMP", "ServiceMessages",
+            ]
+        ),
         module("SourceChecks"),
         module(
             "Demos",
@@ -265,7 +273,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "EventWords", "PackageWrapping",
+                "Accessories", "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "EventWords",
+                "PackageWrapping",
                 "SourceChecks",
                 "Diagnosis",
                 "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
@@ -299,6 +308,10 @@ let package = Package(
             ],
             path: "Benchmarks/HaraldBenchmarks",
             swiftSettings: settings
+        ),
+        tests(
+            "Accessories",
+            ["BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "TestBasics"]
         ),
         tests(
             "BluetoothSimulation",
@@ -555,7 +568,7 @@ if Context.environment["HARALD_FUZZING"] != nil {
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIFraming", "HCIHost", "LinkLayer",
                 "L2CAP", "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceMessages",
                 "ServiceProcess",
-                "AssignedNumbers", "CoreBluetooth", "KernelLog", "LoopbackLinks",
+                "Accessories", "AssignedNumbers", "CoreBluetooth", "KernelLog", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

@@ -1,3 +1,4 @@
+import Accessories
 import ArgumentParser
 import BluetoothService
 import CoreBluetooth
@@ -9,27 +10,59 @@ import ServiceMessages
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run the heart-rate sensor on a controller until interrupted.",
+        abstract: "Run an accessory on a controller until interrupted.",
         discussion: """
-            SIGUSR1 adds a battery service, or removes it, even while centrals are connected.
+            Without an accessory, it is the heart-rate sensor of the demo: SIGUSR1 adds a battery service, or removes it, even \
+            while centrals are connected. Documentation/Accessories.md describes accessory files.
 
             Examples:
               harald serve
               harald serve --controller tcp:127.0.0.1:9100 --name Pulse
+              harald serve --list
+              harald serve thermometer
+              harald serve --print lock > lock.json
+              harald serve lock.json
 
             \(ExitStatus.textUntilInterrupted(.controllerUnreachable, .controllerFailed))
             """
     )
 
+    @Argument(
+        help: ArgumentHelp(
+            "An accessory file in JSON, or the name of a ready-made accessory (default: the sensor of the demo).",
+            valueName: "ACCESSORY"
+        ),
+        completion: .file(extensions: ["json"])
+    )
+    var accessory: String?
+
     @OptionGroup var line: ControllerOptions
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: ArgumentHelp("The name to advertise.", valueName: "NAME"))
-    var name = "Harald HR"
+    @Option(
+        help: ArgumentHelp("The name to advertise (default: that of the accessory, or Harald HR).", valueName: "NAME")
+    )
+    var name: String?
+
+    @Flag(help: "List the ready-made accessories, and exit.")
+    var list = false
+
+    @Flag(help: "Print the file of the accessory, and exit.")
+    var print = false
+
+    func validate() throws {
+        if print, accessory == nil {
+            throw ValidationError("--print needs the name of an accessory; --list lists them")
+        }
+    }
 
     func run() throws {
         do throws(ToolError) {
-            try serve()
+            if list { return Console.lines(ServedAccessory.list) }
+            guard let accessory else { return try serve() }
+            let served = try ServedAccessory(accessory, name: name)
+            if print { return Console.lines(served.accessory.json) }
+            try served.serve(line, trust)
         } catch {
             throw error.report()
         }
@@ -40,7 +73,7 @@ struct ServeCommand: ParsableCommand {
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
         let capture = try line.captureFile()
-        let name = name
+        let name = name ?? "Harald HR"
         ShortenedName.notice(name, with: [HeartRateProfile.service]).map(Console.line)
         let queue = DispatchQueue(label: "sensor")
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
@@ -50,16 +83,8 @@ struct ServeCommand: ParsableCommand {
             HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: outcome.say)
         }
         Interrupts.on(SIGUSR1, queue: queue) { sensor.toggleBattery() }
-        let result: Result<Void, ToolError>
-        do throws(ToolError) {
-            try outcome.wait()
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        system.stop { $0.stop($1) }
+        try outcome.wait(thenStopping: system)
         withExtendedLifetime((sensor, prompter)) {}
-        try result.get()
     }
 
     private static func metronome(on queue: DispatchQueue) -> HeartRateSensor.Metronome {

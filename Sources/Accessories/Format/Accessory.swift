@@ -1,0 +1,235 @@
+import BluetoothTypes
+
+/// A Bluetooth LE accessory without code: its advertisement, its attribute table, and its behaviour.
+///
+/// It is read from a JSON file, whose format `Documentation/Accessories.md` describes. An ``AccessoryPlayer`` plays it.
+public struct Accessory: Hashable, Sendable {
+    /// The version of the format.
+    public static let format = 1
+
+    /// The name of the device.
+    public var name: String
+    /// A description of the accessory, for readers of the file.
+    public var summary: String?
+    /// The advertisement.
+    ///
+    /// All data go into one legacy advertisement.
+    public var advertising: Advertising
+    /// How the accessory pairs.
+    public var security: Security
+    /// The services, in the order of their handles.
+    public var services: [Service]
+
+    /// Creates an accessory that advertises its name.
+    public init(name: String, services: [Service] = []) {
+        self.name = name
+        self.services = services
+        advertising = Advertising(name: name)
+        security = Security()
+    }
+
+    /// The data of an advertisement, and its timing.
+    public struct Advertising: Hashable, Sendable {
+        /// The advertised name; nil for none.
+        public var name: String?
+        /// The advertised services, the most important first.
+        public var services: [BluetoothUUID] = []
+        /// The company identifier and the company's data; nil for none.
+        public var manufacturerData: ManufacturerData?
+        /// The data of services, in the order of the advertisement.
+        public var serviceData: [ServiceData] = []
+        /// The advertising interval; nil for that which Apple recommends for accessories.
+        public var interval: Duration?
+        /// Whether centrals can connect.
+        public var isConnectable = true
+    }
+
+    /// Data that a company defines.
+    public struct ManufacturerData: Hashable, Sendable {
+        /// The company identifier (Bluetooth Assigned Numbers 7).
+        public var company: UInt16
+        /// The data after it.
+        public var data: Value
+    }
+
+    /// Data that a service defines.
+    public struct ServiceData: Hashable, Sendable {
+        /// The service that defines the data.
+        public var uuid: BluetoothUUID
+        /// The data, without the UUID.
+        public var value: Value
+    }
+
+    /// How an accessory pairs.
+    public struct Security: Hashable, Sendable {
+        /// The input and output for codes (Core Vol 3 Part H 2.3.2).
+        public enum InputOutput: String, CaseIterable, Sendable {
+            case none, display, displayAndButtons, keyboard, displayAndKeyboard
+        }
+
+        /// Whether the accessory pairs.
+        public var allowsPairing = true
+        /// The input and output for codes.
+        public var inputOutput = InputOutput.none
+        /// Whether the address never changes.
+        public var hasFixedAddress = true
+    }
+
+    /// A service of the attribute table.
+    public struct Service: Hashable, Sendable {
+        /// The type of the service.
+        public var uuid: BluetoothUUID
+        /// Whether it is a primary service.
+        public var isPrimary = true
+        /// The characteristics, in the order of their handles.
+        public var characteristics: [Characteristic] = []
+    }
+
+    /// A characteristic of a service.
+    public struct Characteristic: Hashable, Sendable {
+        /// An operation that a central can perform on a characteristic.
+        public enum Property: String, CaseIterable, Sendable {
+            case read, write, writeWithoutResponse, notify, indicate
+        }
+
+        /// The protection of the link that an access requires.
+        public enum Protection: String, CaseIterable, Sendable {
+            case plain, encrypted, authenticated
+        }
+
+        /// The type of the characteristic.
+        public var uuid: BluetoothUUID
+        /// The name by which the file refers to the characteristic; nil for its UUID.
+        public var id: String?
+        /// The operations that a central can perform.
+        public var properties: Set<Property>
+        /// The protection that reads require.
+        public var reading = Protection.plain
+        /// The protection that writes require.
+        public var writing = Protection.plain
+        /// The protection that subscriptions require.
+        public var notifying = Protection.plain
+        /// The value at the beginning.
+        public var value = Value()
+        /// How the value changes over time.
+        public var changes: [Change] = []
+        /// Whether the changes start over after the last one.
+        public var repeatsChanges = false
+        /// The time between notifications to subscribers; nil for none on a schedule.
+        public var notificationInterval: Duration?
+        /// Whether subscribers get each new value.
+        public var notifiesChanges = true
+        /// How reads are answered.
+        public var onRead = Response()
+        /// How writes are answered: by the first rule that fits. Without one, the value is stored.
+        public var onWrite: [Rule] = []
+        /// The descriptors that Core Bluetooth can publish: 2901 with a text, and 2904.
+        public var descriptors: [Descriptor] = []
+
+        /// Creates a characteristic that has an empty value and no protection.
+        public init(uuid: BluetoothUUID, properties: Set<Property>) {
+            self.uuid = uuid
+            self.properties = properties
+        }
+    }
+
+    /// A descriptor that Core Bluetooth can publish.
+    public struct Descriptor: Hashable, Sendable {
+        /// The type of the descriptor.
+        public var uuid: BluetoothUUID
+        /// The value, which never changes.
+        public var value: Value
+    }
+
+    /// A change of a value over time.
+    public struct Change: Hashable, Sendable {
+        /// The time since the change before.
+        public var after: Duration
+        /// The value after the change.
+        public var value: Value
+    }
+
+    /// How a request is answered.
+    public struct Response: Hashable, Sendable {
+        /// The time before the answer.
+        public var delay = Duration.zero
+        /// The fault of the answer; nil for none.
+        public var fault: Fault?
+        /// The requests that have the fault: each one, each second one, …
+        public var faultPeriod = 1
+    }
+
+    /// A deliberate fault of an answer.
+    public enum Fault: Hashable, Sendable {
+        /// An ATT error with this code.
+        case attError(UInt8)
+        /// A value that is cut, or filled with zeros, to a wrong length.
+        case length(Int)
+        /// No answer at all: the central gives up the link after 30 s.
+        case noAnswer
+    }
+
+    /// The reaction to a write.
+    public struct Rule: Hashable, Sendable {
+        /// The condition on the written value; nil for any value.
+        public var content: Content?
+        /// The values that characteristics must have.
+        public var conditions: [Condition] = []
+        /// The answer to the write request.
+        public var response = Response()
+        /// The changes after the answer, in order.
+        public var effects: [Effect] = []
+    }
+
+    /// A condition on a written value.
+    public enum Content: Hashable, Sendable {
+        /// The value equals this one.
+        case equals(Value)
+        /// The value begins with this one.
+        case beginsWith(Value)
+        /// The value has this length, in octets.
+        case length(Int)
+    }
+
+    /// The value that a characteristic must have.
+    public struct Condition: Hashable, Sendable {
+        /// The ID or the UUID of the characteristic.
+        public var characteristic: String
+        /// The value that it must have.
+        public var value: Value
+    }
+
+    /// An effect of a write.
+    public struct Effect: Hashable, Sendable {
+        /// The way in which subscribers and the table get the value.
+        public enum Verb: String, CaseIterable, Sendable {
+            /// The characteristic gets the value.
+            case set
+            /// Subscribers get the value, and that of the characteristic stays.
+            case notify
+        }
+
+        /// Whether the table changes, or only subscribers get the value.
+        public var verb: Verb
+        /// The ID or the UUID of the characteristic.
+        public var characteristic: String
+        /// The value, which may contain what was written.
+        public var value: Value
+        /// The time after the answer.
+        public var after = Duration.zero
+    }
+}
+
+extension Accessory {
+    /// All characteristics, in the order of the file.
+    var characteristics: [Characteristic] { services.flatMap(\.characteristics) }
+
+    /// Returns the place of a characteristic in ``characteristics``: that with this ID, or the only one with this UUID.
+    func index(of reference: String) -> Int? {
+        let all = characteristics
+        if let index = all.firstIndex(where: { $0.id == reference }) { return index }
+        guard let uuid = BluetoothUUID(reference) else { return nil }
+        let fitting = all.indices.filter { all[$0].uuid == uuid }
+        return fitting.count == 1 ? fitting.first : nil
+    }
+}

@@ -1,0 +1,135 @@
+import AssignedNumbers
+import BluetoothTypes
+
+/// A value of a file with its place, for strict reading: each error names the place and what to do.
+struct FileReader {
+    let tree: JSONTree
+    let path: String
+
+    init(_ tree: JSONTree, at path: String = "") {
+        self.tree = tree
+        self.path = path
+    }
+
+    func failure(_ problem: String, _ advice: String) -> AccessoryError {
+        AccessoryError(path, problem, advice)
+    }
+
+    private func unexpected(_ wanted: String) -> AccessoryError {
+        failure("this is \(tree.kind)", "write \(wanted)")
+    }
+
+    /// Returns the members of an object that has no other keys than these.
+    func members(_ keys: [String]) throws(AccessoryError) -> Members {
+        guard case .object(let members) = tree else {
+            throw unexpected("an object with \(keys.joined(separator: ", "))")
+        }
+        if let unknown = members.keys.filter({ !keys.contains($0) }).min() {
+            let known = keys.joined(separator: ", ")
+            throw failure("the key \(unknown.quotedName) is unknown", "remove it, or use one of \(known)")
+        }
+        return Members(members: members, path: path)
+    }
+
+    /// Returns the elements of an array.
+    func elements(atMost limit: Int) throws(AccessoryError) -> [FileReader] {
+        guard case .array(let elements) = tree else { throw unexpected("an array") }
+        guard elements.count <= limit else {
+            throw failure("the array has \(elements.count) elements", "use at most \(limit)")
+        }
+        return elements.enumerated().map { FileReader($1, at: "\(path)[\($0)]") }
+    }
+
+    func text(atMost limit: Int = 1_024) throws(AccessoryError) -> String {
+        guard case .text(let text) = tree else { throw unexpected("a text in quotation marks") }
+        guard text.utf8.count <= limit else {
+            throw failure("the text has \(text.utf8.count) octets", "use at most \(limit)")
+        }
+        return text
+    }
+
+    func bool() throws(AccessoryError) -> Bool {
+        guard case .bool(let value) = tree else { throw unexpected("true or false") }
+        return value
+    }
+
+    func number(_ range: ClosedRange<Double>, _ unit: String = "") throws(AccessoryError) -> Double {
+        let wanted = "a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText)\(unit)"
+        guard case .number(let value) = tree else { throw unexpected(wanted) }
+        guard range.contains(value) else { throw failure("\(value.shortText) is out of range", "write \(wanted)") }
+        return value
+    }
+
+    func integer(_ range: ClosedRange<Int>) throws(AccessoryError) -> Int {
+        let value = try number(Double(range.lowerBound)...Double(range.upperBound))
+        guard let whole = Int(exactly: value) else {
+            throw failure("\(value.shortText) is no whole number", "write a whole number")
+        }
+        return whole
+    }
+
+    func seconds(from first: Double) throws(AccessoryError) -> Duration {
+        let value = try number(first...AccessoryLimits.longestInterval, " seconds")
+        // Whole microseconds, so that a value survives being written and read again.
+        return .microseconds(Int64((value * 1_000_000).rounded()))
+    }
+
+    /// Returns the octets of a hexadecimal text, in which spaces do not count.
+    func hexadecimal(atMost limit: Int) throws(AccessoryError) -> [UInt8] {
+        let digits = Array(try text(atMost: 4 * limit).utf8.filter { $0 != UInt8(ascii: " ") })
+        let nibbles = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard nibbles.count == digits.count, digits.count.isMultiple(of: 2) else {
+            throw failure("this is no hexadecimal text", "write two digits for each octet, such as \"0E48\"")
+        }
+        guard digits.count <= 2 * limit else {
+            throw failure("the value has \(digits.count / 2) octets", "use at most \(limit)")
+        }
+        return stride(from: 0, to: nibbles.count, by: 2).map { UInt8(nibbles[$0] << 4 | nibbles[$0 + 1]) }
+    }
+
+    /// Returns one of several words.
+    func word<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) throws(AccessoryError) -> Word {
+        let text = try text()
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw failure("\(text.quotedName) is unknown", "use one of \(words)")
+        }
+        return word
+    }
+
+    /// Returns a UUID, given as digits or by an assigned name.
+    func uuid(_ kinds: Set<AssignedNumbers.Kind>) throws(AccessoryError) -> BluetoothUUID {
+        let text = try text()
+        if let uuid = BluetoothUUID(text) { return uuid.attributeForm }
+        let named = AssignedNumbers.uuids(named: text, kinds)
+        if let uuid = named.first, named.count == 1 { return uuid }
+        throw failure(
+            "\(text.quotedName) is no UUID\(named.isEmpty ? "" : " that is unique")",
+            "write 4 or 32 hexadecimal digits such as \"180D\", or an assigned name such as \"Heart Rate\""
+        )
+    }
+}
+
+/// The members of an object of a file.
+struct Members {
+    let members: [String: JSONTree]
+    let path: String
+
+    /// Returns a member, or nil if the file does not have it.
+    subscript(_ key: String) -> FileReader? {
+        members[key].map { FileReader($0, at: path.isEmpty ? key : "\(path).\(key)") }
+    }
+
+    /// Returns a member that must be there.
+    func required(_ key: String) throws(AccessoryError) -> FileReader {
+        guard let reader = self[key] else {
+            throw AccessoryError(path, "the key \"\(key)\" is missing", "add it")
+        }
+        return reader
+    }
+}
+
+extension Double {
+    /// The number, without a fraction if it has none.
+    var shortText: String { Int64(exactly: self).map { "\($0)" } ?? "\(self)" }
+}

@@ -1,0 +1,68 @@
+import BluetoothTypes
+import CoreBluetooth
+import Foundation
+
+extension Accessory.Service {
+    /// The service, as an app publishes it.
+    var published: CBMutableService {
+        let service = CBMutableService(type: CBUUID(uuid), primary: isPrimary)
+        service.characteristics = characteristics.map(\.published)
+        return service
+    }
+}
+
+extension Accessory.Characteristic {
+    /// The characteristic, as an app publishes it: without a value, so that each read asks the player.
+    fileprivate var published: CBMutableCharacteristic {
+        let characteristic = CBMutableCharacteristic(
+            type: CBUUID(uuid),
+            properties: publishedProperties,
+            value: nil,
+            permissions: permissions
+        )
+        if !descriptors.isEmpty { characteristic.descriptors = descriptors.map(\.published) }
+        return characteristic
+    }
+
+    private var publishedProperties: CBCharacteristicProperties {
+        var result: CBCharacteristicProperties = []
+        if properties.contains(.read) { result.insert(.read) }
+        if properties.contains(.write) { result.insert(.write) }
+        if properties.contains(.writeWithoutResponse) { result.insert(.writeWithoutResponse) }
+        let isProtected = notifying != .plain
+        if properties.contains(.notify) { result.insert(isProtected ? .notifyEncryptionRequired : .notify) }
+        if properties.contains(.indicate) { result.insert(isProtected ? .indicateEncryptionRequired : .indicate) }
+        return result
+    }
+
+    private var permissions: CBAttributePermissions {
+        var result: CBAttributePermissions = []
+        if properties.contains(.read) { result.insert(reading == .plain ? .readable : .readEncryptionRequired) }
+        if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) {
+            result.insert(writing == .plain ? .writeable : .writeEncryptionRequired)
+        }
+        return result
+    }
+}
+
+extension Accessory.Descriptor {
+    fileprivate var published: CBMutableDescriptor {
+        let octets = value.octets()
+        let content: Any = uuid == 0x2901 ? String(decoding: octets, as: UTF8.self) : Data(octets)
+        return CBMutableDescriptor(type: CBUUID(uuid), value: content)
+    }
+}
+
+extension CBManagerState {
+    /// The state in words.
+    var word: String {
+        switch self {
+        case .resetting: "resetting"
+        case .unsupported: "unsupported"
+        case .unauthorized: "unauthorized"
+        case .poweredOff: "off"
+        case .poweredOn: "on"
+        default: "unknown"
+        }
+    }
+}

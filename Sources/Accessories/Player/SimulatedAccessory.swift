@@ -1,0 +1,66 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+
+/// An ``Accessory`` as a device of a `SimulatedWorld`.
+///
+/// The accessory stays in its world even if this value is released. All methods may be called from any thread.
+public struct SimulatedAccessory: Sendable {
+    /// The device, for its position, its person and its traffic.
+    public let device: SimulatedDevice
+    /// Plays the accessory. It changes values on request.
+    public let player: AccessoryPlayer
+
+    /// The name of the accessory's app on its device.
+    public static let app = "accessory"
+
+    /// Switches the accessory off and on again. It starts with its initial values, and keeps its bonds.
+    public func restart() {
+        device.restart()
+        device.open(Self.app)
+    }
+}
+
+extension SimulatedWorld {
+    /// Adds an accessory to the world and switches it on.
+    ///
+    /// Its person agrees to pair if the accessory pairs.
+    ///
+    /// - Parameters:
+    ///   - accessory: The accessory.
+    ///   - position: The position of the accessory, in metres.
+    ///   - capture: Receives the octets of a btsnoop file with the accessory's HCI packets as they come, beginning with
+    ///     its header. Called on the loop.
+    /// - Returns: The device, and a handle for changing values.
+    @discardableResult
+    public func addAccessory(
+        _ accessory: Accessory,
+        at position: Position = Position(),
+        capture: (@Sendable ([UInt8]) -> Void)? = nil
+    ) -> SimulatedAccessory {
+        let device = addDevice(named: accessory.name, at: position, options: .accessory, capture: capture) {
+            accessory.configure(&$0)
+        }
+        device.person.behaves(accessory.security.allowsPairing ? .agrees(lookingAt: []) : .declines)
+        let player = AccessoryPlayer(accessory)
+        device.install(SimulatedAccessory.app) { app, _ in
+            let queue = DispatchQueue(label: "accessory")
+            player.start(on: queue, timer: app.timer(on: queue))
+            return player
+        }
+        device.open(SimulatedAccessory.app)
+        return SimulatedAccessory(device: device, player: player)
+    }
+
+    /// Adds a ready-made accessory to the world and switches it on.
+    ///
+    /// - Parameters:
+    ///   - accessory: The accessory.
+    ///   - position: The position of the accessory, in metres.
+    /// - Returns: The device, and a handle for changing values.
+    @discardableResult
+    public func addAccessory(_ accessory: ReadyMadeAccessory, at position: Position = Position()) -> SimulatedAccessory
+    {
+        addAccessory(accessory.accessory, at: position)
+    }
+}

@@ -1,0 +1,105 @@
+import Accessories
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import EventLoops
+import Foundation
+import HCITransports
+import Privacy
+import SMP
+import ServiceMessages
+
+/// An accessory of a file, or a ready-made one, for `harald serve`.
+struct ServedAccessory {
+    private(set) var accessory: Accessory
+
+    /// - Parameters:
+    ///   - text: The path of a file, or the name of a ready-made accessory.
+    ///   - name: The name to advertise; nil for that of the accessory.
+    init(_ text: String, name: String?) throws(ToolError) {
+        if let readyMade = ReadyMadeAccessory(rawValue: text) {
+            accessory = readyMade.accessory
+        } else {
+            guard FileManager.default.fileExists(atPath: text) else { throw .incomplete(Self.unknown(text)) }
+            do throws(AccessoryError) {
+                accessory = try Accessory(contentsOf: URL(filePath: text))
+            } catch {
+                throw .incomplete("\(text.visible): \(error)")
+            }
+        }
+        guard let name else { return }
+        if accessory.advertising.name != nil { accessory.advertising.name = name }
+        accessory.name = name
+    }
+
+    private static func unknown(_ text: String) -> String {
+        let names = ReadyMadeAccessory.allCases.map(\.rawValue).joined(separator: ", ")
+        return "there is no file \(text.quotedText), nor a ready-made accessory; these are ready-made: \(names)"
+    }
+
+    /// The names of the ready-made accessories, with what they are.
+    static var list: String {
+        let longest = ReadyMadeAccessory.allCases.map(\.rawValue.count).max() ?? 0
+        return ReadyMadeAccessory.allCases.map { each in
+            let name = each.rawValue.padding(toLength: longest + 2, withPad: " ", startingAt: 0)
+            return name + (each.accessory.summary ?? "")
+        }.joined(separator: "\n")
+    }
+
+    /// Plays the accessory on a controller until the program is interrupted.
+    func serve(_ line: ControllerOptions, _ trust: TrustOptions) throws(ToolError) {
+        let outcome = Outcome()
+        outcome.finishOnInterrupt()
+        let capture = try line.captureFile()
+        if let name = accessory.advertising.name {
+            ShortenedName.notice(name, with: accessory.advertising.services.map { CBUUID($0) }).map(Console.line)
+        }
+        let system = line.startSystem(configuration(trust), loop: NIOEventLoop(), capture: capture, outcome: outcome)
+        let prompter = answered(trust).prepare(system, outcome)
+        let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
+        let player = AccessoryPlayer(accessory, say: outcome.say) { outcome.finish(.failure(.incomplete($0))) }
+        let queue = DispatchQueue(label: "accessory")
+        ServiceLocator.$current.withValue(connection) {
+            player.start(on: queue) { delay, body in
+                queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)
+            }
+        }
+        try outcome.wait(thenStopping: system)
+        withExtendedLifetime((player, prompter)) {}
+    }
+
+    /// The configuration of the accessory. What the command line says about pairing has priority.
+    private func configuration(_ trust: TrustOptions) -> SystemConfiguration {
+        var configuration = SystemConfiguration()
+        configuration.pairing = trust.configuration
+        accessory.configure(&configuration)
+        if trust.ioCapability != .keyboardDisplay { configuration.pairing.ioCapability = trust.ioCapability.capability }
+        guard let store = trust.store else { return configuration }
+        configuration.keep(in: store)
+        // The address that bonded devices know.
+        if accessory.security.hasFixedAddress { configuration.address = .identity }
+        return configuration
+    }
+
+    /// The options, with the answer that an accessory without input and output gives by itself.
+    private func answered(_ trust: TrustOptions) -> TrustOptions {
+        var trust = trust
+        if trust.answer == nil, accessory.security.inputOutput == .none { trust.answer = .yes }
+        return trust
+    }
+}
+
+extension Outcome {
+    /// Waits for the outcome, and stops the system. Throws the outcome if it is a failure.
+    func wait(thenStopping system: LoopBound<BluetoothSystem>) throws(ToolError) {
+        let result: Result<Void, ToolError>
+        do throws(ToolError) {
+            try wait()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        system.stop { $0.stop($1) }
+        try result.get()
+    }
+}
