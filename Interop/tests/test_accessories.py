@@ -1,0 +1,107 @@
+"""`harald serve thing.json`: accessories without code, explored by a foreign central."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from bumble import att
+
+from conftest import Start
+from peers.central import central
+from peers.controllers import controllers
+
+LAMP = "6C616D70-000{}-4861-7261-6C6420303031"
+SWITCH, LIGHT = LAMP.format(2), LAMP.format(3)
+THING = {
+    "format": 1,
+    "name": "Lamp",
+    "advertising": {"services": [LAMP.format(1)], "interval": 0.1},
+    "services": [
+        {
+            "uuid": LAMP.format(1),
+            "characteristics": [
+                {
+                    "uuid": SWITCH,
+                    "properties": ["write"],
+                    "onWrite": [
+                        {"if": {"equals": "01"}, "then": [{"set": LIGHT, "value": "01"}]},
+                        {"fault": {"attError": 128}},
+                    ],
+                },
+                {"uuid": LIGHT, "properties": ["read", "notify"], "value": "00", "notifyEvery": 0.2},
+            ],
+        },
+        {
+            "uuid": "Battery",
+            "characteristics": [{"uuid": "Battery Level", "properties": ["read"], "value": {"uint8": 87}}],
+        },
+    ],
+}
+
+
+def uuid(text: str) -> object:
+    from bumble.core import UUID
+
+    return UUID(text)
+
+
+async def test_an_accessory_file_is_explored_read_written_and_followed(harald: Start, tmp_path: Path) -> None:
+    file = tmp_path / "lamp.json"
+    file.write_text(json.dumps(THING))
+    async with controllers() as air, harald("serve", "--controller", air.address, str(file)) as process:
+        await process.line("(?i)advertising")
+        async with central(air.transport) as client:
+            await client.connect("Lamp")
+            table = await client.table()
+            assert table.characteristic(uuid(LIGHT)).properties == ["read", "notify"]
+            assert table.characteristic(uuid(LIGHT)).value == b"\x00"
+            assert table.characteristic(uuid("2A19")).value == bytes([87])
+            await client.write(uuid(SWITCH), b"\x01")
+            assert await client.read(uuid(LIGHT)) == b"\x01"
+            assert await client.follow(uuid(LIGHT), 3) == [b"\x01"] * 3
+            with pytest.raises(att.ATT_Error) as error:
+                await client.write(uuid(SWITCH), b"\x02")
+            assert error.value.error_code == 128
+            await client.disconnect()
+        assert await process.stop() == 0
+
+
+async def test_a_ready_made_accessory_has_the_name_of_the_command_line(harald: Start) -> None:
+    async with controllers() as air:
+        async with harald("serve", "--controller", air.address, "--name", "Fever", "thermometer") as process:
+            await process.line("(?i)advertising")
+            async with central(air.transport) as client:
+                await client.connect("Fever")
+                table = await client.table()
+                assert table.characteristic(uuid("2A1D")).value == b"\x06"
+                await client.disconnect()
+            assert await process.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "this is not JSON"),
+        ('{"format": 1, "name": "X", "services": [{"uuid": "Hart Rate"}]}', "services[0].uuid: \"Hart Rate\" is no UUID"),
+        ("[" * 100_000, "values are nested too deeply"),
+    ],
+    ids=["cut", "unknown name", "deep"],
+)
+async def test_an_invalid_file_is_refused_with_its_place(harald: Start, tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "thing.json"
+    file.write_text(text)
+    async with harald("serve", "--controller", "tcp:127.0.0.1:1", str(file)) as process:
+        assert await process.status() == 1
+    assert message in process.errors
+
+
+async def test_the_ready_made_accessories_are_listed_and_printed(harald: Start) -> None:
+    async with harald("serve", "--list") as process:
+        assert await process.status() == 0
+    names = [line.split()[0] for line in process.out]
+    assert {"heart-rate", "lock", "faulty"} <= set(names)
+    for name in names:
+        async with harald("serve", "--print", name) as process:
+            assert await process.status() == 0
+        assert json.loads(process.output)["format"] == 1
