@@ -110,10 +110,8 @@ private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Se
                 journal.note(line)
             }
         }
-        let began = ContinuousClock.now
         await world.until(within: .seconds(60)) { journal.all.count == 2 }
         #expect(journal.all == ["found", "gave up after 10.000 s"])
-        #expect(ContinuousClock.now - began < .seconds(8))
     }
 
     @Test(.world(appTime: .machine)) func anAppMayFollowTheClockOfTheMachine() async {
