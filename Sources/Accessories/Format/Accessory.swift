@@ -42,6 +42,11 @@ public struct Accessory: Hashable, Sendable {
         public var interval: Duration?
         /// Whether centrals can connect.
         public var isConnectable = true
+
+        /// Creates an advertisement with this name, or without one.
+        public init(name: String? = nil) {
+            self.name = name
+        }
     }
 
     /// Data that a company defines.
@@ -50,6 +55,12 @@ public struct Accessory: Hashable, Sendable {
         public var company: UInt16
         /// The data after it.
         public var data: Value
+
+        /// Creates the data of a company.
+        public init(company: UInt16, data: Value) {
+            self.company = company
+            self.data = data
+        }
     }
 
     /// Data that a service defines.
@@ -58,6 +69,12 @@ public struct Accessory: Hashable, Sendable {
         public var uuid: BluetoothUUID
         /// The data, without the UUID.
         public var value: Value
+
+        /// Creates the data of a service.
+        public init(uuid: BluetoothUUID, value: Value) {
+            self.uuid = uuid
+            self.value = value
+        }
     }
 
     /// How an accessory pairs.
@@ -73,6 +90,9 @@ public struct Accessory: Hashable, Sendable {
         public var inputOutput = InputOutput.none
         /// Whether the address never changes.
         public var hasFixedAddress = true
+
+        /// Creates the security of a device without input and output, which pairs.
+        public init() {}
     }
 
     /// A service of the attribute table.
@@ -83,6 +103,13 @@ public struct Accessory: Hashable, Sendable {
         public var isPrimary = true
         /// The characteristics, in the order of their handles.
         public var characteristics: [Characteristic] = []
+
+        /// Creates a service, by default a primary one without characteristics.
+        public init(uuid: BluetoothUUID, isPrimary: Bool = true, characteristics: [Characteristic] = []) {
+            self.uuid = uuid
+            self.isPrimary = isPrimary
+            self.characteristics = characteristics
+        }
     }
 
     /// A characteristic of a service.
@@ -139,6 +166,12 @@ public struct Accessory: Hashable, Sendable {
         public var uuid: BluetoothUUID
         /// The value, which never changes.
         public var value: Value
+
+        /// Creates a descriptor with a constant value.
+        public init(uuid: BluetoothUUID, value: Value) {
+            self.uuid = uuid
+            self.value = value
+        }
     }
 
     /// A change of a value over time.
@@ -147,6 +180,12 @@ public struct Accessory: Hashable, Sendable {
         public var after: Duration
         /// The value after the change.
         public var value: Value
+
+        /// Creates a change, at least a millisecond after the one before.
+        public init(after: Duration, value: Value) {
+            self.after = after
+            self.value = value
+        }
     }
 
     /// How a request is answered.
@@ -157,6 +196,13 @@ public struct Accessory: Hashable, Sendable {
         public var fault: Fault?
         /// The requests that have the fault: each one, each second one, …
         public var faultPeriod = 1
+
+        /// Creates a response, by default one without delay and fault.
+        public init(delay: Duration = .zero, fault: Fault? = nil, faultPeriod: Int = 1) {
+            self.delay = delay
+            self.fault = fault
+            self.faultPeriod = faultPeriod
+        }
     }
 
     /// A deliberate fault of an answer.
@@ -179,6 +225,19 @@ public struct Accessory: Hashable, Sendable {
         public var response = Response()
         /// The changes after the answer, in order.
         public var effects: [Effect] = []
+
+        /// Creates a rule, by default one that fits any write and has no effect.
+        public init(
+            content: Content? = nil,
+            conditions: [Condition] = [],
+            response: Response = Response(),
+            effects: [Effect] = []
+        ) {
+            self.content = content
+            self.conditions = conditions
+            self.response = response
+            self.effects = effects
+        }
     }
 
     /// A condition on a written value.
@@ -197,6 +256,12 @@ public struct Accessory: Hashable, Sendable {
         public var characteristic: String
         /// The value that it must have.
         public var value: Value
+
+        /// Creates a condition on the value of a characteristic.
+        public init(characteristic: String, value: Value) {
+            self.characteristic = characteristic
+            self.value = value
+        }
     }
 
     /// An effect of a write.
@@ -217,6 +282,14 @@ public struct Accessory: Hashable, Sendable {
         public var value: Value
         /// The time after the answer.
         public var after = Duration.zero
+
+        /// Creates an effect, by default one right after the answer.
+        public init(verb: Verb, characteristic: String, value: Value, after: Duration = .zero) {
+            self.verb = verb
+            self.characteristic = characteristic
+            self.value = value
+            self.after = after
+        }
     }
 }
 
