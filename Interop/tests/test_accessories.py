@@ -9,7 +9,7 @@ from bumble import att
 
 from conftest import Start
 from peers.central import central
-from peers.controllers import controllers
+from peers.controllers import Air, controllers
 
 LAMP = "6C616D70-000{}-4861-7261-6C6420303031"
 SWITCH, LIGHT = LAMP.format(2), LAMP.format(3)
@@ -105,3 +105,45 @@ async def test_the_ready_made_accessories_are_listed_and_printed(harald: Start) 
         async with harald("serve", "--print", name) as process:
             assert await process.status() == 0
         assert json.loads(process.output)["format"] == 1
+
+
+async def record(harald: Start, air: Air, name: str, seconds: int) -> dict:
+    async with harald("record", "--controller", air.address, "--seconds", str(seconds), name) as process:
+        assert await process.status() == 0
+    return json.loads(process.output)
+
+
+def table(thing: dict) -> list:
+    """The attribute table of a file, without values over time."""
+    return [
+        (service["uuid"], [(each["uuid"], each["properties"], each.get("value")) for each in service["characteristics"]])
+        for service in thing["services"]
+    ]
+
+
+async def test_a_recording_that_is_served_has_the_same_table(harald: Start, tmp_path: Path) -> None:
+    original, copy = tmp_path / "lamp.json", tmp_path / "copy.json"
+    original.write_text(json.dumps(THING))
+    async with controllers() as air, harald("serve", "--controller", air.address, str(original)) as process:
+        await process.line("(?i)advertising")
+        recorded = await record(harald, air, "Lamp", 2)
+        assert await process.stop() == 0
+    assert [each["uuid"] for each in recorded["services"]] == [LAMP.format(1), "180F"]
+    light = recorded["services"][0]["characteristics"][1]
+    assert light["value"] == "00" and light["repeat"] and len(light["changes"]) >= 3
+    assert all(0.05 <= each["after"] <= 1 for each in light["changes"][1:])
+    copy.write_text(json.dumps(recorded))
+    async with controllers() as air, harald("serve", "--controller", air.address, str(copy)) as process:
+        await process.line("(?i)advertising")
+        assert table(await record(harald, air, "Lamp", 0)) == table(recorded)
+        assert await process.stop() == 0
+
+
+async def test_a_recording_has_no_value_that_needs_pairing(harald: Start) -> None:
+    async with controllers() as air, harald("serve", "--controller", air.address, "lock") as process:
+        await process.line("(?i)advertising")
+        recorded = await record(harald, air, "Lock", 0)
+        assert await process.stop() == 0
+    challenge, _, state = recorded["services"][0]["characteristics"]
+    assert "value" not in challenge and challenge["permission"]["read"] == "encrypted"
+    assert state["value"] == "00"

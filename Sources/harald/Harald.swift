@@ -24,7 +24,8 @@ struct Harald: ParsableCommand {
                 name: "Talk to devices",
                 subcommands: [
                     ScanCommand.self, ConnectCommand.self, ExploreCommand.self, ReadCommand.self, WriteCommand.self,
-                    FollowCommand.self, PairCommand.self, ShellCommand.self, CollectCommand.self, ServeCommand.self,
+                    FollowCommand.self, PairCommand.self, ShellCommand.self, CollectCommand.self, RecordCommand.self,
+                    ServeCommand.self,
                     AdvertiseCommand.self, ChannelCommand.self,
                 ]
             ),

@@ -72,13 +72,16 @@ struct ClientOptions: ParsableArguments {
     /// - Parameters:
     ///   - trust: How to pair, with a controller of the command's own.
     ///   - onlyResult: Whether to print nothing but the result of the command.
+    ///   - isDocument: Whether the result is a document, which prompts must not interrupt even without `--json`.
     func run(
         trust: TrustOptions? = nil,
         onlyResult: Bool = false,
+        isDocument: Bool = false,
         _ verb: @escaping @Sendable (DeviceClient) async throws(ToolError) -> Void
     ) throws {
         do throws(ToolError) {
-            try perform(trust, ToolReport(json: showing.json, onlyResult: onlyResult), verb)
+            let say = isDocument ? Console.problem : sayToUser
+            try perform(trust, ToolReport(json: showing.json, onlyResult: onlyResult), say: say, verb)
         } catch {
             throw error.report(json: showing.json)
         }
@@ -90,13 +93,14 @@ struct ClientOptions: ParsableArguments {
     private func perform(
         _ trust: TrustOptions?,
         _ report: ToolReport,
+        say: @escaping @Sendable (String) -> Void,
         _ verb: @escaping DeviceClient.Verb
     ) throws(ToolError) {
         Console.endWithReader()
         let outcome = Outcome()
         let (aborts, abort) = AsyncStream<ToolError>.makeStream()
         Interrupts.onEnd { abort.yield($0) }
-        let host = try open(trust, say: sayToUser) { abort.yield($0) }
+        let host = try open(trust, say: say) { abort.yield($0) }
         let facts = host.facts
         ServiceLocator.$current.withValue(host.connection) {
             _ = Task {

@@ -20,10 +20,14 @@ protocol DeviceVerb: SessionVerb {
     /// How to pair, for commands that can.
     var trustOptions: TrustOptions? { get }
 
+    /// Whether the result is a document, which prompts must not interrupt.
+    var printsDocument: Bool { get }
+
     func perform(_ client: DeviceClient) async throws(ToolError)
 }
 
 extension DeviceVerb {
+    var printsDocument: Bool { false }
     var showing: ShowingOptions { clientOptions.showing }
     var trustOptions: TrustOptions? { nil }
 
@@ -32,8 +36,8 @@ extension DeviceVerb {
     /// Runs the command on the service or on a controller of its own.
     func runAlone() throws {
         let verb = self
-        try clientOptions.run(trust: trustOptions, onlyResult: printsOnlyResult) { client async throws(ToolError) in
-            try await verb.perform(client)
+        try clientOptions.run(trust: trustOptions, onlyResult: printsOnlyResult, isDocument: printsDocument) {
+            client async throws(ToolError) in try await verb.perform(client)
         }
     }
 }

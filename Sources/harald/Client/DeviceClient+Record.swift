@@ -1,0 +1,177 @@
+import Accessories
+import BluetoothTypes
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+// MARK: - harald record
+
+extension DeviceClient {
+    /// Returns an accessory with the attribute table of a device, its readable values, and its notifications.
+    ///
+    /// - Parameters:
+    ///   - device: A connected device.
+    ///   - duration: The time to record notifications.
+    func record(_ device: FoundDevice, for duration: Duration) async throws(ToolError) -> Accessory {
+        let table = try await discover(device)
+        var accessory = Accessory(name: device.candidate.names.first ?? "Recorded")
+        accessory.advertising.services = device.candidate.services.map(\.attributeForm)
+        var notifying: [CBCharacteristic] = []
+        var places: [UInt16: (service: Int, characteristic: Int)] = [:]
+        for listed in table.listing.services where ![0x1800, 0x1801].contains(listed.uuid) {
+            var service = Accessory.Service(uuid: listed.uuid.attributeForm, isPrimary: listed.isPrimary)
+            for each in listed.characteristics {
+                guard let characteristic = table.characteristics[each.handle] else { continue }
+                if !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
+                    notifying.append(characteristic)
+                }
+                places[each.handle] = (accessory.services.count, service.characteristics.count)
+                service.characteristics.append(try await recorded(characteristic, device))
+            }
+            accessory.services.append(service)
+        }
+        for (handle, values) in try await notifications(of: notifying, device, for: duration) {
+            guard let place = places[handle] else { continue }
+            accessory.services[place.service].characteristics[place.characteristic].adopt(values)
+        }
+        return accessory
+    }
+
+    private func recorded(
+        _ characteristic: CBCharacteristic,
+        _ device: FoundDevice
+    ) async throws(ToolError) -> Accessory.Characteristic {
+        let uuid = characteristic.uuid.uuid.attributeForm
+        var result = Accessory.Characteristic(uuid: uuid, properties: Self.properties(of: characteristic))
+        if characteristic.properties.contains(.read) {
+            switch try await value(
+                of: device,
+                "reading \(nameOf(uuid))",
+                { peripheral in
+                    try await peripheral.read(characteristic, deadline: Self.answerLimit)
+                }
+            ) {
+            case .success(let value): result.value = Accessory.Value([UInt8](value))
+            case .failure(let error) where error.isAboutPairing: result.reading = .encrypted
+            case .failure(let error): result.onRead.fault = .attError(UInt8(clamping: error.errorCode))
+            }
+        }
+        let descriptors = try await attempt("discovering descriptors", device) {
+            try await device.peripheral.discoverDescriptors(for: characteristic, deadline: Self.answerLimit)
+        }
+        for descriptor in descriptors where [0x2901, 0x2904].contains(descriptor.uuid.uuid) {
+            let outcome = try await value(of: device, "reading a descriptor") { peripheral in
+                try await peripheral.read(descriptor, deadline: Self.answerLimit)
+            }
+            guard case .success(let value) = outcome else { continue }
+            result.adopt(descriptor.uuid.uuid, [UInt8](value))
+        }
+        return result
+    }
+
+    private static func properties(of characteristic: CBCharacteristic) -> Set<Accessory.Characteristic.Property> {
+        let all: [(CBCharacteristicProperties, Accessory.Characteristic.Property)] = [
+            (.read, .read), (.write, .write), (.writeWithoutResponse, .writeWithoutResponse), (.notify, .notify),
+            (.indicate, .indicate),
+        ]
+        return Set(all.filter { characteristic.properties.contains($0.0) }.map(\.1))
+    }
+
+    /// Returns a value, or the ATT error with which the device refuses it.
+    private func value(
+        of device: FoundDevice,
+        _ doing: String,
+        _ read: (CBPeripheral) async throws -> Data
+    ) async throws(ToolError) -> Result<Data, CBATTError> {
+        try await attempt(doing, device) {
+            do {
+                return .success(try await read(device.peripheral))
+            } catch let error as CBATTError {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Returns the values that characteristics notify or indicate, by handle, with the time of each.
+    private func notifications(
+        of characteristics: [CBCharacteristic],
+        _ device: FoundDevice,
+        for duration: Duration
+    ) async throws(ToolError) -> [UInt16: [TimedValue]] {
+        guard !characteristics.isEmpty, duration > .zero else { return [:] }
+        let start = ContinuousClock.now
+        return await withTaskGroup(of: (handle: UInt16, values: [TimedValue]).self) { group in
+            for characteristic in characteristics {
+                group.addTask {
+                    (characteristic.handle, await Self.values(of: characteristic, device, since: start))
+                }
+            }
+            await pause(duration)
+            group.cancelAll()
+            return await group.reduce(into: [:]) { $0[$1.handle] = $1.values }
+        }
+    }
+
+    /// Returns the values until the task is cancelled: none if the device refuses the subscription.
+    private static func values(
+        of characteristic: CBCharacteristic,
+        _ device: FoundDevice,
+        since start: ContinuousClock.Instant
+    ) async -> [TimedValue] {
+        var values: [TimedValue] = []
+        do {
+            for try await value in device.peripheral.notifications(of: characteristic) {
+                guard values.count < AccessoryLimits.changes else { break }
+                values.append(TimedValue(time: ContinuousClock.now - start, value: [UInt8](value)))
+            }
+        } catch {
+            return values
+        }
+        return values
+    }
+}
+
+/// A value of a recording.
+struct TimedValue: Sendable {
+    /// The time since the beginning of the recording.
+    let time: Duration
+    let value: [UInt8]
+}
+
+extension Accessory.Characteristic {
+    /// Makes the recorded values changes over time, which start over.
+    fileprivate mutating func adopt(_ values: [TimedValue]) {
+        if value.parts.isEmpty, reading == .plain, let first = values.first { value = Accessory.Value(first.value) }
+        var last = Duration.zero
+        changes = values.prefix(AccessoryLimits.changes).map { each in
+            defer { last = each.time }
+            // Whole milliseconds, and at least one, as the format demands.
+            let milliseconds = max(1, Int64((each.time - last) / .milliseconds(1)))
+            return Accessory.Change(after: .milliseconds(milliseconds), value: Accessory.Value(each.value))
+        }
+        repeatsChanges = !changes.isEmpty
+    }
+
+    /// Adopts a descriptor if the format can express it.
+    fileprivate mutating func adopt(_ uuid: BluetoothUUID, _ octets: [UInt8]) {
+        switch uuid {
+        case 0x2901:
+            guard let text = String(validating: octets, as: UTF8.self) else { return }
+            descriptors.append(Accessory.Descriptor(uuid: uuid, value: Accessory.Value([.text(text)])))
+        case 0x2904 where octets.count == 7:
+            descriptors.append(Accessory.Descriptor(uuid: uuid, value: Accessory.Value(octets)))
+        default: break
+        }
+    }
+}
+
+extension CBATTError {
+    /// Whether the device wants a paired or encrypted link.
+    fileprivate var isAboutPairing: Bool {
+        [
+            .insufficientAuthentication, .insufficientEncryption, .insufficientEncryptionKeySize,
+            .insufficientAuthorization,
+        ]
+        .contains(code)
+    }
+}

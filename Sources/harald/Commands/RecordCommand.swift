@@ -1,0 +1,46 @@
+import Accessories
+import ArgumentParser
+
+/// Writes the file of an accessory that behaves as a device does.
+struct RecordCommand: ConnectedVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Print a device as an accessory file, which harald serve plays.",
+        discussion: """
+            \(ClientOptions.discussion)
+
+            The file has the services, the values, and the notifications of some seconds with their timing. The command \
+            declines to pair: values that need pairing are left out, and marked as encrypted.
+
+            Examples:
+              harald record Pulse > pulse.json
+              harald record Pulse --seconds 60 > pulse.json
+
+            \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost))
+            """
+    )
+
+    @OptionGroup var options: ConnectingOptions
+
+    @Option(help: ArgumentHelp("The time to record notifications, in seconds.", valueName: "SECONDS"))
+    var seconds = 10.0
+
+    /// The options, with pairing declined.
+    var trustOptions: TrustOptions? {
+        var trust = options.trust
+        trust.answer = .no
+        return trust
+    }
+
+    var printsDocument: Bool { true }
+
+    func validate() throws {
+        guard seconds >= 0, seconds <= 86_400 else {
+            throw ValidationError("--seconds must be at least 0 and at most 86400")
+        }
+    }
+
+    func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
+        Console.lines(try await client.record(device, for: .seconds(seconds)).json)
+    }
+}
