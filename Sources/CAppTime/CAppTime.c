@@ -157,6 +157,7 @@ void dispatch_source_cancel(void *source);
 void dispatch_source_merge_data(void *source, uintptr_t value);
 void *dispatch_get_context(void *object);
 void *dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
+void dispatch_activate(void *object);
 void dispatch_retain(void *object);
 void dispatch_release(void *object);
 extern char _dispatch_main_q[], _dispatch_source_type_timer[], _dispatch_source_type_data_add[];
@@ -291,13 +292,19 @@ void dispatch_async_f(void *queue, void *argument, apptime_function function) {
 }
 
 void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask, void *queue) {
-    if (type != _dispatch_source_type_timer || !atomic_load(&installed) || inside) {
-        return NEXT(dispatch_source_create)(type, handle, mask, queue);
+    int64_t elapsed, calendar;
+    if (type != _dispatch_source_type_timer || !HOOKED(now, &elapsed, &calendar)) {
+        void *source = NEXT(dispatch_source_create)(type, handle, mask, queue);
+        // A timer that was released before may have had this address.
+        HOOKED(forget_source, source);
+        return source;
     }
     // A source that the world's clock triggers.
     void *source = NEXT(dispatch_source_create)(_dispatch_source_type_data_add, 0, 0, queue);
     if (HOOKED(begin_source, source)) return source;
-    dispatch_source_cancel(source);
+    // The app has just ended. An inactive source may not be released.
+    dispatch_activate(source);
+    NEXT(dispatch_source_cancel)(source);
     dispatch_release(source);
     return NEXT(dispatch_source_create)(type, handle, mask, queue);
 }

@@ -23,6 +23,7 @@ enum AppTimeHooks {
             async: { AppTimeHooks.async($0, $1) },
             job: { AppTimeHooks.job($0, $1) },
             begin_source: { AppTimers.shared.begin(source: $0) },
+            forget_source: { AppTimers.shared.forget(source: $0) },
             set_source: { AppTimers.shared.set(source: $0, $1, $2) },
             handle_source: { AppTimers.shared.handle(source: $0, $1) },
             end_source: { AppTimers.shared.handleEnd(source: $0, $1) },

@@ -7,19 +7,41 @@ import Synchronization
 final class AppTimers: Sendable {
     static let shared = AppTimers()
 
-    private let sources = Mutex<[UInt: SourceTimer]>([:])
+    /// A timer, which its source retains once it has a handler. Then it ends with the source.
+    private struct Source {
+        var strong: SourceTimer?
+        weak var timer: SourceTimer?
+    }
+
+    private let sources = Mutex<[UInt: Source]>([:])
     private let timers = Mutex<[UInt: FoundationTimer]>([:])
 
     // MARK: Dispatch sources
 
     func begin(source: UnsafeMutableRawPointer) -> Bool {
-        guard let timekeeper = RunningApp.timekeeper else {
-            // The source of an earlier timer had this address.
-            sources.withLock { $0[UInt(bitPattern: source)] = nil }
-            return false
+        guard let timekeeper = RunningApp.timekeeper else { return false }
+        let timer = SourceTimer(source, timekeeper)
+        let old = sources.withLock {
+            $0.updateValue(Source(strong: timer, timer: timer), forKey: UInt(bitPattern: source))
         }
-        sources.withLock { $0[UInt(bitPattern: source)] = SourceTimer(source, timekeeper) }
+        withExtendedLifetime(old) {}
         return true
+    }
+
+    /// Forgets a timer whose source is gone.
+    func forget(source: UnsafeMutableRawPointer) -> Bool {
+        // Released outside of the lock.
+        let old = sources.withLock { $0.removeValue(forKey: UInt(bitPattern: source)) }
+        return withExtendedLifetime(old) { old != nil }
+    }
+
+    /// Lets a timer end with its source, which retains it from now on.
+    func entrust(source: UnsafeMutableRawPointer) {
+        let old = sources.withLock { sources in
+            defer { sources[UInt(bitPattern: source)]?.strong = nil }
+            return sources[UInt(bitPattern: source)]?.strong
+        }
+        withExtendedLifetime(old) {}
     }
 
     func set(source: UnsafeMutableRawPointer, _ delay: Int64, _ interval: Int64) -> Bool {
@@ -41,13 +63,13 @@ final class AppTimers: Sendable {
     }
 
     func cancel(source: UnsafeMutableRawPointer) -> Bool {
-        guard let timer = sources.withLock({ $0.removeValue(forKey: UInt(bitPattern: source)) }) else { return false }
+        guard let timer = self[source: source] else { return false }
         timer.stop()
-        return true
+        return forget(source: source)
     }
 
     private subscript(source source: UnsafeMutableRawPointer) -> SourceTimer? {
-        sources.withLock { $0[UInt(bitPattern: source)] }
+        sources.withLock { $0[UInt(bitPattern: source)]?.timer }
     }
 
     // MARK: Foundation
@@ -103,7 +125,7 @@ final class SourceTimer: Sendable {
         var hasEnded = false
     }
 
-    // Safe: libdispatch allows the use of a source on all threads. The app retains it until it cancels it.
+    // Safe: libdispatch allows the use of a source on all threads, and this object ends before the source does.
     nonisolated(unsafe) private let source: UnsafeMutableRawPointer
     private let timekeeper: AppTimekeeper
     private let state = Mutex(State())
@@ -113,6 +135,12 @@ final class SourceTimer: Sendable {
     init(_ source: UnsafeMutableRawPointer, _ timekeeper: AppTimekeeper) {
         self.source = source
         self.timekeeper = timekeeper
+    }
+
+    deinit {
+        state.withLock { $0.cancel }?()
+        if isTriggered.clear() { timekeeper.source.endWork() }
+        _ = AppTimers.shared.forget(source: source)
     }
 
     /// Starts the timer, or starts it anew. A delay below zero is forever; an interval below zero is none.
@@ -151,6 +179,7 @@ final class SourceTimer: Sendable {
             context: Unmanaged.passRetained(self).toOpaque()
         )
         apptime_handle(source, call)
+        AppTimers.shared.entrust(source: source)
     }
 
     private func fired() {

@@ -272,3 +272,36 @@ extension VirtualAppTimeTests {
         #expect(ContinuousClock.now - began >= .milliseconds(50))
     }
 }
+
+// MARK: - Sources of others, and sources that are gone
+
+extension VirtualAppTimeTests {
+    @Test func timersOfOthersAreThoseOfTheSystem() async {
+        _ = Stage()
+        await withCheckedContinuation { done in
+            let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "other"))
+            timer.schedule(deadline: .now() + .milliseconds(1))
+            timer.setEventHandler {
+                timer.cancel()
+                done.resume()
+            }
+            timer.resume()
+        }
+    }
+
+    @Test func aTimerEndsWithItsLastReference() {
+        let stage = Stage()
+        stage.run { diary in
+            let queue = DispatchQueue(label: "app")
+            for number in 1...50 {
+                let timer = DispatchSource.makeTimerSource(queue: queue)
+                timer.schedule(deadline: .now() + .seconds(number))
+                timer.setEventHandler { diary.note("fired") }
+                timer.resume()
+            }
+            // Other sources get the memory of those.
+            for _ in 1...50 { DispatchSource.makeUserDataAddSource(queue: queue).resume() }
+        }
+        #expect(stage.diary.all == [])
+    }
+}

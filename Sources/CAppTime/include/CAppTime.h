@@ -31,6 +31,8 @@ struct apptime_hooks {
     bool (*job)(void *job, bool on_main);
     // Whether a new timer source belongs to an app that follows a world.
     bool (*begin_source)(void *source);
+    // A new source is no timer of such an app.
+    bool (*forget_source)(void *source);
     // Starts a timer source. An interval below zero is none.
     bool (*set_source)(void *source, int64_t delay, int64_t interval);
     bool (*handle_source)(void *source, struct apptime_call handler);
