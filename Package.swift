@@ -343,7 +343,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        tests("BluetoothTesting", ["BluetoothSimulation", "CoreBluetooth", "TestBasics"]),
+        tests("BluetoothTesting", ["BluetoothSimulation", "CoreBluetooth", "TestBasics", "VirtualAppTime"]),
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops", ["TestBasics"]),
