@@ -20,6 +20,7 @@ WORK = Path(".build/blocks")
 TOOL = BUILD / "harald"
 # Both lists together have the objects of all products.
 LINKED = ["harald", "interop-app"]
+TESTING = ["BluetoothTesting", "VirtualAppTime", "CAppTime"]
 SETTINGS = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
 SECONDS = 120
 RUNNER = """import Testing
@@ -151,8 +152,9 @@ def linking(folder: Path) -> list[str]:
         for line in shlex.split((BUILD / f"{product}.product/Objects.LinkFileList").read_text()):
             if f"/{product.replace('-', '_')}.build/" not in line:
                 objects[line] = None
-    # Only tests link it.
-    objects |= dict.fromkeys(map(str, sorted((BUILD / "BluetoothTesting.build").glob("*.o"))))
+    # Only tests link these.
+    for module in TESTING:
+        objects |= dict.fromkeys(map(str, sorted((BUILD / f"{module}.build").glob("*.o"))))
     listed = folder / "objects"
     listed.write_text("\n".join(map(shlex.quote, objects)) + "\n")
     return [f"@{listed}", "-lstdc++", "-ldl"]
