@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import ServiceProcess
 
 #if canImport(Glibc)
     import Glibc
@@ -47,14 +48,8 @@ struct ShellHistory {
 
     /// The lines of the file, the latest last; none if it cannot be read.
     func lines() -> [String] {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return [] }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.maximumSize,
-            let data = try? file.read(upToCount: Self.maximumSize)
-        else { return [] }
-        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        guard let file = try? PlainFile(path, atMost: Self.maximumSize) else { return [] }
+        let lines = String(decoding: file.octets, as: UTF8.self).split(separator: "\n").map(String.init)
         return Array(lines.filter(Self.keeps).suffix(Self.maximumLines))
     }
 
