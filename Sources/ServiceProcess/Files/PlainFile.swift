@@ -30,8 +30,10 @@ package struct PlainFile: Hashable, Sendable {
     package let permissions: UInt32
 
     /// Reads a file of at most `limit` octets. Blocks only for as long as its file system takes.
-    package init(_ path: String, atMost limit: Int) throws(Fault) {
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    ///
+    /// - Parameter followsLink: Whether the path may be a symbolic link.
+    package init(_ path: String, atMost limit: Int, followsLink: Bool = true) throws(Fault) {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
         guard file >= 0 else { throw .system(code: errno) }
         defer { close(file) }
         var status = stat()

@@ -48,7 +48,7 @@ struct ShellHistory {
 
     /// The lines of the file, the latest last; none if it cannot be read.
     func lines() -> [String] {
-        guard let file = try? PlainFile(path, atMost: Self.maximumSize) else { return [] }
+        guard let file = try? PlainFile(path, atMost: Self.maximumSize, followsLink: false) else { return [] }
         let lines = String(decoding: file.octets, as: UTF8.self).split(separator: "\n").map(String.init)
         return Array(lines.filter(Self.keeps).suffix(Self.maximumLines))
     }
