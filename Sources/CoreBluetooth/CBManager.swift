@@ -14,6 +14,7 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     }
 
     private let core = Mutex(Core())
+    let keyValues = LazyKeyValueObservers()
 
     /// Registers a manager with the service.
     ///
@@ -95,6 +96,7 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     final func setState(_ state: ManagerState) -> CBManagerState {
         let new = CBManagerState(rawValue: state.rawValue) ?? .unknown
         core.withLock { $0.state = new }
+        keyValues.check()
         return new
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A remote device, in whichever role it has: the base class of ``CBPeripheral`` and ``CBCentral``.
 ///
@@ -6,6 +7,7 @@ import Foundation
 open class CBPeer: NSObject, NSCopying, @unchecked Sendable {
     // Safe: immutable here. Subclasses keep their mutable state in a mutex.
     private let id: UUID
+    let keyValues = LazyKeyValueObservers()
 
     init(identifier: UUID) {
         id = identifier

@@ -434,6 +434,7 @@ extension CBCentralManager {
                 $0.isScanning = true
                 $0.scanNumber += 1
             }
+            keyValues.check()
             restored[CBCentralManagerRestoredStateScanServicesKey] = scan.services?.map { CBUUID($0) }
             restored[CBCentralManagerRestoredStateScanOptionsKey] = scan.options
         }
@@ -453,6 +454,7 @@ extension CBCentralManager {
             contents.scanNumber += 1
             return (contents.isScanning ? contents.scanNumber - 1 : nil, contents.scanNumber)
         }
+        keyValues.check()
         if let old { updates.tell(.scanEnded(old, .replaced)) }
         link.send(CentralRequest.startScan(request))
         return number
@@ -468,6 +470,7 @@ extension CBCentralManager {
             contents.isScanning = false
             return true
         }
+        keyValues.check()
         if isGoingOn { link?.send(CentralRequest.stopScan) }
     }
 
@@ -477,6 +480,7 @@ extension CBCentralManager {
             defer { contents.isScanning = false }
             return contents.isScanning ? contents.scanNumber : nil
         }
+        keyValues.check()
         if let number { updates.tell(.scanEnded(number, end)) }
     }
 

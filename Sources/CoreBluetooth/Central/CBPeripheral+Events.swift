@@ -8,38 +8,38 @@ extension CBPeripheral {
     // MARK: Connection
 
     func setName(_ name: String?) {
-        contents.withLock { $0.name = name }
+        change { $0.name = name }
     }
 
     /// Records that the app connects. Returns whether to send the request to the service.
     func beginConnecting() -> Bool {
-        contents.withLock { $0.connect() }
+        change { $0.connect() }
     }
 
     /// Records that the app cancels. Returns whether there was anything to cancel.
     func beginCancelling() -> Bool {
-        contents.withLock { $0.cancel() }
+        change { $0.cancel() }
     }
 
     /// Records the connection. Returns whether to call the delegate.
     func didConnect(maximumWriteLength: Int) -> Bool {
-        contents.withLock { $0.didConnect(maximumWriteLength: maximumWriteLength) }
+        change { $0.didConnect(maximumWriteLength: maximumWriteLength) }
     }
 
     /// Records the disconnection. Returns whether to call the delegate.
     func didDisconnect(isReconnecting: Bool = false) -> Bool {
-        contents.withLock { $0.didDisconnect(isReconnecting: isReconnecting) }
+        changeTree { $0.didDisconnect(isReconnecting: isReconnecting) }
     }
 
     /// Resets to disconnected without calling the delegate, when Bluetooth is switched off or the manager is released
     /// (behaviour 1.11). Returns whether there was a connection or an attempt.
     func reset() -> Bool {
-        contents.withLock { $0.reset() }
+        changeTree { $0.reset() }
     }
 
     /// Restores the peripheral to its state when the app ended.
     func restore(_ peer: RestoredPeer) {
-        contents.withLock { contents in
+        change { contents in
             contents.restoreConnection(maximumWriteLength: peer.maximumWriteWithoutResponse)
             guard peer.maximumWriteWithoutResponse != nil else { return }
             // The list is nil until a discovery has succeeded (behaviour 4.3).
@@ -48,7 +48,7 @@ extension CBPeripheral {
     }
 
     func setAuthorizedForNotifications(_ isAuthorized: Bool) {
-        contents.withLock { $0.setAuthorizedForNotifications(isAuthorized) }
+        change { $0.setAuthorizedForNotifications(isAuthorized) }
     }
 
     // MARK: Events
@@ -77,7 +77,7 @@ extension CBPeripheral {
             update(result) { $0.tree.add(descriptors: $1, to: characteristic) }
             delegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: result.apiError)
         case .servicesModified(let handles):
-            let dead = contents.withLock { $0.tree.invalidate(handles) }
+            let dead = changeTree { $0.tree.invalidate(handles) }
             delegate?.peripheral(self, didModifyServices: dead)
             updates.tell(.servicesModified(dead))
         case .nameChanged(let name):
@@ -116,6 +116,7 @@ extension CBPeripheral {
         case .notifyStateChanged(let handle, let isNotifying, let error):
             guard let characteristic = characteristic(handle, .notify) else { return }
             characteristic.setNotifying(isNotifying)
+            characteristic.keyValues.check()
             delegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.apiError)
         case .descriptorUpdated(let handle, let result):
             guard let descriptor = descriptor(handle, .readDescriptor) else { return }
@@ -125,7 +126,7 @@ extension CBPeripheral {
             guard let descriptor = descriptor(handle, .writeDescriptor) else { return }
             delegate?.peripheral(self, didWriteValueFor: descriptor, error: error?.apiError)
         case .maximumWriteLengthChanged(let length):
-            contents.withLock { $0.limitWrites(to: length) }
+            change { $0.limitWrites(to: length) }
         case .writeCreditsReturned(let count):
             returnCredits(count)
         case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
@@ -155,7 +156,7 @@ extension CBPeripheral {
     }
 
     private func returnCredits(_ count: Int) {
-        let wasFull = contents.withLock { $0.returnWriteCredits(count) }
+        let wasFull = change { $0.returnWriteCredits(count) }
         // Once for each time that the credits were used up (behaviours 5.13, 5.15).
         if wasFull { delegate?.peripheralIsReady(toSendWriteWithoutResponse: self) }
     }
@@ -163,10 +164,26 @@ extension CBPeripheral {
     /// Applies a successful result to the contents. An error leaves them unchanged.
     private func update<Value>(
         _ result: Result<Value, ServiceError>,
-        _ change: (inout PeripheralContents, Value) -> Void
+        _ apply: (inout PeripheralContents, Value) -> Void
     ) {
         guard case .success(let value) = result else { return }
-        contents.withLock { change(&$0, value) }
+        changeTree { apply(&$0, value) }
+    }
+
+    /// Changes the contents and reports to the observers of the peripheral's properties.
+    private func change<Result>(_ body: (inout PeripheralContents) -> Result) -> Result {
+        defer { keyValues.check() }
+        return contents.withLock { body(&$0) }
+    }
+
+    /// Changes the contents and the attributes, and reports to the observers of their properties. The attributes change
+    /// with the lock held, so that their observers have to wait.
+    private func changeTree<Result>(_ body: (inout PeripheralContents) -> Result) -> Result {
+        let attributes = contents.withLock { $0.tree.observable }
+        defer {
+            for attribute in attributes { attribute.keyValues.check() }
+        }
+        return change(body)
     }
 
     // MARK: Attributes of events

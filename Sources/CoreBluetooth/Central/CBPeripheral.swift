@@ -209,6 +209,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             guard $0.tree.contains(characteristic) else { return .stale }
             return $0.useWriteCredit() ? .sendable($0.maximumWriteLength) : .full
         }
+        keyValues.check()
         switch outcome {
         case .stale: link.report("\(characteristic) is no longer part of \(self) - ignoring response-less write")
         case .full:

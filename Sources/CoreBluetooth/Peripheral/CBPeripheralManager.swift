@@ -162,6 +162,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     open func stopAdvertising() {
         guard let link = linkForCommand() else { return }
         contents.withLock { $0.stopAdvertising() }
+        keyValues.check()
         link.send(PeripheralRequest.stopAdvertising)
     }
 
@@ -274,6 +275,7 @@ extension CBPeripheralManager {
         case .serviceAdded(let id, let error): receiveAdded(id, error)
         case .advertisingStarted(let error, let number):
             if error == nil { contents.withLock { $0.advertisingStarted() } }
+            keyValues.check()
             delegate?.peripheralManagerDidStartAdvertising(self, error: error?.apiError)
             tell(.advertisingStarted(number: number, error?.apiError))
         case .subscribed(let info, let id):
@@ -425,6 +427,7 @@ extension CBPeripheralManager {
         if !services.isEmpty { restored[CBPeripheralManagerRestoredStateServicesKey] = services }
         if let advertising = state.advertising {
             contents.withLock { $0.restoreAdvertising() }
+            keyValues.check()
             restored[CBPeripheralManagerRestoredStateAdvertisementDataKey] = advertising.data
         }
         delegate?.peripheralManager(self, willRestoreState: restored)

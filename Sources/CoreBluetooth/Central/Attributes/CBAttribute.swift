@@ -1,5 +1,6 @@
 import Foundation
 import ServiceMessages
+import Synchronization
 
 /// The base class of ``CBService``, ``CBCharacteristic`` and ``CBDescriptor`` (behaviour 0.1).
 ///
@@ -8,6 +9,7 @@ import ServiceMessages
 open class CBAttribute: NSObject, @unchecked Sendable {
     // Safe: immutable here. Subclasses keep their mutable state in a mutex.
     private let type: CBUUID
+    let keyValues = LazyKeyValueObservers()
     /// The handle of a remote attribute; 0 for a local one.
     package let handle: AttributeHandle
 

@@ -70,6 +70,7 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
 
     final func setValue(_ value: Data?) {
         contents.withLock { $0.value = value }
+        keyValues.check()
     }
 
     final func setDescriptors(_ descriptors: [CBDescriptor]?) {

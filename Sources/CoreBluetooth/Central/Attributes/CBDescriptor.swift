@@ -49,6 +49,7 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
 
     final func setOctets(_ octets: Data) {
         contents.withLock { $0.octets = octets }
+        keyValues.check()
     }
 
     final func setCharacteristic(_ characteristic: CBCharacteristic) {
