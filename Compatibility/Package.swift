@@ -39,7 +39,13 @@ let package = Package(
                 .product(name: "StandIns", package: "StandIns"),
             ]
         ),
-        .target(name: "FoundationCombine", dependencies: [.product(name: "StandIns", package: "StandIns")]),
+        .target(
+            name: "FoundationCombine",
+            dependencies: [
+                .product(name: "CoreBluetooth", package: home, moduleAliases: aliases),
+                .product(name: "StandIns", package: "StandIns"),
+            ]
+        ),
         .target(
             name: "CryptoKit",
             dependencies: [.product(name: "Crypto", package: "swift-crypto")]

@@ -103,6 +103,23 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     /// Handles an event of the service. Called on the manager's queue.
     func receive(_ event: Event) {}
 
+    /// Returns the value of a property by the name that Objective-C has for it. Nil if there is no such property.
+    func value(named name: String) -> Any?? {
+        switch name {
+        case "state": state.rawValue
+        case "authorization": authorization.rawValue
+        default: nil
+        }
+    }
+
     /// The class and the address of the object.
     open override var description: String { "<\(nameAndAddress)>" }
+}
+
+extension CBManager: KeyValueObserved {
+    func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64 {
+        keyValues.made().add(read, report)
+    }
+
+    func stopObserving(_ number: UInt64) { keyValues.load()?.remove(number) }
 }

@@ -21,6 +21,22 @@ open class CBPeer: NSObject, NSCopying, @unchecked Sendable {
     /// device. The identifier reveals nothing about the device's address (behaviour 6.19).
     open var identifier: UUID { id }
 
+    /// Returns the value of a property by the name that Objective-C has for it. Nil if there is no such property.
+    func value(named name: String) -> Any?? {
+        switch name {
+        case "identifier": identifier
+        default: nil
+        }
+    }
+
     /// Returns the object itself, since one object stands for one device (behaviour 0.7).
     open func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension CBPeer: KeyValueObserved {
+    func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64 {
+        keyValues.made().add(read, report)
+    }
+
+    func stopObserving(_ number: UInt64) { keyValues.load()?.remove(number) }
 }

@@ -27,9 +27,7 @@ struct ScratchDirectory {
     /// not collide.
     func build(of package: String) -> String { "\(path)/wrapped\(package)/+build" }
 
-    /// Returns the directory for the copy of a package. Its last component is the package's, because SwiftPM derives
-    /// the package's identity from it.
-    func copy(of package: String) -> String {
-        "\(path)/wrapped\(package)/+copy/\(URL(fileURLWithPath: package).lastPathComponent)"
-    }
+    /// Returns the directory for the copy of a package. Copies lie to each other as their originals do, so that they
+    /// find each other by relative paths.
+    func copy(of package: String) -> String { "\(path)/adapted\(package)" }
 }

@@ -7,6 +7,8 @@ struct WrappedPackage {
     private let scratch: ScratchDirectory
     /// The Swift sources, named by their paths in the package.
     private let sources: [SourceFile]
+    /// A source in Objective-C of each target that has some.
+    private let objectiveC: [String]
     private let build: String
 
     init(path: String, scratch: ScratchDirectory, _ output: WrappingOutput) throws(WrappingError) {
@@ -19,17 +21,26 @@ struct WrappedPackage {
             "swift", "package", "--package-path", path, "--scratch-path", build, "describe", "--type", "json",
         ]
         let description = try Command.output(of: describe, output)
+        let targets = try Self.targets(in: description)
         var sources: [SourceFile] = []
-        for name in try Self.names(in: description) {
+        for name in targets.joined() where name.hasSuffix(".swift") {
             sources.append(SourceFile(name: name, text: try TextFile.read(path + "/" + name)))
         }
-        self.init(path: path, scratch: scratch, sources: sources, build: build)
+        let objectiveC = targets.compactMap { $0.first { $0.hasSuffix(".m") || $0.hasSuffix(".mm") } }
+        self.init(path: path, scratch: scratch, sources: sources, objectiveC: objectiveC, build: build)
     }
 
-    private init(path: String, scratch: ScratchDirectory, sources: [SourceFile], build: String) {
+    private init(
+        path: String,
+        scratch: ScratchDirectory,
+        sources: [SourceFile],
+        objectiveC: [String],
+        build: String
+    ) {
         self.path = path
         self.scratch = scratch
         self.sources = sources
+        self.objectiveC = objectiveC
         self.build = build
     }
 
@@ -41,41 +52,73 @@ struct WrappedPackage {
     /// Returns what Linux does differently from Apple's platforms.
     func findings(_ standIns: Set<StandIn>) -> [SourceFinding] {
         let modules = Modules(standIns: Set(standIns.map(\.rawValue)))
-        return SourceCheck(sources, modules: modules).findings
+        let foreign = objectiveC.map {
+            SourceFinding(
+                file: $0,
+                line: 1,
+                kind: .error,
+                message: "Linux has no Objective-C: leave this target out there, or replace it by one in Swift or C"
+            )
+        }
+        return foreign + SourceCheck(sources, modules: modules).findings
     }
 
-    /// Copies the package, removes what only Objective-C needs from the copy, and prints the differences.
+    /// Copies the package and those it depends on, removes what only Objective-C needs from the copies, and prints the
+    /// differences.
     func adapted(_ output: WrappingOutput) throws(WrappingError) -> WrappedPackage {
-        let copy = scratch.copy(of: path)
-        try copyAll(to: copy)
-        var adapted: [SourceFile] = []
-        for source in sources {
-            let adaptation = Adaptation(source)
-            adapted.append(adaptation.adapted)
-            guard adaptation.hasChanges else { continue }
-            for line in adaptation.difference.split(whereSeparator: \.isNewline) { output.result(String(line)) }
-            try TextFile.write(adaptation.adapted.text, to: copy + "/" + source.name)
-        }
-        output.notice("harald: using the copy in \(copy)")
-        return WrappedPackage(path: copy, scratch: scratch, sources: adapted, build: build + "-adapted")
+        let dependencies = try PackageDependency.all(of: path, scratch: build, output)
+        // A directory is copied before those inside it, which have copies of their own.
+        var packages = dependencies.filter(\.isLocal).map(\.path) + [path]
+        packages.sort { $0.count < $1.count }
+        for package in packages { try PackageCopy(of: package, scratch).make() }
+        let adapted = Adaptation.of(sources)
+        try PackageCopy(of: path, scratch).write(adapted, output)
+        let build = self.build + "-adapted"
+        try forgetEdits(in: build)
+        for dependency in dependencies { try adapt(dependency, for: build, output) }
+        output.notice("harald: using the copy in \(scratch.copy(of: path))")
+        return WrappedPackage(
+            path: scratch.copy(of: path),
+            scratch: scratch,
+            sources: adapted.map(\.adapted),
+            objectiveC: objectiveC,
+            build: build
+        )
     }
 
-    /// Copies everything but `.build` and `.git`.
-    private func copyAll(to copy: String) throws(WrappingError) {
-        let files = FileManager.default
+    /// Adapts the copy of a dependency. One that was fetched has a copy only if that changes something, which then
+    /// stands in for it.
+    private func adapt(
+        _ dependency: PackageDependency,
+        for build: String,
+        _ output: WrappingOutput
+    ) throws(WrappingError) {
+        let copy = PackageCopy(of: dependency.path, scratch)
+        let adapted = Adaptation.of(try copy.originals())
+        if dependency.isLocal { return try copy.write(adapted, output) }
+        guard adapted.contains(where: \.hasChanges) else { return }
+        try copy.make()
+        try copy.write(adapted, output)
+        let edit = [
+            "swift", "package", "--package-path", scratch.copy(of: path), "--scratch-path", build, "edit",
+            dependency.identity, "--path", scratch.copy(of: dependency.path),
+        ]
+        _ = try Command.output(of: edit, output)
+    }
+
+    /// Forgets which dependencies had copies in an earlier build.
+    private func forgetEdits(in build: String) throws(WrappingError) {
+        let state = build + "/workspace-state.json"
+        guard FileManager.default.fileExists(atPath: state) else { return }
         do {
-            if files.fileExists(atPath: copy) { try files.removeItem(atPath: copy) }
-            try files.createDirectory(atPath: copy, withIntermediateDirectories: true)
-            for name in try files.contentsOfDirectory(atPath: path) where ![".build", ".git"].contains(name) {
-                try files.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
-            }
+            try FileManager.default.removeItem(atPath: state)
         } catch {
-            throw WrappingError("cannot copy \(path) to \(copy): \(error.localizedDescription)")
+            throw WrappingError("cannot remove \(state): \(error.localizedDescription)")
         }
     }
 
-    /// Returns the Swift sources in SwiftPM's description of a package.
-    private static func names(in description: Data) throws(WrappingError) -> [String] {
+    /// Returns the sources of each target in SwiftPM's description of a package.
+    private static func targets(in description: Data) throws(WrappingError) -> [[String]] {
         struct Description: Decodable {
             struct Target: Decodable {
                 let path: String
@@ -85,8 +128,7 @@ struct WrappedPackage {
         }
         do {
             return try JSONDecoder().decode(Description.self, from: description).targets
-                .flatMap { target in target.sources.map { "\(target.path)/\($0)" } }
-                .filter { $0.hasSuffix(".swift") }
+                .map { target in target.sources.map { "\(target.path)/\($0)" } }
         } catch {
             throw WrappingError("cannot decode swift's description of the package: \(error)")
         }

@@ -1,4 +1,5 @@
-/// A source file without the attributes that only matter to Objective-C.
+/// A source file in which code that needs Objective-C is replaced by code that does the same without, where that can be
+/// told from the source alone.
 package struct Adaptation {
     /// Attributes without effect where there is no Objective-C.
     static let attributes: Set<String> = ["@objc", "@objcMembers"]
@@ -6,20 +7,34 @@ package struct Adaptation {
     package let original: SourceFile
     package let adapted: SourceFile
 
-    package init(_ file: SourceFile) {
+    /// Adapts a file.
+    ///
+    /// - Parameters:
+    ///   - file: The source.
+    ///   - optional: The names of optional methods, which are called with a question mark.
+    init(_ file: SourceFile, optional: Set<String> = []) {
         original = file
         let octets = Array(file.text.utf8)
         var kept: [UInt8] = []
         var place = 0
-        for edit in Self.edits(in: Tokenizer.tokens(of: file.text)) {
+        for edit in Self.edits(in: Tokenizer.tokens(of: file.text), octets, optional: optional) {
+            guard edit.range.lowerBound >= place else { continue }
             kept += octets[place..<edit.range.lowerBound] + Array(edit.text.utf8)
             place = edit.range.upperBound
-            guard edit.text.isEmpty else { continue }
-            // The space between the attribute and its declaration.
+            guard edit.takesSpace else { continue }
             while place < octets.count, octets[place] == UInt8(ascii: " ") { place += 1 }
         }
         kept += octets[place...]
         adapted = SourceFile(name: file.name, text: String(decoding: kept, as: UTF8.self))
+    }
+
+    /// Adapts all sources of a package.
+    package static func of(_ files: [SourceFile]) -> [Adaptation] {
+        let delegates = OptionalMethods([Declarations(CompiledSource(DelegateInterface.file, modules: Modules()))])
+        let optional = files.reduce(into: delegates.names) { names, file in
+            names.formUnion(ObjectiveCProtocols(Tokenizer.tokens(of: file.text)).optionalNames)
+        }
+        return files.map { Adaptation($0, optional: optional) }
     }
 
     package var hasChanges: Bool { original.text != adapted.text }
@@ -34,20 +49,16 @@ package struct Adaptation {
             + changes.map { "@@ -\($0 + 1) +\($0 + 1) @@\n-\($1.0)\n+\($1.1)\n" }.joined()
     }
 
-    /// A replacement of a range of the source.
-    private struct Edit {
-        var range: Range<Int>
-        var text = ""
-    }
-
-    /// Removes the attributes. Protocols that had one stay class-bound.
-    private static func edits(in tokens: [Token]) -> [Edit] {
-        let edits = tokens.indices.flatMap { index -> [Edit] in
-            guard let end = attribute(at: index, in: tokens) else { return [] }
-            let removal = Edit(range: tokens[index].range.lowerBound..<tokens[end].range.upperBound)
-            return [removal, classBound(after: end, in: tokens)].compactMap { $0 }
-        }
-        return edits.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    private static func edits(in tokens: [Token], _ octets: [UInt8], optional: Set<String>) -> [SourceEdit] {
+        let edits =
+            tokens.indices.flatMap { index -> [SourceEdit] in
+                if let end = attribute(at: index, in: tokens) {
+                    let range = tokens[index].range.lowerBound..<tokens[end].range.upperBound
+                    return [.removal(range), classBound(after: end, in: tokens)].compactMap { $0 }
+                }
+                return [questionMark(at: index, in: tokens, optional: optional)].compactMap { $0 }
+            } + ObjectiveCProtocols(tokens).edits(octets) + SelectorReferences(tokens).edits + overrides(in: tokens)
+        return edits.sorted { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
     }
 
     /// Returns the last token of the attribute that starts at `index`, including a name in parentheses.
@@ -63,13 +74,43 @@ package struct Adaptation {
 
     /// Returns the edit that class-binds the protocol whose attribute ends at `end`, so that delegates of its type can
     /// be weak. Returns nil if it is no protocol or already class-bound.
-    private static func classBound(after end: Int, in tokens: [Token]) -> Edit? {
+    private static func classBound(after end: Int, in tokens: [Token]) -> SourceEdit? {
         var rest = tokens[(end + 1)...].drop { modifiers.contains($0.text) }
         guard rest.popFirst()?.is("protocol") == true, let name = rest.popFirst() else { return nil }
-        guard let colon = rest.first, colon.is(":") else {
-            return Edit(range: name.range.upperBound..<name.range.upperBound, text: ": AnyObject")
-        }
+        guard let colon = rest.first, colon.is(":") else { return .insertion(": AnyObject", at: name.range.upperBound) }
         let isSaid = rest.prefix { !$0.is("{") }.contains { $0.is("AnyObject") || $0.is("class") }
-        return isSaid ? nil : Edit(range: colon.range.upperBound..<colon.range.upperBound, text: " AnyObject,")
+        return isSaid ? nil : .insertion(" AnyObject,", at: colon.range.upperBound)
     }
+
+    /// Returns the edit that calls an optional method as any other, since it has a default.
+    private static func questionMark(at index: Int, in tokens: [Token], optional: Set<String>) -> SourceEdit? {
+        guard index > 0, index + 2 < tokens.count, tokens[index - 1].is("."), tokens[index].kind == .word,
+            optional.contains(tokens[index].text), tokens[index + 1].is("?"), tokens[index + 2].is("(")
+        else { return nil }
+        return SourceEdit(range: tokens[index + 1].range)
+    }
+
+    /// Renames properties for the debugger that override in an extension, where nothing can be overridden.
+    private static func overrides(in tokens: [Token]) -> [SourceEdit] {
+        Scopes(tokens).indices(inside: { $0.isExtension }).flatMap { index -> [SourceEdit] in
+            guard tokens[index].is("override"),
+                let name = tokens[index...].prefix(4).firstIndex(where: { $0.is("debugDescription") }),
+                tokens[name - 1].is("var")
+            else { return [] }
+            let edit = SourceEdit(range: tokens[name].range, text: "debugDescriptionInExtension")
+            return [.removal(tokens[index].range), edit]
+        }
+    }
+}
+
+/// A replacement of a range of a source.
+struct SourceEdit {
+    /// A range of UTF-8 offsets.
+    let range: Range<Int>
+    var text = ""
+    /// Whether to remove the spaces that follow.
+    var takesSpace = false
+
+    static func removal(_ range: Range<Int>) -> SourceEdit { SourceEdit(range: range, takesSpace: true) }
+    static func insertion(_ text: String, at place: Int) -> SourceEdit { SourceEdit(range: place..<place, text: text) }
 }

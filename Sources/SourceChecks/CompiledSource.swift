@@ -47,6 +47,18 @@ struct CompiledSource {
     }
 }
 
+extension CompiledSource {
+    /// The names of the functions, variables and types that the source declares.
+    var declaredNames: [String] {
+        zip(tokens, tokens.dropFirst()).filter { Self.introducers.contains($0.0.text) && $0.1.kind == .word }
+            .map(\.1.text)
+    }
+
+    private static let introducers: Set<String> = [
+        "func", "let", "var", "typealias", "class", "struct", "enum", "actor", "protocol",
+    ]
+}
+
 /// An `#if` whose `#endif` has not come yet.
 private struct Fork {
     /// Whether the enclosing code is compiled.

@@ -11,6 +11,9 @@ package struct Modules: Sendable {
         chosen = names
     }
 
+    /// Whether every file imports the stand-in `globals`.
+    var hasGlobals: Bool { chosen.contains("globals") }
+
     /// Whether a module is available; nil if that depends on the package.
     func canImport(_ module: String) -> Bool? {
         if let name = Self.standIns[module] { return chosen.contains(name) }

@@ -24,8 +24,10 @@ package struct SourceCheck {
         let declarations = sources.map { Declarations($0) }
         let delegates = interface.map { Declarations(CompiledSource($0, modules: modules)) }
         let optional = OptionalMethods(delegates)
+        let declared = Set(sources.flatMap(\.declaredNames))
         var found = sources.flatMap { source in
-            lostBranches(source) + imports(source) + ObjectiveCWords(source, optional: optional).findings
+            lostBranches(source) + imports(source)
+                + ObjectiveCWords(source, optional: optional, modules: modules, declared: declared).findings
         }
         for (source, declared) in zip(sources, declarations) { found += overrides(source, declared) }
         found += UncalledMethods(declarations, optional: optional).findings

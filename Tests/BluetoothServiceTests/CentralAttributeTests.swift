@@ -428,6 +428,25 @@ import Testing
         #expect(told == services.reversed().flatMap { ["characteristics \($0)", "included \($0)"] } + ["services"])
     }
 
+    /// Some apps start to wait for an answer only after they have asked.
+    @Test("an answer from the cache takes as long as one from another process, and keeps its place")
+    func answersFromTheCacheTakeTheirTime() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let all = Request.discoverServices(peer: pair.peer, uuids: nil)
+        _ = try pair.central.ask(all, "services", \.services).get()
+        pair.world.run(.seconds(2))
+        pair.central.take()
+        pair.central.send(all)
+        pair.central.send(all)
+        pair.world.run(.microseconds(249))
+        #expect(pair.central.take().compactMap(\.services).isEmpty)
+        pair.world.run(.microseconds(1))
+        #expect(pair.central.take().compactMap(\.services).count == 1)
+        pair.world.run(.microseconds(250))
+        #expect(pair.central.take().compactMap(\.services).count == 1)
+    }
+
     @Test("behaviours 4.20, 3.25: a discovery that the peer never answers ends with the connection")
     func aDiscoveryThatIsNotAnsweredEnds() throws {
         let pair = try Pair()

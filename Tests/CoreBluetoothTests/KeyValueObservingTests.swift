@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct KeyValueObservingTests {
-    /// What observers were told, from whichever thread.
+    /// The reports of observers, from whichever thread.
     private final class Reports: Sendable {
         private let lines = Mutex<[String]>([])
 

@@ -40,9 +40,56 @@ struct AdaptationTests {
     }
 
     @Test(
+        "a selector becomes a reference to the method",
+        arguments: [
+            ("class A { let s = #selector(tick) }", "class A { let s = Selector(Self.tick) }"),
+            ("class A { let s = #selector(tick(_:)) }", "class A { let s = Selector(Self.tick(_:)) }"),
+            ("class A { func f() { g(#selector(self.tick)) } }", "class A { func f() { g(Selector(Self.tick)) } }"),
+            ("extension A { var s: B { #selector(A.C.tick) } }", "extension A { var s: B { Selector(A.C.tick) } }"),
+        ]
+    )
+    func selectorsBecomeReferences(source: String, result: String) {
+        #expect(adapted(source) == result)
+    }
+
+    @Test("an optional method gets a default, and is called as any other")
+    func optionalMethods() {
+        let source = """
+            @objc public protocol P {
+                @objc optional func a(_ b: B,
+                                      c: C)
+                @objc optional func d() -> Int
+                func e()
+            }
+            class X { func f() { p?.a?(b, c: c); p?.d?(); q?.peripheralDidUpdateName?(r) } }
+            """
+        let result = """
+            public protocol P: AnyObject {
+                func a(_ b: B,
+                                      c: C)
+                optional func d() -> Int
+                func e()
+            } extension P { public func a(_ b: B, c: C) {} }
+            class X { func f() { p?.a(b, c: c); p?.d?(); q?.peripheralDidUpdateName(r) } }
+            """
+        let adapted = Adaptation.of([SourceFile(name: "App.swift", text: source)])
+        #expect(adapted[0].adapted.text == result)
+    }
+
+    @Test("a debug description in an extension overrides nothing")
+    func debugDescriptions() {
+        let source = "extension A {\n  open override var debugDescription: String { \"a\" }\n}"
+        #expect(
+            adapted(source) == "extension A {\n  open var debugDescriptionInExtension: String { \"a\" }\n}"
+        )
+    }
+
+    @Test(
         "everything else stays unchanged, to the octet",
         arguments: [
-            "// @objc", "\"@objc\"", "f(#selector(a))", "@MainActor class A {}", "@nonobjc func a() {}", "a\r\n\tb\n\n",
+            "// @objc", "\"@objc\"", "f(#selector(a))", "a.other?(b)", "class A { func f() { g(#selector(b.tick)) } }",
+            "class A { override var debugDescription: String }", "extension A { override var hash: Int }",
+            "@MainActor class A {}", "@nonobjc func a() {}", "a\r\n\tb\n\n",
         ]
     )
     func allElseStays(source: String) {

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import EventLoops
 import Foundation
 import GAP
 import GATT
@@ -7,6 +8,10 @@ import Security
 import ServiceMessages
 
 extension PeerLink {
+    /// How long the fastest answer of Apple's service takes, whose messages go to another process and back. Apps rely
+    /// on it: some start to wait for an answer only after they have asked.
+    private static let messageDelay = Duration.microseconds(250)
+
     /// Queues a procedure for a manager, and reports the event that it finishes with. Fails at once if too many
     /// requests are waiting (AB-G05).
     ///
@@ -20,7 +25,13 @@ extension PeerLink {
     ) {
         let isAccepted = operations.add(lookingAt: attribute, for: asker) { [weak self] finish in
             guard let self, asker.user.isLive else { return finish(nil) }
-            procedure(self, finish)
+            var isStarting = true
+            procedure(self) { [weak self] event in
+                guard isStarting, let self else { return finish(event) }
+                // What is known without asking the peer.
+                host.loop.schedule(after: Self.messageDelay) { finish(event) }
+            }
+            isStarting = false
         }
         if !isAccepted { asker.answer(failure(.linkIsFull)) }
     }

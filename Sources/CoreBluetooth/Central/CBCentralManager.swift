@@ -103,6 +103,10 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     /// 9.3).
     open var isScanning: Bool { contents.withLock { $0.isScanning } }
 
+    override func value(named name: String) -> Any?? {
+        name == "isScanning" ? isScanning : super.value(named: name)
+    }
+
     /// Returns whether the controller has all of the given features.
     ///
     /// The answer is certain once a manager is `poweredOn` (behaviour 1.25). No system supports Channel Sounding so

@@ -354,6 +354,18 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         return 0
     }
 
+    override func value(named name: String) -> Any?? {
+        switch name {
+        case "name": .some(self.name)
+        case "RSSI": .some(rssi)
+        case "state": state.rawValue
+        case "services": .some(services)
+        case "canSendWriteWithoutResponse": canSendWriteWithoutResponse
+        case "ancsAuthorized": ancsAuthorized
+        default: super.value(named: name)
+        }
+    }
+
     /// The class, identifier, name, ATT MTU and state.
     open override var description: String {
         let (name, state, length) = contents.withLock { ($0.name, $0.state, $0.maximumWriteLength) }

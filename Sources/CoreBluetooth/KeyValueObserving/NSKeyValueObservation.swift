@@ -6,7 +6,7 @@ import Foundation
 /// The objects whose properties can be observed: ``CBManager``, ``CBPeer``, ``CBAttribute`` and their subclasses.
 public protocol _KeyValueCodingAndObserving: AnyObject {}
 
-/// What an observer is told.
+/// The values that an observer is told, and when.
 public struct NSKeyValueObservingOptions: OptionSet, Hashable, Sendable {
     /// The options as bits.
     public let rawValue: UInt
@@ -39,7 +39,7 @@ public struct NSKeyValueObservedChange<Value> {
     /// The kind of the change.
     public typealias Kind = NSKeyValueChange
 
-    /// Always `setting`.
+    /// Always `setting`, since Core Bluetooth replaces values as a whole.
     public let kind: Kind
     /// The value after the change; nil without the option `new`.
     public let newValue: Value?

@@ -25,6 +25,13 @@ open class CBCentral: CBPeer, @unchecked Sendable {
         length.withLock { $0 = new }
     }
 
+    override func value(named name: String) -> Any?? {
+        switch name {
+        case "maximumUpdateValueLength": maximumUpdateValueLength
+        default: super.value(named: name)
+        }
+    }
+
     /// The class, identifier and ATT MTU.
     open override var description: String {
         "<\(nameAndAddress), identifier = \(identifier.uuidString), MTU = \(maximumUpdateValueLength + 3)>"

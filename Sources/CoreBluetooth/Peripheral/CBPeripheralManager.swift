@@ -74,6 +74,10 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         contents.withLock { $0.isAdvertising } && (state == .poweredOn || state == .unknown)
     }
 
+    override func value(named name: String) -> Any?? {
+        name == "isAdvertising" ? isAdvertising : super.value(named: name)
+    }
+
     /// Returns the app's permission to use Bluetooth: an old form of ``CBManager/authorization-type.property``. The
     /// call blocks until the service has answered.
     @discardableResult

@@ -14,7 +14,7 @@ struct WrappingOptions: ParsableArguments {
     )
     var standIns: Set<StandIn> = []
 
-    @Flag(help: "Work on a copy without @objc, and print the differences.")
+    @Flag(help: "Work on a copy without what needs Objective-C, dependencies included, and print the differences.")
     var adapt = false
 
     @Option(
@@ -80,7 +80,7 @@ struct WrappingOptions: ParsableArguments {
     }
 
     private func tell(_ findings: [SourceFinding]) {
-        for finding in findings { Console.problem(finding.description) }
+        for cause in SourceCause.of(findings) { Console.problem(cause.description) }
         Console.problem("harald: \(CheckDocument(findings).summary)")
     }
 }

@@ -21,6 +21,14 @@ open class CBAttribute: NSObject, @unchecked Sendable {
 
     /// The UUID of the attribute's type.
     open var uuid: CBUUID { type }
+
+    /// Returns the value of a property by the name that Objective-C has for it. Nil if there is no such property.
+    func value(named name: String) -> Any?? {
+        switch name {
+        case "UUID": uuid
+        default: nil
+        }
+    }
 }
 
 extension CBAttribute: _CVarArgObject {
@@ -28,4 +36,12 @@ extension CBAttribute: _CVarArgObject {
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
     /// The description in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}
+
+extension CBAttribute: KeyValueObserved {
+    func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64 {
+        keyValues.made().add(read, report)
+    }
+
+    func stopObserving(_ number: UInt64) { keyValues.load()?.remove(number) }
 }

@@ -86,6 +86,17 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
         contents.withLock { $0.isNotifying = isNotifying }
     }
 
+    override func value(named name: String) -> Any?? {
+        switch name {
+        case "service": .some(service)
+        case "properties": properties.rawValue
+        case "value": .some(value)
+        case "descriptors": .some(descriptors)
+        case "isNotifying": isNotifying
+        default: super.value(named: name)
+        }
+    }
+
     /// The class, UUID, properties, value and subscription state.
     open override var description: String {
         let (properties, value, isNotifying) = contents.withLock { ($0.properties, $0.value, $0.isNotifying) }

@@ -56,6 +56,14 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
         contents.withLock { $0.characteristic = characteristic }
     }
 
+    override func value(named name: String) -> Any?? {
+        switch name {
+        case "characteristic": .some(characteristic)
+        case "value": .some(value)
+        default: super.value(named: name)
+        }
+    }
+
     /// The class, UUID and value.
     open override var description: String {
         let text =

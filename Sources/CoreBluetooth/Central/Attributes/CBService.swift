@@ -64,6 +64,16 @@ open class CBService: CBAttribute, @unchecked Sendable {
         contents.withLock { $0.includedServices?.removeAll { services.contains($0) } }
     }
 
+    override func value(named name: String) -> Any?? {
+        switch name {
+        case "isPrimary": isPrimary
+        case "peripheral": .some(peripheral)
+        case "characteristics": .some(characteristics)
+        case "includedServices": .some(includedServices)
+        default: super.value(named: name)
+        }
+    }
+
     /// The class, kind and UUID.
     open override var description: String {
         "<\(nameAndAddress), isPrimary = \(isPrimary ? "YES" : "NO"), UUID = \(uuid)>"

@@ -1,0 +1,144 @@
+public import Foundation
+import Synchronization
+
+/// A reference to a method with at most one argument, which `harald swift --adapt` makes of `#selector`.
+public struct Selector: Sendable {
+    private let name: String
+    /// Whether the method belongs to an object, and what it does there.
+    let perform: @Sendable (AnyObject, Any?) -> Void
+
+    /// A method without an argument.
+    public init<Target: AnyObject, Result>(
+        _ method: @escaping (Target) -> () -> Result,
+        function: String = #function,
+        line: UInt = #line
+    ) {
+        // Safe: as with Objective-C, the caller sees to the thread on which its method runs.
+        nonisolated(unsafe) let method = method
+        name = "\(function):\(line)"
+        perform = { target, _ in
+            if let target = target as? Target { _ = method(target)() }
+        }
+    }
+
+    /// A method with an argument: the timer, the notification, or the object that was passed.
+    public init<Target: AnyObject, Argument, Result>(
+        _ method: @escaping (Target) -> (Argument) -> Result,
+        function: String = #function,
+        line: UInt = #line
+    ) {
+        // Safe: as with Objective-C, the caller sees to the thread on which its method runs.
+        nonisolated(unsafe) let method = method
+        name = "\(function):\(line)"
+        perform = { target, argument in
+            if let target = target as? Target, let argument = argument as? Argument { _ = method(target)(argument) }
+        }
+    }
+}
+
+extension Timer {
+    /// Creates a timer that calls a method of an object, which it retains, and schedules it on the current run loop.
+    @discardableResult
+    public class func scheduledTimer(
+        timeInterval interval: TimeInterval,
+        target: Any,
+        selector: Selector,
+        userInfo: Any?,
+        repeats: Bool
+    ) -> Timer {
+        let timer = Timer(
+            timeInterval: interval,
+            target: target,
+            selector: selector,
+            userInfo: userInfo,
+            repeats: repeats
+        )
+        RunLoop.current.add(timer, forMode: .default)
+        return timer
+    }
+
+    /// Creates a timer that calls a method of an object, which it retains. `userInfo` is not kept.
+    public convenience init(
+        timeInterval interval: TimeInterval,
+        target: Any,
+        selector: Selector,
+        userInfo: Any?,
+        repeats: Bool
+    ) {
+        // Safe: the timer calls on the run loop that it was added to, as it would with Objective-C.
+        nonisolated(unsafe) let target = target as AnyObject
+        self.init(fire: Date(timeIntervalSinceNow: interval), interval: interval, repeats: repeats) { timer in
+            selector.perform(target, timer)
+        }
+    }
+}
+
+/// The observers of notifications that have a method for it.
+private enum MethodObservers {
+    private struct Registration {
+        weak let observer: AnyObject?
+        let name: NSNotification.Name?
+        let token: any NSObjectProtocol
+    }
+
+    // Safe: tokens are only passed back to the centre, which any thread may do.
+    private struct Table: @unchecked Sendable {
+        var registrations: [ObjectIdentifier: [Registration]] = [:]
+    }
+
+    private static let table = Mutex(Table())
+
+    static func add(_ observer: AnyObject, _ name: NSNotification.Name?, _ token: any NSObjectProtocol) {
+        let registration = Registration(observer: observer, name: name, token: token)
+        table.withLock { $0.registrations[ObjectIdentifier(observer), default: []].append(registration) }
+    }
+
+    /// Removes the registrations of an observer, and returns their tokens.
+    static func remove(_ observer: AnyObject, _ name: NSNotification.Name?) -> [any NSObjectProtocol] {
+        let tokens: Tokens = table.withLock { table in
+            let all = table.registrations.removeValue(forKey: ObjectIdentifier(observer)) ?? []
+            let removed = all.filter { name == nil || $0.name == name || $0.observer == nil }
+            let kept = all.filter { registration in !removed.contains { $0.token === registration.token } }
+            if !kept.isEmpty { table.registrations[ObjectIdentifier(observer)] = kept }
+            return Tokens(values: removed.map(\.token))
+        }
+        return tokens.values
+    }
+
+    // Safe: as the table.
+    private struct Tokens: @unchecked Sendable {
+        let values: [any NSObjectProtocol]
+    }
+}
+
+extension NotificationCenter {
+    /// Calls a method of an object for each notification. The object is not retained.
+    public func addObserver<Observer: AnyObject>(
+        _ observer: Observer,
+        selector: Selector,
+        name: NSNotification.Name?,
+        object: Any?
+    ) {
+        // Safe: the method is called on the thread that posts the notification, as it would be with Objective-C.
+        nonisolated(unsafe) weak let target = observer
+        let token = addObserver(forName: name, object: object, queue: nil) { notification in
+            if let target { selector.perform(target, notification) }
+        }
+        MethodObservers.add(observer, name, token)
+    }
+
+    /// Ends all observations of an object, whether by a method or by a closure.
+    public func removeObserver<Observer: AnyObject>(_ observer: Observer) {
+        for token in MethodObservers.remove(observer, nil) { removeObserver(token as Any) }
+        removeObserver(observer as Any)
+    }
+
+    /// Ends the observations of an object for one notification.
+    public func removeObserver<Observer: AnyObject>(
+        _ observer: Observer,
+        name: NSNotification.Name?,
+        object: Any?
+    ) {
+        for token in MethodObservers.remove(observer, name) { removeObserver(token as Any) }
+    }
+}
