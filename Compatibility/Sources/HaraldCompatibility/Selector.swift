@@ -3,19 +3,15 @@ import Synchronization
 
 /// A reference to a method with at most one argument, which `harald swift --adapt` makes of `#selector`.
 public struct Selector: Sendable {
-    private let name: String
-    /// Whether the method belongs to an object, and what it does there.
+    /// Calls the method of an object, with the argument if it takes one. Does nothing for objects of other types.
     let perform: @Sendable (AnyObject, Any?) -> Void
 
     /// A method without an argument.
     public init<Target: AnyObject, Result>(
-        _ method: @escaping (Target) -> () -> Result,
-        function: String = #function,
-        line: UInt = #line
+        _ method: @escaping (Target) -> () -> Result
     ) {
         // Safe: as with Objective-C, the caller sees to the thread on which its method runs.
         nonisolated(unsafe) let method = method
-        name = "\(function):\(line)"
         perform = { target, _ in
             if let target = target as? Target { _ = method(target)() }
         }
@@ -23,16 +19,45 @@ public struct Selector: Sendable {
 
     /// A method with an argument: the timer, the notification, or the object that was passed.
     public init<Target: AnyObject, Argument, Result>(
-        _ method: @escaping (Target) -> (Argument) -> Result,
-        function: String = #function,
-        line: UInt = #line
+        _ method: @escaping (Target) -> (Argument) -> Result
     ) {
         // Safe: as with Objective-C, the caller sees to the thread on which its method runs.
         nonisolated(unsafe) let method = method
-        name = "\(function):\(line)"
         perform = { target, argument in
             if let target = target as? Target, let argument = argument as? Argument { _ = method(target)(argument) }
         }
+    }
+}
+
+/// A timer with the information that its creator gave it, which Foundation's timers on Linux do not keep.
+private final class InformedTimer: Timer, @unchecked Sendable {
+    // Safe: as with Apple's timers, the information is read where the timer calls.
+    private let information: Any?
+    private let original: Timer?
+
+    /// Creates a timer that calls a method of an object.
+    init(_ interval: TimeInterval, _ target: AnyObject, _ selector: Selector, _ information: Any?, repeats: Bool) {
+        self.information = information
+        original = nil
+        // Safe: the timer calls on the run loop that it was added to, as it would with Objective-C.
+        nonisolated(unsafe) let target = target
+        super.init(fire: Date(timeIntervalSinceNow: interval), interval: interval, repeats: repeats) {
+            selector.perform(target, $0)
+        }
+    }
+
+    /// Creates a timer that stands for another one.
+    init(for original: Timer, _ information: Any?) {
+        self.information = information
+        self.original = original
+        super.init(fire: original.fireDate, interval: original.timeInterval, repeats: false) { _ in }
+    }
+
+    override var userInfo: Any? { information }
+
+    override func invalidate() {
+        original?.invalidate()
+        super.invalidate()
     }
 }
 
@@ -46,18 +71,13 @@ extension Timer {
         userInfo: Any?,
         repeats: Bool
     ) -> Timer {
-        let timer = Timer(
-            timeInterval: interval,
-            target: target,
-            selector: selector,
-            userInfo: userInfo,
-            repeats: repeats
-        )
+        let timer = InformedTimer(interval, target as AnyObject, selector, userInfo, repeats: repeats)
         RunLoop.current.add(timer, forMode: .default)
         return timer
     }
 
-    /// Creates a timer that calls a method of an object, which it retains. `userInfo` is not kept.
+    /// Creates a timer that calls a method of an object, which it retains. Only the timer that the method receives has
+    /// `userInfo`.
     public convenience init(
         timeInterval interval: TimeInterval,
         target: Any,
@@ -66,9 +86,9 @@ extension Timer {
         repeats: Bool
     ) {
         // Safe: the timer calls on the run loop that it was added to, as it would with Objective-C.
-        nonisolated(unsafe) let target = target as AnyObject
+        nonisolated(unsafe) let (target, information) = (target as AnyObject, userInfo)
         self.init(fire: Date(timeIntervalSinceNow: interval), interval: interval, repeats: repeats) { timer in
-            selector.perform(target, timer)
+            selector.perform(target, information == nil ? timer : InformedTimer(for: timer, information))
         }
     }
 }

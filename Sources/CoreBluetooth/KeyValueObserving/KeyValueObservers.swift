@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// All methods may be called from any thread.
 final class KeyValueObservers: Sendable {
-    /// One observed property.
+    /// One observed property, with the value that was reported last.
     private final class Observer: @unchecked Sendable {
         // Safe: the handler belongs to the app, which expects it on whichever thread changes the property, as with
         // Apple's key-value observing. The last value is in a mutex.
@@ -64,7 +64,7 @@ final class KeyValueObservers: Sendable {
         }
     }
 
-    /// Ends an observation.
+    /// Ends an observation. A report that is being delivered may still arrive.
     func remove(_ number: UInt64) {
         state.withLock { $0.observers.removeAll { $0.number == number } }
     }
@@ -92,7 +92,7 @@ protocol KeyValueObserved: _KeyValueCodingAndObserving {
     /// Observes a property; see ``KeyValueObservers/add(_:_:)``.
     func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64
 
-    /// Ends an observation.
+    /// Ends an observation; see ``KeyValueObservers/remove(_:)``.
     func stopObserving(_ number: UInt64)
 
     /// Returns the value of a property by the name that Objective-C has for it. Nil if there is no such property.

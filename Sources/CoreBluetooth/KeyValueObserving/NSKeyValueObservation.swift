@@ -1,7 +1,7 @@
 import Foundation
 
-// Foundation for Linux has no key-value observing. What the objects of Core Bluetooth need of it is here, under the names
-// that Foundation has for it on Apple's systems.
+// Foundation for Linux has no key-value observing. This is the part that the objects of Core Bluetooth need, under the
+// names that Foundation has for it on Apple's systems.
 
 /// The objects whose properties can be observed: ``CBManager``, ``CBPeer``, ``CBAttribute`` and their subclasses.
 public protocol _KeyValueCodingAndObserving: AnyObject {}
