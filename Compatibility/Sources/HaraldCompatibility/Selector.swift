@@ -3,7 +3,7 @@ import Synchronization
 
 /// A reference to a method with at most one argument, which `harald swift --adapt` makes of `#selector`.
 public struct Selector: Sendable {
-    /// Calls the method of an object, with the argument if it takes one. Does nothing for objects of other types.
+    /// Calls the method of an object or of its class, with the argument if it takes one. Does nothing for objects of other types.
     let perform: @Sendable (AnyObject, Any?) -> Void
 
     /// A method without an argument.
@@ -25,6 +25,24 @@ public struct Selector: Sendable {
         nonisolated(unsafe) let method = method
         perform = { target, argument in
             if let target = target as? Target, let argument = argument as? Argument { _ = method(target)(argument) }
+        }
+    }
+
+    /// A class method without an argument.
+    @_disfavoredOverload
+    public init<Result>(_ method: @escaping () -> Result) {
+        // Safe: as with Objective-C, the caller sees to the thread on which its method runs.
+        nonisolated(unsafe) let method = method
+        perform = { _, _ in _ = method() }
+    }
+
+    /// A class method with an argument.
+    @_disfavoredOverload
+    public init<Argument, Result>(_ method: @escaping (Argument) -> Result) {
+        // Safe: as with Objective-C, the caller sees to the thread on which its method runs.
+        nonisolated(unsafe) let method = method
+        perform = { _, argument in
+            if let argument = argument as? Argument { _ = method(argument) }
         }
     }
 }
