@@ -97,8 +97,11 @@ package struct Adaptation {
                 let name = tokens[index...].prefix(4).firstIndex(where: { $0.is("debugDescription") }),
                 tokens[name - 1].is("var")
             else { return [] }
-            let edit = SourceEdit(range: tokens[name].range, text: "debugDescriptionInExtension")
-            return [.removal(tokens[index].range), edit]
+            let renaming = SourceEdit(range: tokens[name].range, text: "debugDescriptionInExtension")
+            // An extension has no open members.
+            let access = [index - 1, index + 1].filter { tokens[$0].is("open") }
+                .map { SourceEdit(range: tokens[$0].range, text: "public") }
+            return [.removal(tokens[index].range), renaming] + access
         }
     }
 }

@@ -45,7 +45,7 @@ struct ObjectiveCProtocols {
                 .filter { !$0.1.contains("//") }
             guard !edited.isEmpty else { return [] }
             let methods = edited.map { "\(access)\($0.1.oneLine) {}" }.joined(separator: "; ")
-            let defaults = SourceEdit.insertion(" extension \(found.name) { \(methods) }", at: found.end)
+            let defaults = SourceEdit.insertion("; extension \(found.name) { \(methods) }", at: found.end)
             return edited.map { .removal($0.0) } + [defaults]
         }
     }

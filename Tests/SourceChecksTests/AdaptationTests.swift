@@ -69,7 +69,7 @@ struct AdaptationTests {
                                       c: C)
                 optional func d() -> Int
                 func e()
-            } extension P { public func a(_ b: B, c: C) {} }
+            }; extension P { public func a(_ b: B, c: C) {} }
             class X { func f() { p?.a(b, c: c); p?.d?(); q?.peripheralDidUpdateName(r) } }
             """
         let adapted = Adaptation.of([SourceFile(name: "App.swift", text: source)])
@@ -80,7 +80,7 @@ struct AdaptationTests {
     func debugDescriptions() {
         let source = "extension A {\n  open override var debugDescription: String { \"a\" }\n}"
         #expect(
-            adapted(source) == "extension A {\n  open var debugDescriptionInExtension: String { \"a\" }\n}"
+            adapted(source) == "extension A {\n  public var debugDescriptionInExtension: String { \"a\" }\n}"
         )
     }
 

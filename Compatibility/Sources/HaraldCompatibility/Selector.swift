@@ -3,7 +3,8 @@ import Synchronization
 
 /// A reference to a method with at most one argument, which `harald swift --adapt` makes of `#selector`.
 public struct Selector: Sendable {
-    /// Calls the method of an object or of its class, with the argument if it takes one. Does nothing for objects of other types.
+    /// Calls the method of an object or of its class, with the argument if it takes one. Does nothing for objects of
+    /// other types.
     let perform: @Sendable (AnyObject, Any?) -> Void
 
     /// A method without an argument.

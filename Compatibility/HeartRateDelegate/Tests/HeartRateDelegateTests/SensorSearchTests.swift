@@ -19,7 +19,7 @@ final class SensorSearchTests: XCTestCase {
         let (search, listener) = (SensorSearch(), Listener())
         search.delegate = listener
         let ended = expectation(description: "ended")
-        listener.onEnd = ended.fulfill
+        listener.onEnd = { ended.fulfill() }
         search.start(for: 0.01)
         XCTAssertEqual(search.reason, "not scanning")
         XCTAssertEqual(search.states.first, 0)
