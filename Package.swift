@@ -249,8 +249,8 @@ let package = Package(
         module(
             "BluetoothTesting",
             [
-                "BluetoothService", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "EventWords",
-                "VirtualAppTime",
+                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
+                "EventLoops", "EventWords", "ServiceMessages", "VirtualAppTime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),

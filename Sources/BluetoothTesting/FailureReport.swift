@@ -19,7 +19,7 @@ struct FailureReport {
         let lines = world.story.lines()
         let all = lines.count + world.story.dropped
         defer { shown = all }
-        guard let shown else { return [repetition, time, story(lines, of: all, "the story"), misuse] }
+        guard let shown else { return [repetition, time, story(lines, of: all, "the story"), misuse] + hints }
         return all > shown ? [time, story(lines, of: all - shown, "the story since the last failure")] : [time]
     }
 
@@ -39,6 +39,12 @@ struct FailureReport {
         let lines = world.misuse
         guard !lines.isEmpty else { return "no app misused the API" }
         return (["misuse of the API:"] + lines.prefix(Self.maximumLines)).joined(separator: "\n")
+    }
+
+    /// The things that apps have left undone, which are often the cause of the failure.
+    private var hints: [String] {
+        let lines = world.story.hints
+        return lines.isEmpty ? [] : [(["hints:"] + lines.map { "  \($0)" }).joined(separator: "\n")]
     }
 
     /// The captures, and the whole story.

@@ -69,6 +69,7 @@ public final class TestWorld: Sendable {
         simulation.watch(WorldStory.kinds) { [story] device, event in
             story.add(WorldStory.Entry(time: loop.now - .zero, device: device, event: event))
         }
+        (loop as? VirtualEventLoop)?.whenQueueBlocks { [story] in story.noteBlocked($0.label) }
         if let air = recordings?.air { simulation.captureAir { air.write($0) } }
     }
 

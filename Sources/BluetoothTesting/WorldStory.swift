@@ -27,6 +27,10 @@ final class WorldStory: Sendable {
         var time = Duration.zero
         var misuse: [String] = []
         var ignored: [String] = []
+        var blocked: [String] = []
+        var hints = WorldHints()
+        /// The problems of apps, with the time of the first one and their number.
+        var problems: [(text: String, time: Duration, count: Int)] = []
     }
 
     private let state = Mutex(State())
@@ -49,8 +53,9 @@ final class WorldStory: Sendable {
     func add(_ entry: Entry) {
         state.withLock { state in
             state.time = max(state.time, entry.time)
+            state.hints.add(entry)
+            guard note(entry, &state) else { return }
             state.entries.append(entry)
-            note(entry, &state)
             guard state.entries.count > Self.maximumEntries, let oldest = state.entries.popFirst() else { return }
             // For the names that later lines use.
             _ = Self.line(oldest, &state.words)
@@ -58,7 +63,34 @@ final class WorldStory: Sendable {
         }
     }
 
-    private func note(_ entry: Entry, _ state: inout State) {
+    /// Returns the conclusions from the story, as lines.
+    var hints: [String] {
+        let (hints, problems, blocked, time) = state.withLock { ($0.hints, $0.problems, $0.blocked, $0.time) }
+        let repeated = problems.map { problem in
+            let start = WorldTime.text(problem.time)
+            return "\(problem.text) (\(problem.count > 1 ? "\(problem.count) times, from \(start) on" : start))"
+        }
+        return [String]((blocked + repeated + hints.lines(at: time)).prefix(WorldHints.maximum))
+    }
+
+    /// The queues of apps with a callback that does not return, in words.
+    var blocked: [String] { state.withLock { $0.blocked } }
+
+    /// Adds a callback that does not return.
+    ///
+    /// - Parameter queue: The label of its queue.
+    func noteBlocked(_ queue: String) {
+        let text =
+            "the last callback on the queue \"\(queue)\" does not return, so the app receives nothing more there: it "
+            + "waits for something, perhaps for a callback that would run on the same queue"
+        add(Entry(time: time, device: "", event: .changed(text)))
+        state.withLock { state in
+            if state.blocked.count < TestWorld.maximumLines { state.blocked.append(text) }
+        }
+    }
+
+    /// Returns whether the entry belongs into the story, which has each problem once.
+    private func note(_ entry: Entry, _ state: inout State) -> Bool {
         switch entry.event {
         case .observed(let observation):
             switch observation.content {
@@ -66,12 +98,25 @@ final class WorldStory: Sendable {
             case .misused(let text, isToldToApp: _) where state.misuse.count < TestWorld.maximumLines:
                 let app = observation.subject.app?.name ?? "an app"
                 state.misuse.append("\(WorldTime.text(entry.time)) \(entry.device): \(app): \(text)")
+            case .trouble(let text, _): return Self.note(problem: "\(entry.device): \(text)", at: entry.time, &state)
             default: break
             }
         case .ignored(let text) where state.ignored.count < TestWorld.maximumLines:
             state.ignored.append("\(WorldTime.text(entry.time)) \(entry.device): \(text)")
         case .ignored, .changed: break
         }
+        return true
+    }
+
+    /// Counts a problem, and returns whether it is a new one.
+    @discardableResult
+    private static func note(problem text: String, at time: Duration, _ state: inout State) -> Bool {
+        if let index = state.problems.firstIndex(where: { $0.text == text }) {
+            state.problems[index].count += 1
+            return false
+        }
+        if state.problems.count < TestWorld.maximumLines { state.problems.append((text, time, 1)) }
+        return true
     }
 
     /// Returns the story as lines: who did what, and when.

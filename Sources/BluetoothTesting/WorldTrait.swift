@@ -180,6 +180,7 @@ extension TestWorld {
 
     func checkHere(_ rule: WorldTrait.MisuseRule, at place: SourceLocation?) {
         if rule == .fails { _ = checkMisuse(at: place) }
+        for text in story.blocked { report(WorldIssue(text: text, place: place)) }
         let ignored = story.ignored
         guard !ignored.isEmpty else { return }
         let title = ignored.count == 1 ? "a call had no effect:" : "\(ignored.count) calls had no effect:"

@@ -51,6 +51,7 @@ package enum Misuse {
     /// Logs that a request will not have the effect that the app may expect.
     static func warn(_ text: String, by connection: (any ServiceConnection)?) {
         logger(of: connection).warning("\(text)")
+        connection?.noteWarning(text)
     }
 }
 

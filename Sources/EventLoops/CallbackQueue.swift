@@ -12,6 +12,9 @@ public protocol CallbackQueue: Sendable {
     /// A loop does not wait for a callback on a queue that is not running. Defaults to `true`.
     var isRunning: Bool { get }
 
+    /// The name of the queue, which identifies it in messages; empty without one.
+    var label: String { get }
+
     /// Submits `callback` to run after those before it, and returns without waiting.
     ///
     /// Callable from any thread. A queue that will never run the callback releases it, which ends any wait for it.
@@ -21,4 +24,7 @@ public protocol CallbackQueue: Sendable {
 extension CallbackQueue {
     /// The default, for a queue that always runs its callbacks.
     public var isRunning: Bool { true }
+
+    /// The default, for a queue without a name.
+    public var label: String { "" }
 }

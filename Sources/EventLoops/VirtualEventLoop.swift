@@ -26,6 +26,8 @@ public final class VirtualEventLoop: EventLoop {
         var someoneWaits = false
         /// The callback that the loop waits for.
         var callback: AwaitedCallback.Progress?
+        /// Called when a callback does not return.
+        var onBlockedQueue: (@Sendable (any CallbackQueue) -> Void)?
         /// Submissions of other threads since that callback was posted.
         var held = Deque<Submission>()
     }
@@ -46,6 +48,8 @@ public final class VirtualEventLoop: EventLoop {
         var pacer: Pacer?
         /// The number of pieces of work that did not end in time, so that the clock no longer waits for them.
         var givenUp = 0
+        /// The queues whose callbacks did not return.
+        var blocked: [any CallbackQueue] = []
     }
 
     // Safe: only the thread that owns the loop touches it. `owner` transfers the ownership.
@@ -75,12 +79,25 @@ public final class VirtualEventLoop: EventLoop {
     /// for them.
     private static let looksAlone = 50
 
+    /// The number of checks after which the loop stops waiting for a callback that has not returned. A debugger stops
+    /// the checks, too.
+    package static let looksForReturn = 1_000
+
     /// The number of checks after which the loop stops waiting for work on other threads, which may be waiting for time
     /// to pass.
     private static let looksForWork = 200
 
+    private let looksForReturn: Int
+
     /// Creates a loop whose clock is at `Instant.zero`.
-    public init() {}
+    public init() {
+        looksForReturn = Self.looksForReturn
+    }
+
+    /// Creates a loop that waits for another number of checks until a callback returns, each of 10 ms.
+    package init(looksForReturn: Int) {
+        self.looksForReturn = looksForReturn
+    }
 
     /// The instant at which the running task was due, or at which the last run ended.
     ///
@@ -315,9 +332,27 @@ public final class VirtualEventLoop: EventLoop {
             guard !isWoken else { continue }
             looks += 1
             looksInVain = queue.isRunning ? 0 : looksInVain + 1
+            if looks == (state.blocked.isEmpty ? looksForReturn : Self.looksAlone) { return giveUp(on: queue) }
             // The queue's thread left its run loop before the callback ran.
             if looksInVain == Self.looksInVain { progress.abandon() }
         }
+    }
+
+    /// Goes on without the callback that blocks a queue. Later callbacks wait in that queue, and the loop does not wait
+    /// for them.
+    private func giveUp(on queue: any CallbackQueue) {
+        // A queue without a name may be that of an earlier report.
+        let isKnown = !state.blocked.isEmpty && queue.label.isEmpty
+        state.blocked.append(queue)
+        guard !isKnown else { return }
+        let report = shared.withLock { $0.onBlockedQueue }
+        report?(queue)
+    }
+
+    /// Sets the function that is called on the loop when an app's callback has not returned for ten seconds of the
+    /// machine, because it waits for something that the loop or another callback on its queue would have to do.
+    package func whenQueueBlocks(_ report: @escaping @Sendable (any CallbackQueue) -> Void) {
+        shared.withLock { $0.onBlockedQueue = report }
     }
 
     /// Posts the next callback to its queue. Returns nil if there is nothing to wait for.
@@ -329,7 +364,7 @@ public final class VirtualEventLoop: EventLoop {
             delivery.callback()
             return nil
         }
-        guard queue.isRunning else {
+        guard queue.isRunning, !state.blocked.contains(where: { $0 as AnyObject === queue as AnyObject }) else {
             queue.async(delivery.callback)
             return nil
         }

@@ -90,6 +90,23 @@ import Testing
         #expect(times.withLock { $0 } == [Int64](repeating: 1_000, count: 100))
     }
 
+    @Test("A loop goes on without a callback that does not return, and says on which queue it is")
+    func aBlockedCallback() {
+        let loop = VirtualEventLoop(looksForReturn: 60)
+        let never = DispatchSemaphore(value: 0)
+        let reported = Mutex(0)
+        let ran = Mutex(0)
+        loop.whenQueueBlocks { _ in reported.withLock { $0 += 1 } }
+        let queue = SerialQueue("blocked")
+        loop.deliver(on: queue) { never.wait() }
+        loop.run(for: .seconds(1))
+        loop.schedule(after: .seconds(1)) { ran.withLock { $0 += 1 } }
+        loop.run(for: .seconds(2))
+        #expect(reported.withLock { $0 } == 1)
+        #expect(ran.withLock { $0 } == 1)
+        never.signal()
+    }
+
     /// A queue that counts as standing still while its callback runs.
     private final class ShyQueue: CallbackQueue {
         private let looks = Mutex(0)

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import HCIHost
 import ServiceMessages
 
 /// One app with its managers. The service decides how long it lasts, independently of whether a process receives its
@@ -201,6 +202,11 @@ package final class App {
     /// Reports a misuse that the app's side has already reported to the developer (behaviour 1.26).
     package func noteMisuse(_ text: String) {
         apps.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
+    }
+
+    /// Reports a request without its usual effect, which the app's own log has.
+    func noteWarning(_ text: String) {
+        apps.observers.trouble("\(name): \(text)", .detail)
     }
 
     /// Reports that the app waits by the clock of this machine, not by the simulated one.

@@ -134,6 +134,12 @@ package final class InProcessConnection: ServiceConnection {
         app.loop.submit { [app] in app.value.noteMisuse(text) }
     }
 
+    /// Reports a request without its usual effect to the observers of the system.
+    package func noteWarning(_ text: String) {
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.noteWarning(text) }
+    }
+
     /// Reports to the observers of the system that the app waits by the clock of this machine.
     package func noteWait(_ function: String) {
         guard !isOver else { return }

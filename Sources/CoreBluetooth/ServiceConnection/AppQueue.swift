@@ -47,6 +47,8 @@ package final class AppQueue: CallbackQueue {
         source.activate()
     }
 
+    package var label: String { queue.label }
+
     deinit {
         source.cancel()
         queue.setSpecific(key: key, value: nil)

@@ -114,6 +114,9 @@ public protocol ServiceConnection: Sendable {
     ///
     /// - Parameter text: What the call was, and why it has no effect.
     func noteMisuse(_ text: String)
+
+    /// Reports a request of the app that does not have its usual effect. The app's own log has it. By default nothing.
+    func noteWarning(_ text: String)
 }
 
 extension ServiceConnection {
@@ -131,6 +134,9 @@ extension ServiceConnection {
 
     /// By default, there are no observers.
     public func noteMisuse(_ text: String) {}
+
+    /// By default, there are no observers of warnings.
+    public func noteWarning(_ text: String) {}
 
     /// By default, `delay` is measured by the clock of this machine. A service in another process uses the same clock.
     public func callBack(
