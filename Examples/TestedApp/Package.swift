@@ -18,6 +18,7 @@ import PackageDescription
 let package = Package(
     name: "TestedApp",
     platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [.library(name: "TestedApp", targets: ["TestedApp"])],
     dependencies: packages,
     targets: [
         .target(name: "TestedApp", dependencies: bluetooth),

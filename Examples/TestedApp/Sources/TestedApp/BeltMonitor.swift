@@ -5,9 +5,9 @@ import Foundation
 /// the belt has been out of range, it goes on.
 ///
 /// All methods and reports run on the queue passed to the initializer, or on the main queue.
-package final class BeltMonitor: NSObject {
+public final class BeltMonitor: NSObject {
     /// An event for the user interface.
-    package enum Report: Hashable {
+    public enum Report: Hashable, Sendable {
         case searching
         case connecting
         case connected
@@ -19,7 +19,7 @@ package final class BeltMonitor: NSObject {
     }
 
     /// The longest time for the first connection, in seconds.
-    package static let patience = 10.0
+    public static let patience = 10.0
 
     private static let service = CBUUID(string: "180D")
     private static let measurement = CBUUID(string: "2A37")
@@ -32,7 +32,12 @@ package final class BeltMonitor: NSObject {
     private var belt: CBPeripheral?
     private var timeOut: DispatchWorkItem?
 
-    package init(queue: DispatchQueue = .main, report: @escaping (Report) -> Void) {
+    /// Begins to search as soon as Bluetooth is on.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the callbacks.
+    ///   - report: Receives each event for the user interface.
+    public init(queue: DispatchQueue = .main, report: @escaping (Report) -> Void) {
         self.queue = queue
         self.report = report
         super.init()
@@ -57,13 +62,15 @@ package final class BeltMonitor: NSObject {
 }
 
 extension BeltMonitor: CBCentralManagerDelegate {
-    package func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    /// Searches as soon as Bluetooth is on.
+    public func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else { return report(.failed("Bluetooth is not available")) }
         report(.searching)
         central.scanForPeripherals(withServices: [Self.service])
     }
 
-    package func centralManager(
+    /// Connects to the first belt that is found.
+    public func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
@@ -75,14 +82,16 @@ extension BeltMonitor: CBCentralManagerDelegate {
         connect(peripheral)
     }
 
-    package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    /// Discovers the services, after each connection.
+    public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         timeOut?.cancel()
         report(.connected)
         // After a reconnection too: the services of the connection before are no longer valid.
         peripheral.discoverServices([Self.service])
     }
 
-    package func centralManager(
+    /// Reports why there is no connection.
+    public func centralManager(
         _ central: CBCentralManager,
         didFailToConnect peripheral: CBPeripheral,
         error: (any Error)?
@@ -91,7 +100,8 @@ extension BeltMonitor: CBCentralManagerDelegate {
         report(.failed(error?.localizedDescription ?? "no connection"))
     }
 
-    package func centralManager(
+    /// Connects again as soon as the belt is back.
+    public func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
@@ -105,14 +115,21 @@ extension BeltMonitor: CBCentralManagerDelegate {
 }
 
 extension BeltMonitor: CBPeripheralDelegate {
-    package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    /// After an update of its firmware a belt may have another table.
+    public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
+        peripheral.discoverServices(nil)
+    }
+
+    /// Discovers the characteristics of the service.
+    public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         if let error { return report(.failed(error.localizedDescription)) }
         for service in peripheral.services ?? [] {
             peripheral.discoverCharacteristics([Self.measurement, Self.location], for: service)
         }
     }
 
-    package func peripheral(
+    /// Subscribes to the rate and reads the location.
+    public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
@@ -127,7 +144,8 @@ extension BeltMonitor: CBPeripheralDelegate {
         }
     }
 
-    package func peripheral(
+    /// Reports the value, or why it cannot be read.
+    public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?

@@ -4,7 +4,7 @@ import Foundation
 /// A terminal for a device with a Nordic UART: sends octets, and reports what the device sends.
 ///
 /// All methods and reports run on the queue passed to the initializer, or on the main queue.
-package final class Terminal: NSObject {
+public final class Terminal: NSObject {
     private static let service = CBUUID(string: "6E400001-B5A3-F393-E0A9-E50E24DCCA9E")
     private static let input = CBUUID(string: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E")
     private static let output = CBUUID(string: "6E400003-B5A3-F393-E0A9-E50E24DCCA9E")
@@ -17,11 +17,13 @@ package final class Terminal: NSObject {
     private var target: CBCharacteristic?
     private var unsent: Data
 
+    /// Begins to search as soon as Bluetooth is on.
+    ///
     /// - Parameters:
     ///   - text: What to send as soon as the device sends what it has.
     ///   - queue: The queue of the callbacks.
     ///   - report: Receives the octets of the device.
-    package init(sending text: Data, queue: DispatchQueue = .main, report: @escaping (Data) -> Void) {
+    public init(sending text: Data, queue: DispatchQueue = .main, report: @escaping (Data) -> Void) {
         self.report = report
         unsent = text
         super.init()
@@ -39,12 +41,14 @@ package final class Terminal: NSObject {
 }
 
 extension Terminal: CBCentralManagerDelegate {
-    package func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    /// Searches as soon as Bluetooth is on.
+    public func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else { return }
         central.scanForPeripherals(withServices: [Self.service])
     }
 
-    package func centralManager(
+    /// Connects to the first device that is found.
+    public func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
@@ -56,19 +60,22 @@ extension Terminal: CBCentralManagerDelegate {
         central.connect(peripheral)
     }
 
-    package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    /// Discovers the services of the connected device.
+    public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         peripheral.discoverServices([Self.service])
     }
 }
 
 extension Terminal: CBPeripheralDelegate {
-    package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    /// Discovers the characteristics of the service.
+    public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         for service in peripheral.services ?? [] {
             peripheral.discoverCharacteristics([Self.input, Self.output], for: service)
         }
     }
 
-    package func peripheral(
+    /// Subscribes to the output of the device.
+    public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
@@ -78,7 +85,8 @@ extension Terminal: CBPeripheralDelegate {
         peripheral.setNotifyValue(true, for: output)
     }
 
-    package func peripheral(
+    /// Sends once the answers arrive.
+    public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -87,11 +95,13 @@ extension Terminal: CBPeripheralDelegate {
         send(to: peripheral)
     }
 
-    package func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
+    /// Continues with the text that there was no room for.
+    public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
         send(to: peripheral)
     }
 
-    package func peripheral(
+    /// Reports the octets that the device has sent.
+    public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?

@@ -61,7 +61,7 @@
         #expect(answer.all.reduce(Data(), +) == text)
     }
 
-    /// What an app has reported, from whichever queue.
+    /// The reports of an app, from whichever queue.
     final class Notes<Note: Equatable & Sendable>: Sendable {
         private let notes = Mutex<[Note]>([])
 
