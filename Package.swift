@@ -324,7 +324,8 @@ let package = Package(
         .testTarget(
             name: "HaraldTests",
             dependencies: [
-                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
+                "Accessories", "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
+                "CoreBluetooth",
                 "Demos", "Diagnosis",
                 "EventLoops", "EventWords", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP",
                 "Security",

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from bumble import att
@@ -147,3 +148,50 @@ async def test_a_recording_has_no_value_that_needs_pairing(harald: Start) -> Non
     challenge, _, state = recorded["services"][0]["characteristics"]
     assert "value" not in challenge and challenge["permission"]["read"] == "encrypted"
     assert state["value"] == "00"
+
+
+STEPS = {
+    "format": 1,
+    "name": "Lamp",
+    "device": "Lamp",
+    "steps": [
+        {"connect": True},
+        {"services": [LAMP.format(1), "Battery"]},
+        {"write": SWITCH, "value": "01"},
+        {"read": LIGHT, "expect": {"equals": "01"}},
+        {"subscribe": LIGHT},
+        {"notification": LIGHT, "expect": {"equals": "01"}},
+        {"unsubscribe": LIGHT},
+        {"write": SWITCH, "value": "02", "expect": {"attError": 128}},
+        {"read": "Battery Level", "expect": {"equals": {"uint8": 86}}},
+        {"disconnect": True},
+    ],
+}
+
+
+async def test_steps_test_a_device_in_range_and_report_as_junit_does(harald: Start, tmp_path: Path) -> None:
+    thing, steps, results = (tmp_path / name for name in ("lamp.json", "steps.json", "results.xml"))
+    thing.write_text(json.dumps(THING))
+    steps.write_text(json.dumps(STEPS))
+    async with controllers() as air, harald("serve", "--controller", air.address, str(thing)) as served:
+        await served.line("(?i)advertising")
+        options = ["--controller", air.address, "--junit", str(results), "--json"]
+        async with harald("test", *options, str(steps)) as process:
+            assert await process.status() == 1
+        assert await served.stop() == 0
+    assert "step 9 of 10 failed: read Battery Level: expected the value 56; the device sent 57" in process.errors
+    shown = [json.loads(line) for line in process.out]
+    assert [each["status"] for each in shown if each["event"] == "step"] == ["passed"] * 8 + ["failed", "skipped"]
+    suite = ElementTree.parse(results).getroot()[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("10", "1", "1")
+    assert len(suite.findall("testcase")) == 10
+
+
+async def test_steps_test_an_accessory_file_without_a_controller(harald: Start, tmp_path: Path) -> None:
+    thing, steps = tmp_path / "lamp.json", tmp_path / "steps.json"
+    thing.write_text(json.dumps(THING))
+    right = [step for step in STEPS["steps"] if step.get("read") != "Battery Level"]
+    steps.write_text(json.dumps({"format": 1, "steps": [*right[:-1], {"wait": 3600}, right[-1]]}))
+    async with harald("test", str(thing), str(steps)) as process:
+        assert await process.status() == 0
+    assert process.out[-1] == "10 passed, 0 failed, 0 skipped"

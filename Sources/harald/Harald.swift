@@ -25,8 +25,7 @@ struct Harald: ParsableCommand {
                 subcommands: [
                     ScanCommand.self, ConnectCommand.self, ExploreCommand.self, ReadCommand.self, WriteCommand.self,
                     FollowCommand.self, PairCommand.self, ShellCommand.self, CollectCommand.self, RecordCommand.self,
-                    ServeCommand.self,
-                    AdvertiseCommand.self, ChannelCommand.self,
+                    ServeCommand.self, TestCommand.self, AdvertiseCommand.self, ChannelCommand.self,
                 ]
             ),
             CommandGroup(

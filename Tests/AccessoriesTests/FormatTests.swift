@@ -281,6 +281,7 @@ private func failure(characteristic members: String, _ rest: String = "") -> Acc
             .appending(path: "../../Documentation/Accessories.md").standardized
         let text = try String(contentsOf: file, encoding: .utf8)
         let blocks = text.components(separatedBy: "```json\n").dropFirst()
+            .filter { !$0.contains("\"steps\"") }
         #expect(blocks.count == 1)
         for block in blocks {
             let lamp = try Accessory(json: block.components(separatedBy: "```")[0])

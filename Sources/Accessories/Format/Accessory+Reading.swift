@@ -27,15 +27,22 @@ extension Accessory {
     /// - Parameter url: The file.
     /// - Throws: The first error in the file, or that it cannot be read.
     public init(contentsOf url: URL) throws(AccessoryError) {
+        try self.init(json: AccessoryLimits.contents(of: url))
+    }
+}
+
+extension AccessoryLimits {
+    /// Returns the contents of a file of at most ``fileSize`` octets, and one octet more of a longer one, so that it is
+    /// refused.
+    static func contents(of url: URL) throws(AccessoryError) -> Data {
         guard let file = FileHandle(forReadingAtPath: url.path) else {
             throw AccessoryError("", "cannot read \(url.path.visible)", "check the path and its permissions")
         }
         defer { try? file.close() }
-        // One octet more than allowed, so that a longer file is refused.
-        guard let data = try? file.read(upToCount: AccessoryLimits.fileSize + 1) ?? Data() else {
+        guard let data = try? file.read(upToCount: fileSize + 1) ?? Data() else {
             throw AccessoryError("", "cannot read \(url.path.visible)", "check that it is a file")
         }
-        try self.init(json: data)
+        return data
     }
 }
 
@@ -78,7 +85,7 @@ extension FileReader {
         return accessory
     }
 
-    private func name() throws(AccessoryError) -> String {
+    func name() throws(AccessoryError) -> String {
         let name = try text(atMost: AccessoryLimits.nameLength)
         guard !name.isEmpty else { throw failure("the name is empty", "write a name") }
         return name
@@ -324,7 +331,7 @@ extension FileReader {
 
 extension FileReader {
     /// Returns a value that does not depend on what was written.
-    private func constantValue() throws(AccessoryError) -> Accessory.Value {
+    func constantValue() throws(AccessoryError) -> Accessory.Value {
         let value = try value()
         guard !value.dependsOnWrite else {
             throw failure("nothing was written that the value could contain", "use it in effects of onWrite only")
@@ -333,7 +340,7 @@ extension FileReader {
     }
 
     /// Returns a value: a part, or an array of parts.
-    private func value() throws(AccessoryError) -> Accessory.Value {
+    func value() throws(AccessoryError) -> Accessory.Value {
         guard case .array = tree else { return try checked(Accessory.Value([try part()])) }
         return try checked(
             Accessory.Value(

@@ -1,0 +1,136 @@
+import Accessories
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import CoreBluetoothExtras
+import EventWords
+import Foundation
+import Synchronization
+
+/// A world with an accessory and a phone, whose app performs steps, in virtual time.
+struct StepWorld {
+    private static let margin = Duration.seconds(120)
+
+    let accessory: Accessory
+    let steps: DeviceSteps
+    var capture: (@Sendable ([UInt8]) -> Void)?
+
+    /// Performs the steps.
+    ///
+    /// - Parameter note: Receives each result as soon as it is known.
+    /// - Returns: The results, and the story of the world.
+    func run(note: @escaping @Sendable (StepResult) -> Void) -> (results: [StepResult], story: [String]) {
+        let world = SimulatedWorld(seed: steps.seed)
+        let story = StepStory()
+        world.watch([.state, .managers, .messages, .links, .notices, .misuse, .trouble, .security]) { device, event in
+            story.add(event, of: device, at: world.now)
+        }
+        let simulated = world.addAccessory(accessory, at: Position(x: 1))
+        let phone = world.addDevice(named: "Phone", capture: capture)
+        phone.person.behaves(.agrees(lookingAt: [simulated.device]))
+        let results = Mutex<[StepResult]?>(nil)
+        let subject = subject(simulated, world, story)
+        let steps = steps
+        let verb: DeviceClient.Verb = { client in
+            let all = await StepRunner(client, subject).run(steps, note: note)
+            results.withLock { $0 = all }
+        }
+        let aborts = AsyncStream<ToolError>.makeStream()
+        let silent = ToolReport(json: false) { _ in }
+        phone.launch("test") { app in
+            app.task {
+                let facts = DeviceFacts(known: [])
+                _ = await DeviceClient.perform(verb, facts: facts, report: silent, aborts: aborts.stream)
+            }
+        }
+        world.run(for: limit) { results.withLock { $0 != nil } }
+        // Without the events of the end.
+        let lines = story.lines
+        world.end()
+        return (results.withLock { $0 } ?? [], lines)
+    }
+
+    /// The longest time that the steps can take.
+    private var limit: Duration {
+        steps.steps.reduce(Self.margin) { sum, step in
+            // To find the device, to connect, and to discover its table.
+            let own = step.limit + step.limit + Self.margin
+            switch step.action {
+            case .wait(let duration), .silence(_, let duration): return sum + own + duration
+            default: return sum + own
+            }
+        }
+    }
+
+    private func subject(
+        _ simulated: SimulatedAccessory,
+        _ world: SimulatedWorld,
+        _ story: StepStory
+    ) -> StepSubject {
+        let name = accessory.name
+        var subject = StepSubject(
+            find: { client, seconds async throws(ToolError) in
+                try await Self.find(client, within: .seconds(seconds), name: name)
+            },
+            now: { world.now }
+        )
+        subject.accessory = accessory
+        subject.set = { simulated.player.setValue($1, of: $0) }
+        subject.storyLength = { story.length }
+        return subject
+    }
+
+    /// Finds the only other device of the world.
+    private static func find(
+        _ client: DeviceClient,
+        within limit: Duration,
+        name: String
+    ) async throws(ToolError) -> FoundDevice {
+        let central = client.central
+        let cancel = central.callBack(after: limit) { central.stopScan() }
+        defer { cancel() }
+        do {
+            for try await discovery in central.scan() where discovery.content.isConnectable {
+                let peripheral = discovery.peripheral
+                let candidate = DeviceCandidate(identifier: peripheral.identifier, names: [name])
+                return FoundDevice(peripheral: peripheral, candidate: candidate)
+            }
+        } catch {
+            throw ToolError(error, doing: "searching", with: name)
+        }
+        throw .incomplete("the accessory was not found within \(limit.shortSeconds), or does not accept connections")
+    }
+}
+
+/// The events of a world, in words.
+final class StepStory: Sendable {
+    /// The number of lines that are kept. Later ones are dropped.
+    private static let maximumLines = 100_000
+
+    private struct State {
+        var lines: [String] = []
+        var words: [String: MonitorWords] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var lines: [String] { state.withLock { $0.lines } }
+    var length: Int { state.withLock { $0.lines.count } }
+
+    func add(_ event: WorldEvent, of device: String, at time: Duration) {
+        state.withLock { state in
+            guard state.lines.count < Self.maximumLines else { return }
+            let text =
+                switch event {
+                case .changed(let text): text
+                case .ignored(let text): "NO EFFECT: \(text)"
+                case .observed(let observation):
+                    state.words[device, default: MonitorWords()].text(
+                        of: MonitoredEvent(observation, showsContents: true)
+                    )
+                }
+            let clock = String(format: "%8.3f", time.seconds)
+            state.lines.append("\(clock)  \(device.isEmpty ? "" : "\(device): ")\(text)")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Accessories
+import Foundation
+import Synchronization
+import TestBasics
+import Testing
+
+@testable import harald
+
+@Suite("harald test") struct StepTests {
+    private static let lamp = """
+        {
+          "format": 1,
+          "name": "Lamp",
+          "services": [
+            {
+              "uuid": "6C616D70-0001-4861-7261-6C6420303031",
+              "characteristics": [
+                {
+                  "uuid": "6C616D70-0002-4861-7261-6C6420303031", "id": "switch", "properties": ["write"],
+                  "onWrite": [
+                    {"if": {"equals": "01"}, "then": [{"set": "light", "value": "01"},
+                        {"set": "light", "value": "00", "after": 10}]},
+                    {"fault": {"attError": 128}}
+                  ]
+                },
+                {
+                  "uuid": "6C616D70-0003-4861-7261-6C6420303031", "id": "light", "properties": ["read", "notify"],
+                  "permission": "encrypted", "value": "00"
+                }
+              ]
+            }
+          ]
+        }
+        """
+
+    private func run(_ steps: String) throws -> StepReport {
+        let all = try DeviceSteps(json: Array("{\"format\": 1, \"steps\": [\(steps)]}".utf8))
+        let outcome = StepWorld(accessory: try Accessory(json: Self.lamp), steps: all).run { _ in }
+        return StepReport(name: "Lamp & co", results: outcome.results, story: outcome.story)
+    }
+
+    @Test func stepsPassInVirtualTime() throws {
+        let report = try run(
+            """
+            {"connect": true}, {"pair": true}, {"subscribe": "light"}, {"write": "switch", "value": "01"},
+            {"notification": "light", "expect": {"equals": "01"}}, {"silence": "light", "for": 9},
+            {"notification": "light", "expect": {"equals": "00"}, "within": 2},
+            {"write": "switch", "value": "07", "expect": {"attError": 128}},
+            {"set": "light", "value": "05"}, {"read": "light", "expect": {"equals": "05"}},
+            {"wait": 3600}, {"unsubscribe": "light"}, {"disconnect": true}
+            """
+        )
+        #expect(report.results.map(\.message) == Array(repeating: nil, count: 13))
+        #expect(report.summary == nil)
+        #expect(report.results[10].duration == .seconds(3600))
+    }
+
+    @Test(
+        "a failure says what was expected, and what came",
+        arguments: [
+            (
+                "{\"read\": \"light\", \"expect\": {\"equals\": \"01\"}}",
+                "step 2 of 3 failed: read light: expected the value 01; the device sent 00"
+            ),
+            (
+                "{\"write\": \"switch\", \"value\": \"07\"}",
+                "step 2 of 3 failed: write 07 to switch: expected no error; the device refused with the ATT error 128:"
+            ),
+            (
+                "{\"write\": \"switch\", \"value\": \"01\", \"expect\": {\"error\": true}}",
+                "step 2 of 3 failed: write 01 to switch: expected an error; the device accepted it"
+            ),
+            ("{\"notification\": \"light\"}", "nothing is subscribed to \"light\"; add a step \"subscribe\" before"),
+            ("{\"read\": \"lihgt\"}", "\"lihgt\" names no characteristic of the device; it has "),
+            ("{\"services\": [\"180F\"]}", "the device has no service 180F Battery; it has "),
+            ("{\"disconnection\": true, \"within\": 1}", "it is still connected after 1 s"),
+        ]
+    )
+    func failures(step: String, message: String) throws {
+        let report = try run("{\"connect\": true}, \(step), {\"disconnect\": true}")
+        #expect(report.summary?.contains(message) == true, "\(report.summary ?? "none")")
+        #expect(report.results.map(\.status) == [.passed, .failed, .skipped])
+        #expect(report.lines.last == "1 passed, 1 failed, 1 skipped")
+        #expect(!report.storyOfFailure.isEmpty)
+    }
+
+    @Test func theStoryOfAFailureHasItsEvents() throws {
+        let report = try run("{\"connect\": true}, {\"write\": \"switch\", \"value\": \"07\"}")
+        let story = report.storyOfFailure.joined(separator: "\n")
+        #expect(story.contains("Phone: test → write"))
+        #expect(story.contains("Lamp: accessory ← write requested"))
+        #expect(!story.contains("is switched on"))
+    }
+
+    @Test func theSameSeedGivesTheSameStory() throws {
+        let steps = "{\"connect\": true}, {\"read\": \"light\"}, {\"wait\": 5}"
+        #expect(try run(steps).story == run(steps).story)
+    }
+
+    @Test func aFileOfJUnitHasATestCaseForEachStep() throws {
+        let report = try run("{\"connect\": true}, {\"read\": \"a<b\"}, {\"disconnect\": true}")
+        let text = report.junit
+        #expect(
+            text.contains("<testsuite name=\"Lamp &amp; co\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\"")
+        )
+        #expect(text.contains("name=\"2 read a&lt;b\""))
+        #expect(text.contains("<failure message=\"expected no error; &quot;a&lt;b&quot; names no characteristic"))
+        #expect(text.components(separatedBy: "<testcase ").count == 4)
+        #expect(text.contains("<skipped/>"))
+    }
+}
