@@ -74,6 +74,7 @@ extension FileReader {
         accessory.summary = try members["description"]?.text(atMost: 4_096)
         if let reader = members["advertising"] { accessory.advertising = try reader.advertising(of: name) }
         if let reader = members["security"] { accessory.security = try reader.security() }
+        accessory.hiddenValues = try members["values"]?.hiddenValues() ?? []
         if let reader = members["services"] {
             accessory.services = try reader.elements(atMost: AccessoryLimits.services).map {
                 (each) throws(AccessoryError) in try each.service()
@@ -138,6 +139,7 @@ extension FileReader {
         security.allowsPairing = try members["pairing"]?.bool() ?? true
         security.inputOutput = try members["io"]?.word(Accessory.Security.InputOutput.self) ?? .none
         security.hasFixedAddress = try members["fixedAddress"]?.bool() ?? true
+        security.addressLifetime = try members["addressLifetime"]?.seconds(from: 1)
         return security
     }
 
@@ -149,6 +151,10 @@ extension FileReader {
             throw reader.failure("the system provides this service itself", "remove it")
         }
         service.isPrimary = try members["primary"]?.bool() ?? true
+        service.includes =
+            try members["includes"]?.elements(atMost: AccessoryLimits.services).map { (each) throws(AccessoryError) in
+                try each.uuid(AssignedNumbers.Kind.services)
+            } ?? []
         if let reader = members["characteristics"] {
             service.characteristics = try reader.elements(atMost: AccessoryLimits.characteristics).map {
                 (each) throws(AccessoryError) in try each.characteristic()
@@ -188,7 +194,8 @@ extension FileReader {
             }
         }
         if let reader = members["descriptors"] {
-            characteristic.descriptors = try reader.elements(atMost: 2).map { (each) throws(AccessoryError) in
+            characteristic.descriptors = try reader.elements(atMost: AccessoryLimits.descriptors).map {
+                (each) throws(AccessoryError) in
                 try each.descriptor()
             }
         }
@@ -232,11 +239,12 @@ extension FileReader {
             guard value.octets().count == 7 else {
                 throw failure("the value of 2904 has \(value.octets().count) octets", "write seven")
             }
-        default:
+        case 0x2900, 0x2902, 0x2903:
             throw reader.failure(
                 "Core Bluetooth cannot publish the descriptor \(uuid)",
-                "use 2901 or 2904; the system adds 2900 and 2902 by itself"
+                "remove it; the system adds 2900 and 2902 by itself"
             )
+        default: break
         }
         return Accessory.Descriptor(uuid: uuid, value: value)
     }
@@ -306,7 +314,7 @@ extension FileReader {
         guard members.members.count == 1 else {
             throw failure("a condition has one key", "use one of \(FormatKeys.content.joined(separator: ", "))")
         }
-        if let reader = members["equals"] { return .equals(try reader.constantValue()) }
+        if let reader = members["equals"] { return .equals(try reader.presentValue()) }
         if let reader = members["beginsWith"] { return .beginsWith(try reader.constantValue()) }
         return .length(try members.required("length").integer(0...AccessoryLimits.valueLength))
     }
@@ -315,13 +323,20 @@ extension FileReader {
         let members = try members(FormatKeys.effect)
         let verbs = Accessory.Effect.Verb.allCases.filter { members[$0.rawValue] != nil }
         guard let verb = verbs.first, verbs.count == 1 else {
-            throw failure("an effect needs set or notify, and not both", "name a characteristic in one of them")
+            throw failure(
+                "an effect needs one of set, notify, append and cancel",
+                "name a characteristic or a value in one of them"
+            )
         }
         var effect = Accessory.Effect(
             verb: verb,
             characteristic: try members.required(verb.rawValue).name(),
-            value: try members.required("value").value()
+            value: verb == .cancel ? Accessory.Value() : try members.required("value").value()
         )
+        if verb == .cancel, let reader = members["value"] {
+            throw reader.failure("nothing has a value here", "remove it")
+        }
+        effect.period = try members["everyNth"]?.period()
         effect.after = try members["after"]?.seconds(from: 0) ?? .zero
         return effect
     }
@@ -332,6 +347,15 @@ extension FileReader {
 extension FileReader {
     /// Returns a value that does not depend on what was written.
     func constantValue() throws(AccessoryError) -> Accessory.Value {
+        let value = try presentValue()
+        guard value.references.isEmpty else {
+            throw failure("this value cannot contain others", "use value, size and crc32 in onWrite only")
+        }
+        return value
+    }
+
+    /// Returns a value that may depend on present values.
+    private func presentValue() throws(AccessoryError) -> Accessory.Value {
         let value = try value()
         guard !value.dependsOnWrite else {
             throw failure("nothing was written that the value could contain", "use it in effects of onWrite only")
@@ -377,6 +401,9 @@ extension FileReader {
         case "hex": return .octets(try reader.hexadecimal(atMost: AccessoryLimits.valueLength))
         case "text": return .text(try reader.text(atMost: AccessoryLimits.valueLength))
         case "written": return try reader.written()
+        case "value": return .value(try reader.name())
+        case "size": return .size(try reader.name())
+        case "crc32": return .crc32(try reader.name())
         default: return try reader.number(key)
         }
     }
@@ -403,37 +430,75 @@ extension FileReader {
 // MARK: - The file as a whole
 
 extension FileReader {
+    private func hiddenValues() throws(AccessoryError) -> [Accessory.HiddenValue] {
+        try elements(atMost: AccessoryLimits.hiddenValues).map { (each) throws(AccessoryError) in
+            let members = try each.members(FormatKeys.hiddenValue)
+            let value = try members["value"]?.constantValue() ?? Accessory.Value()
+            return Accessory.HiddenValue(id: try members.required("id").name(), value: value)
+        }
+    }
+
+    /// Returns the writes that have an effect: a number, or the name of a value that has it.
+    fileprivate func period() throws(AccessoryError) -> Accessory.Period {
+        if case .text = tree { return .value(try name()) }
+        return .every(try integer(1...1_000_000))
+    }
+
     private func checkIdentifiers(_ accessory: Accessory) throws(AccessoryError) {
         var known: Set<String> = []
-        for id in accessory.characteristics.compactMap(\.id) where !known.insert(id).inserted {
-            throw failure("two characteristics have the id \"\(id.visible)\"", "give each its own")
+        let all = accessory.characteristics.compactMap(\.id) + accessory.hiddenValues.map(\.id)
+        for id in all where !known.insert(id).inserted {
+            throw failure("two characteristics or values have the id \"\(id.visible)\"", "give each its own")
         }
     }
 
     private func checkReferences(_ accessory: Accessory) throws(AccessoryError) {
         for (place, characteristic) in places(in: accessory) {
             for (index, rule) in characteristic.onWrite.enumerated() {
-                let path = "\(place).onWrite[\(index)]"
-                for (index, condition) in rule.conditions.enumerated() {
-                    try check(
-                        condition.characteristic,
-                        in: accessory,
-                        at: "\(path).whenValues[\(index)].characteristic"
-                    )
-                }
-                for (index, effect) in rule.effects.enumerated() {
-                    try check(
-                        effect.characteristic,
-                        in: accessory,
-                        at: "\(path).then[\(index)].\(effect.verb.rawValue)"
-                    )
-                }
+                try check(rule, in: accessory, at: "\(place).onWrite[\(index)]")
+            }
+        }
+        for (index, service) in accessory.services.enumerated() {
+            let earlier = accessory.services[..<index].map(\.uuid)
+            for (number, uuid) in service.includes.enumerated() where earlier.count(where: { $0 == uuid }) != 1 {
+                throw AccessoryError(
+                    "services[\(index)].includes[\(number)]",
+                    "no service before this one is \(uuid), or several are",
+                    "move the included service up"
+                )
             }
         }
     }
 
+    private func check(_ rule: Accessory.Rule, in accessory: Accessory, at path: String) throws(AccessoryError) {
+        for (index, condition) in rule.conditions.enumerated() {
+            try check(condition.characteristic, in: accessory, at: "\(path).whenValues[\(index)].characteristic")
+        }
+        if case .equals(let value) = rule.content {
+            for each in value.references { try check(each, in: accessory, at: "\(path).if.equals") }
+        }
+        for (index, effect) in rule.effects.enumerated() {
+            let place = "\(path).then[\(index)]"
+            try check(effect, in: accessory, at: "\(place).\(effect.verb.rawValue)")
+            for each in effect.value.references { try check(each, in: accessory, at: "\(place).value") }
+            if case .value(let each) = effect.period { try check(each, in: accessory, at: "\(place).everyNth") }
+        }
+    }
+
+    private func check(_ effect: Accessory.Effect, in accessory: Accessory, at path: String) throws(AccessoryError) {
+        try check(effect.characteristic, in: accessory, at: path)
+        let isHidden = accessory.index(of: effect.characteristic) == nil
+        switch effect.verb {
+        case .append where !isHidden:
+            throw AccessoryError(path, "only hidden values grow", "name one of \"values\", or use set")
+        case .notify where isHidden, .cancel where isHidden:
+            throw AccessoryError(path, "a hidden value has no subscribers and no writes", "name a characteristic")
+        default: break
+        }
+    }
+
     private func check(_ reference: String, in accessory: Accessory, at path: String) throws(AccessoryError) {
-        guard accessory.index(of: reference) == nil else { return }
+        guard accessory.slot(of: reference) == nil else { return }
         throw AccessoryError(
             path,
             "\"\(reference.visible)\" names no characteristic, or several",

@@ -23,6 +23,7 @@ extension Accessory {
             ("description", summary.map { .text($0) }),
             ("advertising", advertising == Advertising(name: name) ? nil : advertising.tree(of: name)),
             ("security", security == Security() ? nil : security.tree),
+            ("values", .list(hiddenValues.map(\.tree))),
             ("services", services.isEmpty ? nil : .array(services.map(\.tree)))
         )
     }
@@ -74,7 +75,8 @@ extension Accessory.Security {
         .members(
             ("pairing", .bool(allowsPairing)),
             ("io", .text(inputOutput.rawValue)),
-            ("fixedAddress", .bool(hasFixedAddress))
+            ("fixedAddress", .bool(hasFixedAddress)),
+            ("addressLifetime", addressLifetime?.tree)
         )
     }
 }
@@ -84,6 +86,7 @@ extension Accessory.Service {
         .members(
             ("uuid", .text("\(uuid)")),
             ("primary", isPrimary ? nil : .bool(false)),
+            ("includes", .list(includes.map { .text("\($0)") })),
             ("characteristics", .list(characteristics.map(\.tree)))
         )
     }
@@ -164,7 +167,27 @@ extension Accessory.Content {
 
 extension Accessory.Effect {
     fileprivate var tree: JSONTree {
-        .members((verb.rawValue, .text(characteristic)), ("value", value.tree), ("after", after.treeUnlessZero))
+        .members(
+            (verb.rawValue, .text(characteristic)),
+            ("value", verb == .cancel ? nil : value.tree),
+            ("after", after.treeUnlessZero),
+            ("everyNth", period?.tree)
+        )
+    }
+}
+
+extension Accessory.Period {
+    fileprivate var tree: JSONTree {
+        switch self {
+        case .every(let number): .number(Double(number))
+        case .value(let reference): .text(reference)
+        }
+    }
+}
+
+extension Accessory.HiddenValue {
+    fileprivate var tree: JSONTree {
+        .members(("id", .text(id)), ("value", value.parts.isEmpty ? nil : value.tree))
     }
 }
 
@@ -180,6 +203,9 @@ extension Accessory.Value.Part {
         case .octets(let octets): .text(hexadecimal(octets))
         case .text(let text): .members(("text", .text(text)))
         case .number(let format, let number): .members((format.rawValue, .number(number)))
+        case .value(let reference): .members(("value", .text(reference)))
+        case .size(let reference): .members(("size", .text(reference)))
+        case .crc32(let reference): .members(("crc32", .text(reference)))
         case .written(let from, let count):
             .members(
                 (

@@ -19,6 +19,8 @@ public struct Accessory: Hashable, Sendable {
     public var security: Security
     /// The services, in the order of their handles.
     public var services: [Service]
+    /// Values that no central sees, which rules remember and compare.
+    public var hiddenValues: [HiddenValue] = []
 
     /// Creates an accessory that advertises its name.
     public init(name: String, services: [Service] = []) {
@@ -90,9 +92,25 @@ public struct Accessory: Hashable, Sendable {
         public var inputOutput = InputOutput.none
         /// Whether the address never changes.
         public var hasFixedAddress = true
+        /// The time after which a private address changes; nil for 15 minutes.
+        public var addressLifetime: Duration?
 
         /// Creates the security of a device without input and output, which pairs.
         public init() {}
+    }
+
+    /// A value that no central sees.
+    public struct HiddenValue: Hashable, Sendable {
+        /// The name by which the file refers to the value.
+        public var id: String
+        /// The value at the beginning.
+        public var value: Value
+
+        /// Creates a value, by default an empty one.
+        public init(id: String, value: Value = Value()) {
+            self.id = id
+            self.value = value
+        }
     }
 
     /// A service of the attribute table.
@@ -101,6 +119,8 @@ public struct Accessory: Hashable, Sendable {
         public var uuid: BluetoothUUID
         /// Whether it is a primary service.
         public var isPrimary = true
+        /// The services that this one includes, which come before it.
+        public var includes: [BluetoothUUID] = []
         /// The characteristics, in the order of their handles.
         public var characteristics: [Characteristic] = []
 
@@ -150,7 +170,7 @@ public struct Accessory: Hashable, Sendable {
         public var onRead = Response()
         /// How writes are answered: by the first rule that fits. Without one, the value is stored.
         public var onWrite: [Rule] = []
-        /// The descriptors that Core Bluetooth can publish: 2901 with a text, and 2904.
+        /// The descriptors, except for those that the system adds.
         public var descriptors: [Descriptor] = []
 
         /// Creates a characteristic that has an empty value and no protection.
@@ -160,7 +180,7 @@ public struct Accessory: Hashable, Sendable {
         }
     }
 
-    /// A descriptor that Core Bluetooth can publish.
+    /// A descriptor with a constant value.
     public struct Descriptor: Hashable, Sendable {
         /// The type of the descriptor.
         public var uuid: BluetoothUUID
@@ -264,6 +284,14 @@ public struct Accessory: Hashable, Sendable {
         }
     }
 
+    /// The writes that have an effect: each n-th one that the rule fits.
+    public enum Period: Hashable, Sendable {
+        /// Each n-th write that the rule fits.
+        case every(Int)
+        /// Each n-th one, where n is the number in a value, least significant octet first; none for 0.
+        case value(String)
+    }
+
     /// An effect of a write.
     public struct Effect: Hashable, Sendable {
         /// The way in which subscribers and the table get the value.
@@ -272,19 +300,25 @@ public struct Accessory: Hashable, Sendable {
             case set
             /// Subscribers get the value, and that of the characteristic stays.
             case notify
+            /// The value is added to a hidden value.
+            case append
+            /// The effects of writes to the characteristic that are still to come are cancelled.
+            case cancel
         }
 
         /// Whether the table changes, or only subscribers get the value.
         public var verb: Verb
-        /// The ID or the UUID of the characteristic.
+        /// The ID or the UUID of the characteristic, or the ID of the hidden value.
         public var characteristic: String
         /// The value, which may contain what was written.
         public var value: Value
         /// The time after the answer.
         public var after = Duration.zero
+        /// The writes that have the effect; nil for all.
+        public var period: Period?
 
         /// Creates an effect, by default one right after the answer.
-        public init(verb: Verb, characteristic: String, value: Value, after: Duration = .zero) {
+        public init(verb: Verb, characteristic: String, value: Value = Value(), after: Duration = .zero) {
             self.verb = verb
             self.characteristic = characteristic
             self.value = value
@@ -296,6 +330,15 @@ public struct Accessory: Hashable, Sendable {
 extension Accessory {
     /// All characteristics, in the order of the file.
     var characteristics: [Characteristic] { services.flatMap(\.characteristics) }
+
+    /// The initial values of the characteristics, and then the hidden ones.
+    var initialValues: [[UInt8]] { characteristics.map { $0.value.octets() } + hiddenValues.map { $0.value.octets() } }
+
+    /// Returns the place of a value in ``initialValues``, by an ID or a UUID.
+    func slot(of reference: String) -> Int? {
+        if let index = index(of: reference) { return index }
+        return hiddenValues.firstIndex { $0.id == reference }.map { characteristics.count + $0 }
+    }
 
     /// Returns the place of a characteristic in ``characteristics``: that with this ID, or the only one with this UUID.
     func index(of reference: String) -> Int? {

@@ -38,6 +38,12 @@ public enum AccessoryLimits {
     public static let characteristics = 64
     /// The length of a value, in octets (Core Vol 3 Part F 3.2.9).
     public static let valueLength = 512
+    /// The number of hidden values.
+    public static let hiddenValues = 64
+    /// The length of a hidden value, in octets.
+    public static let hiddenValueLength = 1 << 18
+    /// The number of descriptors of a characteristic.
+    public static let descriptors = 16
     /// The number of changes of a value.
     public static let changes = 10_000
     /// The number of rules for writes to a characteristic.

@@ -14,6 +14,12 @@ extension Accessory {
             case number(NumberFormat, Double)
             /// Octets of the value that a central has just written: `count` of them, or all that follow.
             case written(from: Int, count: Int?)
+            /// The present value of a characteristic, or a hidden one.
+            case value(String)
+            /// The length of such a value, in octets, as a uint32.
+            case size(String)
+            /// The CRC-32 of such a value (ISO-HDLC), as a uint32.
+            case crc32(String)
         }
 
         /// The parts, in order.
@@ -31,8 +37,10 @@ extension Accessory {
 
         /// Returns the octets, at most ``AccessoryLimits/valueLength``.
         ///
-        /// - Parameter written: The value that a central has just written, if there is one.
-        public func octets(written: [UInt8] = []) -> [UInt8] {
+        /// - Parameters:
+        ///   - written: The value that a central has just written, if there is one.
+        ///   - present: Returns the present value of an ID or a UUID.
+        public func octets(written: [UInt8] = [], present: (String) -> [UInt8] = { _ in [] }) -> [UInt8] {
             let all: [UInt8] = parts.reduce(into: []) { octets, part in
                 switch part {
                 case .octets(let some): octets += some
@@ -41,9 +49,22 @@ extension Accessory {
                 case .written(let from, let count):
                     let rest = written.dropFirst(from)
                     octets += rest.prefix(count ?? rest.count)
+                case .value(let reference): octets += present(reference)
+                case .size(let reference): octets += NumberFormat.littleEndian(UInt64(present(reference).count), 4)
+                case .crc32(let reference): octets += NumberFormat.littleEndian(UInt64(present(reference).crc32), 4)
                 }
             }
             return Array(all.prefix(AccessoryLimits.valueLength))
+        }
+
+        /// The IDs and UUIDs of the present values that the value contains.
+        var references: [String] {
+            parts.compactMap { part in
+                switch part {
+                case .value(let reference), .size(let reference), .crc32(let reference): reference
+                default: nil
+                }
+            }
         }
 
         /// Whether the value depends on what a central has written.
@@ -99,7 +120,7 @@ extension Accessory {
             }
         }
 
-        private static func littleEndian(_ value: UInt64, _ count: Int) -> [UInt8] {
+        fileprivate static func littleEndian(_ value: UInt64, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
         }
 
@@ -124,6 +145,17 @@ extension Accessory {
             let mask = UInt64(1) << mantissaBits - 1
             let exponent = UInt64(UInt8(bitPattern: Int8(best.exponent))) << mantissaBits
             return littleEndian(UInt64(bitPattern: best.mantissa) & mask | exponent, count)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The CRC-32 of ISO-HDLC, which zlib and firmware updates use.
+    var crc32: UInt32 {
+        ~reduce(UInt32.max) { crc, octet in
+            (0..<8).reduce(crc ^ UInt32(octet)) { value, _ in
+                value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1
+            }
         }
     }
 }

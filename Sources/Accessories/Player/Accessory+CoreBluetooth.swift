@@ -2,9 +2,21 @@ import BluetoothTypes
 import CoreBluetooth
 import Foundation
 
+extension Accessory {
+    /// The services, as an app publishes them.
+    var published: [CBMutableService] {
+        services.reduce(into: []) { all, service in
+            let published = service.published
+            let included = service.includes.compactMap { uuid in all.first { $0.uuid.uuid == uuid } }
+            if !included.isEmpty { published.includedServices = included }
+            all.append(published)
+        }
+    }
+}
+
 extension Accessory.Service {
     /// The service, as an app publishes it.
-    var published: CBMutableService {
+    fileprivate var published: CBMutableService {
         let service = CBMutableService(type: CBUUID(uuid), primary: isPrimary)
         service.characteristics = characteristics.map(\.published)
         return service
@@ -48,8 +60,7 @@ extension Accessory.Characteristic {
 extension Accessory.Descriptor {
     fileprivate var published: CBMutableDescriptor {
         let octets = value.octets()
-        let content: Any = uuid == 0x2901 ? String(decoding: octets, as: UTF8.self) : Data(octets)
-        return CBMutableDescriptor(type: CBUUID(uuid), value: content)
+        return CBMutableDescriptor(unchecked: CBUUID(uuid), octets: octets)
     }
 }
 

@@ -7,6 +7,8 @@ extension Accessory {
     package func configure(_ configuration: inout SystemConfiguration) {
         configuration.deviceName = name
         configuration.address = security.hasFixedAddress ? .staticRandom : .resolvablePrivate
+        if let lifetime = security.addressLifetime { configuration.privacyInterval = lifetime }
+        configuration.publishesAnyDescriptor = true
         configuration.pairing.isPairable = security.allowsPairing
         configuration.pairing.ioCapability = security.inputOutput.capability
         // Whether an encryption requirement means MITM protection is a property of the system (behaviour 6.9).

@@ -25,12 +25,23 @@ struct AccessoryMachine {
         var effects: [TimedUpdate] = []
     }
 
-    /// A new value of a characteristic, or one that only subscribers get.
+    /// An effect of a write, which is applied later.
     struct TimedUpdate: Hashable, Sendable {
         var after: Duration
+        /// The characteristic that was written.
+        var source: Int
+        /// The characteristic or hidden value that the effect is about.
+        var target: Int
+        var effect: Accessory.Effect
+        /// The value that was written.
+        var written: [UInt8]
+    }
+
+    /// A value for the table or for subscribers.
+    struct Update: Hashable, Sendable {
         var index: Int
         var value: [UInt8]
-        /// Whether the characteristic keeps the value.
+        /// Whether the value was stored, rather than only sent.
         var isStored: Bool
     }
 
@@ -40,10 +51,16 @@ struct AccessoryMachine {
     /// The number of requests so far that a fault may apply to: reads by characteristic, writes by rule.
     private var reads: [Int]
     private var writes: [RulePlace: Int] = [:]
+    private var effects: [EffectPlace: Int] = [:]
 
     private struct RulePlace: Hashable {
         let characteristic: Int
         let rule: Int
+    }
+
+    private struct EffectPlace: Hashable {
+        let rule: RulePlace
+        let effect: Int
     }
 
     /// ATT errors (Core Vol 3 Part F 3.4.1.1).
@@ -52,7 +69,7 @@ struct AccessoryMachine {
     init(_ accessory: Accessory) {
         self.accessory = accessory
         characteristics = accessory.characteristics
-        values = characteristics.map { $0.value.octets() }
+        values = accessory.initialValues
         reads = characteristics.map { _ in 0 }
     }
 
@@ -112,30 +129,62 @@ struct AccessoryMachine {
         case .length, nil: break
         }
         result.stored[index] = value
-        for effect in rule.effects {
-            guard let target = accessory.index(of: effect.characteristic) else { continue }
+        for (position, effect) in rule.effects.enumerated() {
+            let counter = EffectPlace(rule: place, effect: position)
+            guard let target = accessory.slot(of: effect.characteristic), isDue(effect, counter) else { continue }
             result.effects.append(
-                TimedUpdate(
-                    after: effect.after,
-                    index: target,
-                    value: effect.value.octets(written: value),
-                    isStored: effect.verb == .set
-                )
+                TimedUpdate(after: effect.after, source: index, target: target, effect: effect, written: value)
             )
+        }
+    }
+
+    /// Counts the write, and returns whether it has the effect.
+    private mutating func isDue(_ effect: Accessory.Effect, _ place: EffectPlace) -> Bool {
+        let period: Int
+        switch effect.period {
+        case nil: return true
+        case .every(let number): period = number
+        case .value(let reference):
+            period = present(reference).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        guard period > 0 else {
+            effects[place] = 0
+            return false
+        }
+        effects[place, default: 0] += 1
+        return effects[place, default: 0].isMultiple(of: period)
+    }
+
+    private func present(_ reference: String) -> [UInt8] { accessory.slot(of: reference).map { values[$0] } ?? [] }
+
+    /// Applies an effect to the values, and returns what subscribers of a characteristic may get.
+    mutating func apply(_ update: TimedUpdate) -> Update? {
+        let value = update.effect.value.octets(written: update.written) { present($0) }
+        switch update.effect.verb {
+        case .set:
+            values[update.target] = value
+            guard update.target < characteristics.count else { return nil }
+            return Update(index: update.target, value: value, isStored: true)
+        case .notify: return Update(index: update.target, value: value, isStored: false)
+        case .append:
+            let room = AccessoryLimits.hiddenValueLength - values[update.target].count
+            values[update.target] += value.prefix(max(0, room))
+            return nil
+        case .cancel: return nil
         }
     }
 
     private func fits(_ rule: Accessory.Rule, _ value: [UInt8]) -> Bool {
         let isContentRight =
             switch rule.content {
-            case .equals(let wanted): value == wanted.octets()
+            case .equals(let wanted): value == wanted.octets(present: present)
             case .beginsWith(let wanted): value.starts(with: wanted.octets())
             case .length(let length): value.count == length
             case nil: true
             }
         guard isContentRight else { return false }
         return rule.conditions.allSatisfy { condition in
-            accessory.index(of: condition.characteristic).map { values[$0] == condition.value.octets() } ?? false
+            accessory.slot(of: condition.characteristic).map { values[$0] == condition.value.octets() } ?? false
         }
     }
 

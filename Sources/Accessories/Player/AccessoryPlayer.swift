@@ -30,6 +30,8 @@ public final class AccessoryPlayer: NSObject, CBPeripheralManagerDelegate, Senda
         var scheduled: Set<Int> = []
         /// The updates that wait for room.
         var waiting: [(index: Int, value: [UInt8])] = []
+        /// Counts the times that the effects of writes to a characteristic were cancelled.
+        var cancellations: [Int: Int] = [:]
         /// The requests that are never answered. Their release would be misuse.
         var unanswered: [CBATTRequest] = []
     }
@@ -113,7 +115,7 @@ extension AccessoryPlayer {
         }
         peripheral.removeAllServices()
         peripheral.stopAdvertising()
-        let services = accessory.services.map(\.published)
+        let services = accessory.published
         state.withLock {
             $0.generation += 1
             $0.published = services.flatMap { $0.characteristics ?? [] }.compactMap { $0 as? CBMutableCharacteristic }
@@ -285,12 +287,20 @@ extension AccessoryPlayer {
                 update(effect)
                 continue
             }
-            later(effect.after) { $0.update(effect) }
+            let number = state.withLock { $0.cancellations[effect.source, default: 0] }
+            later(effect.after) { player in
+                let isCurrent = player.state.withLock { $0.cancellations[effect.source, default: 0] == number }
+                if isCurrent { player.update(effect) }
+            }
         }
     }
 
     private func update(_ update: AccessoryMachine.TimedUpdate) {
-        if update.isStored { store(update.value, at: update.index) } else { send(update.value, at: update.index) }
+        if update.effect.verb == .cancel {
+            return state.withLock { $0.cancellations[update.target, default: 0] += 1 }
+        }
+        guard let new = state.withLock({ $0.machine.apply(update) }) else { return }
+        if !new.isStored || accessory.characteristics[new.index].notifiesChanges { send(new.value, at: new.index) }
     }
 
     /// Answers after the delay, and then does what follows from the request.

@@ -6,6 +6,12 @@ public enum ReadyMadeAccessory: String, CaseIterable, Sendable {
     case thermometer
     /// A device whose battery runs down.
     case battery
+    /// A glucose meter with records and a record access control point, over an encrypted link.
+    case glucose
+    /// A bonded keyboard with an address that changes.
+    case keyboard
+    /// A target of firmware updates, which confirms packets and checks their CRC-32.
+    case firmwareTarget = "firmware-target"
     /// A Nordic UART that echoes what it receives.
     case uart
     /// A weight scale that indicates one weight.
@@ -25,6 +31,9 @@ public enum ReadyMadeAccessory: String, CaseIterable, Sendable {
         case .heartRate: Self.heartRateFile
         case .thermometer: Self.thermometerFile
         case .battery: Self.batteryFile
+        case .glucose: Self.glucoseFile
+        case .keyboard: Self.keyboardFile
+        case .firmwareTarget: Self.firmwareTargetFile
         case .uart: Self.uartFile
         case .weightScale: Self.weightScaleFile
         case .iBeacon: Self.iBeaconFile

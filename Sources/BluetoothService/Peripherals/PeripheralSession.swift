@@ -213,8 +213,12 @@ final class PeripheralSession: ManagerSession, LinkServer {
             }
             included.append(services[other].published.handles.lowerBound)
         }
-        let trust = host.configuration.protectedValuesRequirement
-        let definition = try ServiceDefinition(service, includedServices: included, trust: trust)
+        let definition = try ServiceDefinition(
+            service,
+            includedServices: included,
+            trust: host.configuration.protectedValuesRequirement,
+            anyDescriptor: host.configuration.publishesAnyDescriptor
+        )
         let count = GATTDatabase.attributeCount(of: definition)
         if let refusal = host.managers.refusal(
             of: count,

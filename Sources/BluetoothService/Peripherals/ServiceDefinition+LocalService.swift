@@ -31,13 +31,19 @@ extension ServiceDefinition {
     /// - Parameters:
     ///   - includedServices: The first handles of the services that it includes.
     ///   - trust: The security level that attributes with an encryption requirement demand of the link (behaviour 6.9).
-    init(_ service: LocalService, includedServices: [UInt16], trust: SecurityLevel) throws(ServiceError) {
+    ///   - anyDescriptor: Whether descriptors may have any type, except for those with a function in GATT.
+    init(
+        _ service: LocalService,
+        includedServices: [UInt16],
+        trust: SecurityLevel,
+        anyDescriptor: Bool = false
+    ) throws(ServiceError) {
         guard !Self.reserved.contains(service.uuid) else {
             throw ServiceError(.uuidNotAllowed, reason: "the system publishes \(service.uuid) itself")
         }
         var characteristics: [CharacteristicDefinition] = []
         for characteristic in service.characteristics {
-            characteristics.append(try CharacteristicDefinition(characteristic, trust: trust))
+            characteristics.append(try CharacteristicDefinition(characteristic, trust, anyDescriptor))
         }
         self.init(
             service.uuid.attributeForm,
@@ -56,7 +62,11 @@ extension ServiceDefinition {
 }
 
 extension CharacteristicDefinition {
-    fileprivate init(_ local: LocalCharacteristic, trust: SecurityLevel) throws(ServiceError) {
+    fileprivate init(
+        _ local: LocalCharacteristic,
+        _ trust: SecurityLevel,
+        _ anyDescriptor: Bool
+    ) throws(ServiceError) {
         guard local.properties & LocalProperties.forbidden == 0 else {
             throw ServiceError(
                 .invalidParameters,
@@ -82,7 +92,9 @@ extension CharacteristicDefinition {
         if notifiesEncrypted { properties |= CharacteristicProperties.notify.rawValue }
         if indicatesEncrypted { properties |= CharacteristicProperties.indicate.rawValue }
         var descriptors: [DescriptorDefinition] = []
-        for descriptor in local.descriptors { descriptors.append(try DescriptorDefinition(descriptor)) }
+        for descriptor in local.descriptors {
+            descriptors.append(try DescriptorDefinition(descriptor, any: anyDescriptor))
+        }
         var granted = AttributePermissions(permissions, trust: trust)
         // If signed writes are the only way to write the value, they have to be signed.
         granted.needsSignature = local.properties & LocalProperties.writes == LocalProperties.signedWrites
@@ -99,9 +111,13 @@ extension CharacteristicDefinition {
 }
 
 extension DescriptorDefinition {
+    /// The descriptors with a function in GATT: extended properties and configurations (Core Vol 3 Part G 3.3.3).
+    private static let functional: Set<BluetoothUUID> = [0x2900, 0x2902, 0x2903]
+
     /// Accepts only descriptors that describe the value. Those with a function are added by the system (behaviour 7.8).
-    fileprivate init(_ local: LocalDescriptor) throws(ServiceError) {
-        guard local.uuid == GATTUUID.userDescription || local.uuid == GATTUUID.presentationFormat else {
+    fileprivate init(_ local: LocalDescriptor, any: Bool) throws(ServiceError) {
+        let isAllowed = local.uuid == GATTUUID.userDescription || local.uuid == GATTUUID.presentationFormat
+        guard isAllowed || any && !Self.functional.contains(local.uuid) else {
             throw ServiceError(.invalidParameters, reason: "a descriptor \(local.uuid) cannot be published")
         }
         self.init(local.uuid.attributeForm, source: .fixed(local.value))

@@ -40,6 +40,9 @@ package struct SystemConfiguration: Sendable {
     /// Whether protected values of apps require a central whose bond has MITM protection (behaviour 6.9). A system with
     /// neither display nor input cannot require that.
     package var demandsAuthenticatedCentrals = true
+    /// Whether apps can publish descriptors of any type but those with a function in GATT. Apple's systems publish 2901
+    /// and 2904 only (behaviour 7.8).
+    package var publishesAnyDescriptor = false
     /// Whether peers may receive this system's notifications on request (behaviour 3.19). The system itself publishes
     /// none.
     package var sharesNotifications = false

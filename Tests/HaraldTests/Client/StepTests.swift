@@ -108,4 +108,49 @@ import Testing
         #expect(text.components(separatedBy: "<testcase ").count == 4)
         #expect(text.contains("<skipped/>"))
     }
+
+    @Test(
+        "ready-made accessories with states behave over the air as their files say",
+        arguments: [
+            (
+                .glucose,
+                """
+                {"connect": true}, {"pair": true}, {"subscribe": "2A18"}, {"subscribe": "2A52"},
+                {"write": "2A52", "value": "0101"},
+                {"notification": "2A18", "expect": {"number": {"format": "uint16", "at": 1, "from": 1}}},
+                {"write": "2A52", "value": "0106", "expect": {"attError": 254}},
+                {"notification": "2A18"}, {"notification": "2A18", "expect": {"length": 13}},
+                {"notification": "2A52", "expect": {"equals": "06000101"}},
+                {"write": "2A52", "value": "0101"}, {"write": "2A52", "value": "0300"},
+                {"notification": "2A52", "expect": {"equals": "06000301"}},
+                {"silence": "2A52", "for": 2}
+                """
+            ),
+            (
+                .firmwareTarget,
+                """
+                {"connect": true}, {"subscribe": "control"}, {"write": "control", "value": "020200"},
+                {"notification": "control", "expect": {"equals": "600201"}},
+                {"write": "packets", "value": {"text": "12345"}}, {"silence": "control", "for": 1},
+                {"write": "packets", "value": {"text": "6789"}},
+                {"notification": "control", "expect": {"equals": "600301 09000000 2639F4CB"}},
+                {"write": "control", "value": "04 09000000 2639F4CB"},
+                {"notification": "control", "expect": {"equals": "600401"}}
+                """
+            ),
+            (
+                .keyboard,
+                """
+                {"connect": true}, {"services": ["Battery", "Device Information"]}, {"read": "2A19"},
+                {"disconnect": true}, {"wait": 200}, {"connect": true}, {"read": "2A50"}
+                """
+            ),
+        ] as [(ReadyMadeAccessory, String)]
+    )
+    func readyMade(accessory: ReadyMadeAccessory, steps: String) throws {
+        let all = try DeviceSteps(json: Array("{\"format\": 1, \"steps\": [\(steps)]}".utf8))
+        let outcome = StepWorld(accessory: accessory.accessory, steps: all).run { _ in }
+        let report = StepReport(name: accessory.rawValue, results: outcome.results, story: outcome.story)
+        #expect(report.summary == nil, "\(report.lines.joined(separator: "\n"))")
+    }
 }

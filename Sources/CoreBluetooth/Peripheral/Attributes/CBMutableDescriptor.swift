@@ -19,6 +19,11 @@ open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {
         super.init(uuid: UUID, handle: 0, octets: Self.octets(of: value, for: UUID), characteristic: nil)
     }
 
+    /// Creates a descriptor of any type, for systems that publish more than Apple's.
+    package init(unchecked type: CBUUID, octets: [UInt8]) {
+        super.init(uuid: type, handle: 0, octets: Data(octets), characteristic: nil)
+    }
+
     private static func octets(of value: Any?, for type: CBUUID) -> Data {
         switch type.uuid {
         case 0x2901:
