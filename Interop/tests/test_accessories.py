@@ -150,6 +150,30 @@ async def test_a_recording_has_no_value_that_needs_pairing(harald: Start) -> Non
     assert state["value"] == "00"
 
 
+async def test_an_accessory_has_the_faults_of_the_command_line(harald: Start) -> None:
+    faults = ["--fault", "mtu-refused", "--fault", "out-of-range@4-6"]
+    async with controllers() as air, harald("serve", "--controller", air.address, *faults, "heart-rate") as process:
+        await process.line("(?i)advertising")
+        async with central(air.transport) as client:
+            peer = await client.connect("Heart Rate", mtu=23)
+            with pytest.raises(att.ATT_Error) as error:
+                await peer.request_mtu(247)
+            assert error.value.error_code == att.ErrorCode.REQUEST_NOT_SUPPORTED
+            await client.discover()
+            assert await client.read(uuid("2A38")) == b"\x01"
+            await process.line("out-of-range begins")
+            await process.line("out-of-range ends")
+            await process.line("(?i)advertising")
+        assert await process.stop() == 0
+
+
+async def test_a_fault_that_needs_a_world_is_refused(harald: Start) -> None:
+    for fault, status, message in [("lossy", 1, "needs a simulated world"), ("lossi", 64, "there is no fault")]:
+        async with harald("serve", "--controller", "tcp:127.0.0.1:1", "--fault", fault, "heart-rate") as process:
+            assert await process.status() == status
+        assert message in process.errors
+
+
 STEPS = {
     "format": 1,
     "name": "Lamp",

@@ -362,6 +362,31 @@ public final class SimulatedDevice: Sendable {
         }
     }
 
+    /// Jams a channel between this device and all others, in both directions, or ends that.
+    ///
+    /// - Parameters:
+    ///   - isJammed: Whether nothing is received on the channel.
+    ///   - channel: A channel index, from 0 to 39.
+    public func setJam(_ isJammed: Bool, channel: UInt8) {
+        let quality = isJammed ? AirQuality(lossRate: 1) : nil
+        parts.with { [self] in
+            let world = world.state.value
+            for other in world.devices.map(\.node) where other !== $0.node {
+                world.radio.setQuality(quality, from: $0.node, to: other, channel: channel)
+                world.radio.setQuality(quality, from: other, to: $0.node, channel: channel)
+            }
+            note("channel \(channel) \(isJammed ? "is jammed" : "is not jammed any more")")
+        }
+    }
+
+    /// Changes the private address at once, as after ``DeviceOptions/addressLifetime``.
+    public func changeAddress() {
+        withSystem { [self] in
+            note("changes its address")
+            $0.changeAddress()
+        }
+    }
+
     /// Erases the bonds of the device and starts it again, as its owner does before a sale. Peers keep their bonds.
     public func resetToFactorySettings() {
         for peer in pairedPeers { forget(peer.identifier) }

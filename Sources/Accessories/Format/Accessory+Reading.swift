@@ -75,6 +75,7 @@ extension FileReader {
         if let reader = members["advertising"] { accessory.advertising = try reader.advertising(of: name) }
         if let reader = members["security"] { accessory.security = try reader.security() }
         accessory.hiddenValues = try members["values"]?.hiddenValues() ?? []
+        accessory.faults = try members["faults"]?.scheduledFaults() ?? []
         if let reader = members["services"] {
             accessory.services = try reader.elements(atMost: AccessoryLimits.services).map {
                 (each) throws(AccessoryError) in try each.service()
@@ -430,6 +431,33 @@ extension FileReader {
 // MARK: - The file as a whole
 
 extension FileReader {
+    private func scheduledFaults() throws(AccessoryError) -> [ScheduledFault] {
+        try elements(atMost: AccessoryLimits.faults).map { (each) throws(AccessoryError) in
+            let members = try each.members(FormatKeys.scheduledFault)
+            let start = try members["at"]?.seconds(from: 0) ?? .zero
+            let end = try members["until"]?.seconds(from: 0)
+            if let end, end <= start {
+                throw each.failure("the fault ends before it begins", "write a later \"until\"")
+            }
+            return ScheduledFault(
+                try members.required("fault").deviceFault(),
+                start: start,
+                end: end,
+                trigger: try members["onWrite"]?.name()
+            )
+        }
+    }
+
+    /// Returns a fault, as command lines have it.
+    func deviceFault() throws(AccessoryError) -> DeviceFault {
+        let text = try text()
+        do throws(AccessoryError) {
+            return try DeviceFault(text)
+        } catch {
+            throw failure(error.problem, error.advice)
+        }
+    }
+
     private func hiddenValues() throws(AccessoryError) -> [Accessory.HiddenValue] {
         try elements(atMost: AccessoryLimits.hiddenValues).map { (each) throws(AccessoryError) in
             let members = try each.members(FormatKeys.hiddenValue)
@@ -457,6 +485,14 @@ extension FileReader {
             for (index, rule) in characteristic.onWrite.enumerated() {
                 try check(rule, in: accessory, at: "\(place).onWrite[\(index)]")
             }
+        }
+        for (index, fault) in accessory.faults.enumerated() {
+            guard let trigger = fault.trigger, accessory.index(of: trigger) == nil else { continue }
+            throw AccessoryError(
+                "faults[\(index)].onWrite",
+                "\"\(trigger.visible)\" names no characteristic, or several",
+                "write the id of one, or a UUID that occurs once"
+            )
         }
         for (index, service) in accessory.services.enumerated() {
             let earlier = accessory.services[..<index].map(\.uuid)

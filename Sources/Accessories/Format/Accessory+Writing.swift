@@ -24,6 +24,7 @@ extension Accessory {
             ("advertising", advertising == Advertising(name: name) ? nil : advertising.tree(of: name)),
             ("security", security == Security() ? nil : security.tree),
             ("values", .list(hiddenValues.map(\.tree))),
+            ("faults", .list(faults.map(\.tree))),
             ("services", services.isEmpty ? nil : .array(services.map(\.tree)))
         )
     }
@@ -182,6 +183,17 @@ extension Accessory.Period {
         case .every(let number): .number(Double(number))
         case .value(let reference): .text(reference)
         }
+    }
+}
+
+extension ScheduledFault {
+    fileprivate var tree: JSONTree {
+        .members(
+            ("fault", .text(fault.text)),
+            ("at", start.treeUnlessZero),
+            ("until", end?.tree),
+            ("onWrite", trigger.map { .text($0) })
+        )
     }
 }
 

@@ -21,6 +21,8 @@ public struct Accessory: Hashable, Sendable {
     public var services: [Service]
     /// Values that no central sees, which rules remember and compare.
     public var hiddenValues: [HiddenValue] = []
+    /// The faults that begin at a time, or by a write.
+    public var faults: [ScheduledFault] = []
 
     /// Creates an accessory that advertises its name.
     public init(name: String, services: [Service] = []) {
@@ -341,7 +343,7 @@ extension Accessory {
     }
 
     /// Returns the place of a characteristic in ``characteristics``: that with this ID, or the only one with this UUID.
-    func index(of reference: String) -> Int? {
+    package func index(of reference: String) -> Int? {
         let all = characteristics
         if let index = all.firstIndex(where: { $0.id == reference }) { return index }
         guard let uuid = BluetoothUUID(reference) else { return nil }

@@ -40,6 +40,8 @@ public enum AccessoryLimits {
     public static let valueLength = 512
     /// The number of hidden values.
     public static let hiddenValues = 64
+    /// The number of faults that begin at a time or by a write.
+    public static let faults = 256
     /// The length of a hidden value, in octets.
     public static let hiddenValueLength = 1 << 18
     /// The number of descriptors of a characteristic.

@@ -1,7 +1,7 @@
 /// The keys of each object of the format. The schema has the same, which a test compares.
 enum FormatKeys {
     static let accessory = [
-        "$schema", "format", "name", "description", "advertising", "security", "values", "services",
+        "$schema", "format", "name", "description", "advertising", "security", "values", "faults", "services",
     ]
     static let advertising = ["name", "services", "manufacturerData", "serviceData", "interval", "connectable"]
     static let manufacturerData = ["company", "data"]
@@ -17,6 +17,7 @@ enum FormatKeys {
     static let descriptor = ["uuid", "value"]
     static let change = ["after", "value"]
     static let response = ["delay", "fault", "everyNth"]
+    static let scheduledFault = ["fault", "at", "until", "onWrite"]
     static let fault = ["attError", "length", "noAnswer"]
     static let rule = ["if", "whenValues", "delay", "fault", "everyNth", "then"]
     static let content = ["equals", "beginsWith", "length"]
@@ -30,7 +31,8 @@ enum FormatKeys {
     static let all = [
         "accessory": accessory, "advertising": advertising, "manufacturerData": manufacturerData,
         "serviceData": serviceData, "security": security, "service": service, "characteristic": characteristic,
-        "hiddenValue": hiddenValue, "permission": permission, "descriptor": descriptor, "change": change,
+        "hiddenValue": hiddenValue, "scheduledFault": scheduledFault, "permission": permission,
+        "descriptor": descriptor, "change": change,
         "response": response, "fault": fault,
         "rule": rule, "content": content, "condition": condition, "effect": effect, "part": part, "written": written,
     ]

@@ -32,6 +32,14 @@ public final class AccessoryPlayer: NSObject, CBPeripheralManagerDelegate, Senda
         var waiting: [(index: Int, value: [UInt8])] = []
         /// Counts the times that the effects of writes to a characteristic were cancelled.
         var cancellations: [Int: Int] = [:]
+        /// The number of the latest flood of each kind, and the kinds that go on.
+        var floods: [DeviceFault.Kind: Int] = [:]
+        var flooding: Set<DeviceFault.Kind> = []
+        /// The number of requests for connection parameters so far.
+        var parameterRequests = 0
+        /// Whether the table is that of a newer firmware.
+        var hasNewTable = false
+        var whenWritten: (@Sendable (Int) -> Void)?
         /// The requests that are never answered. Their release would be misuse.
         var unanswered: [CBATTRequest] = []
     }
@@ -61,9 +69,9 @@ public final class AccessoryPlayer: NSObject, CBPeripheralManagerDelegate, Senda
     ///   - timer: The clock of the accessory.
     public func start(on queue: DispatchQueue, timer: @escaping Timer) {
         state.withLock {
-            let generation = $0.generation + 1
+            let (generation, hook) = ($0.generation + 1, $0.whenWritten)
             $0 = State(machine: AccessoryMachine(accessory))
-            $0.generation = generation
+            ($0.generation, $0.whenWritten) = (generation, hook)
             $0.timer = timer
         }
         let manager = CBPeripheralManager(delegate: self, queue: queue)
@@ -113,12 +121,17 @@ extension AccessoryPlayer {
             say("Bluetooth is \(peripheral.state.word)")
             return state.withLock { $0.generation += 1 }
         }
+        publish(on: peripheral)
+    }
+
+    private func publish(on peripheral: CBPeripheralManager) {
         peripheral.removeAllServices()
         peripheral.stopAdvertising()
-        let services = accessory.published
+        let own = accessory.published
+        let services = (state.withLock { $0.hasNewTable } ? [Self.newService] : []) + own
         state.withLock {
             $0.generation += 1
-            $0.published = services.flatMap { $0.characteristics ?? [] }.compactMap { $0 as? CBMutableCharacteristic }
+            $0.published = own.flatMap { $0.characteristics ?? [] }.compactMap { $0 as? CBMutableCharacteristic }
             $0.servicesToAdd = services.count
             ($0.scheduled, $0.waiting, $0.unanswered) = ([], [], [])
         }
@@ -160,7 +173,7 @@ extension AccessoryPlayer {
 
 extension AccessoryPlayer {
     /// Calls `body` later, unless the services are published anew meanwhile.
-    private func later(_ delay: Duration, _ body: @escaping @Sendable (AccessoryPlayer) -> Void) {
+    func later(_ delay: Duration, _ body: @escaping @Sendable (AccessoryPlayer) -> Void) {
         let (timer, generation) = state.withLock { ($0.timer, $0.generation) }
         timer?(delay) { [weak self] in
             guard let self, state.withLock({ $0.generation == generation }) else { return }
@@ -255,6 +268,71 @@ extension AccessoryPlayer {
     }
 }
 
+// MARK: - Faults
+
+extension AccessoryPlayer {
+    /// A service that comes first in the table of newer firmware, so that all handles change.
+    private static var newService: CBMutableService {
+        let service = CBMutableService(type: CBUUID(string: "6E657766-0001-4861-7261-6C6420303031"), primary: true)
+        service.characteristics = [
+            CBMutableCharacteristic(
+                type: CBUUID(string: "6E657766-0002-4861-7261-6C6420303031"),
+                properties: .read,
+                value: Data([2]),
+                permissions: .readable
+            )
+        ]
+        return service
+    }
+
+    /// Publishes the table of newer firmware, with a further service in front.
+    func changeTable() {
+        let manager = state.withLock { state in
+            state.hasNewTable = true
+            return state.manager
+        }
+        if let manager, manager.state == .poweredOn { publish(on: manager) }
+    }
+
+    /// Sets the block that is called with each characteristic that was written.
+    package func whenWritten(_ body: @escaping @Sendable (Int) -> Void) { state.withLock { $0.whenWritten = body } }
+
+    /// Takes the initial values again.
+    package func reset() { state.withLock { $0.machine = AccessoryMachine(accessory) } }
+
+    /// Sends the value of each characteristic to its subscribers.
+    func notifyAll() {
+        for index in accessory.characteristics.indices { send(state.withLock { $0.machine.values[index] }, at: index) }
+    }
+
+    /// Requests other connection parameters from each subscribed central.
+    func requestParameters() {
+        let (manager, published, number) = state.withLock { state in
+            state.parameterRequests += 1
+            return (state.manager, state.published, state.parameterRequests)
+        }
+        let centrals = Set(published.flatMap { $0.subscribedCentrals ?? [] })
+        for central in centrals {
+            manager?.setDesiredConnectionLatency(number.isMultiple(of: 2) ? .low : .high, for: central)
+        }
+    }
+
+    /// Begins a flood, and returns its number.
+    func beginFlood(_ kind: DeviceFault.Kind) -> Int {
+        state.withLock { state in
+            state.floods[kind, default: 0] += 1
+            state.flooding.insert(kind)
+            return state.floods[kind, default: 0]
+        }
+    }
+
+    func endFlood(_ kind: DeviceFault.Kind) { state.withLock { _ = $0.flooding.remove(kind) } }
+
+    func isFlooding(_ kind: DeviceFault.Kind, number: Int) -> Bool {
+        state.withLock { $0.flooding.contains(kind) && $0.floods[kind] == number }
+    }
+}
+
 // MARK: - Requests
 
 extension AccessoryPlayer {
@@ -281,6 +359,7 @@ extension AccessoryPlayer {
         for (index, value) in result.stored.sorted(by: { $0.key < $1.key }) {
             state.withLock { $0.machine.set(value, at: index) }
             say("\(accessory.characteristics[index].uuid) was written: \(hexadecimal(value))")
+            state.withLock { $0.whenWritten }?(index)
         }
         for effect in result.effects {
             guard effect.after > .zero else {

@@ -49,7 +49,9 @@ extension SimulatedWorld {
             return player
         }
         device.open(SimulatedAccessory.app)
-        return SimulatedAccessory(device: device, player: player)
+        let simulated = SimulatedAccessory(device: device, player: player)
+        simulated.schedule(accessory.faults)
+        return simulated
     }
 
     /// Adds a ready-made accessory to the world and switches it on.

@@ -30,7 +30,7 @@ enum StepKeys {
     static let steps = ["$schema", "format", "name", "device", "seed", "steps"]
     static let verbs = [
         "connect", "disconnect", "disconnection", "pair", "services", "read", "write", "subscribe", "unsubscribe",
-        "notification", "silence", "wait", "set",
+        "notification", "silence", "wait", "set", "fault", "endFault",
     ]
     static let step = ["name"] + verbs + ["value", "response", "for", "expect", "within"]
     static let expectation = ["equals", "beginsWith", "length", "number", "attError", "error"]
@@ -46,7 +46,7 @@ enum StepKeys {
         case "write": ["value", "response", "expect", "within"]
         case "set": ["value"]
         case "silence": ["for"]
-        case "wait": []
+        case "wait", "fault", "endFault": []
         default: ["within"]
         }
     }
@@ -110,6 +110,8 @@ extension FileReader {
         case "unsubscribe": return .unsubscribe(try name())
         case "notification": return .notification(try name())
         case "silence": return .silence(try name(), try members.required("for").seconds(from: 0))
+        case "fault": return .fault(try deviceFault())
+        case "endFault": return .endFault(try deviceFault())
         case "set": return .set(try name(), try members.required("value").constantValue())
         default: return .wait(try seconds(from: 0))
         }

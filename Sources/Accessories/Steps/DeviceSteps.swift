@@ -54,6 +54,10 @@ package struct DeviceSteps: Hashable, Sendable {
         case silence(String, Duration)
         /// Lets some time pass.
         case wait(Duration)
+        /// Begins a fault of a simulated accessory.
+        case fault(DeviceFault)
+        /// Ends a fault of a simulated accessory.
+        case endFault(DeviceFault)
         /// Changes the value of a simulated accessory.
         case set(String, Accessory.Value)
     }
@@ -106,6 +110,8 @@ extension DeviceSteps.Action {
         case .notification(let reference): "wait for a value of \(reference)"
         case .silence(let reference, let duration): "no value of \(reference) for \(duration.shortSeconds)"
         case .wait(let duration): "wait for \(duration.shortSeconds)"
+        case .fault(let fault): "begin the fault \(fault.text)"
+        case .endFault(let fault): "end the fault \(fault.text)"
         case .set(let reference, let value): "set \(reference) to \(value.digits)"
         }
     }

@@ -181,6 +181,9 @@ extension BluetoothSystem {
     /// The address that is visible to centrals, or nil while nothing is advertised.
     package var advertisedAddress: BluetoothAddress? { controllers.device?.advertiser.connectableAddress }
 
+    /// Changes the private address as soon as the controller is quiet, as at the end of its lifetime.
+    package func changeAddress() { controllers.device?.privacy.handle(.need(.address)) }
+
     /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
     package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
         controllers.setPower(isOn, by: powerSwitch)

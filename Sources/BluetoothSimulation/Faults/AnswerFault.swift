@@ -12,4 +12,6 @@ public enum AnswerFault: Hashable, Sendable {
     case cutShort
     /// The answer claims to be longer than it is.
     case tooLong
+    /// The device refuses to exchange the MTU, so that it stays at 23 octets. Other answers are right.
+    case mtuRefused
 }

@@ -3,41 +3,57 @@ import EventLoops
 import HCI
 
 /// A transport between a host and its controller that makes the host's answers faulty. Used on the loop only.
-final class FaultyAnswers: HCITransport {
+package final class FaultyAnswers: HCITransport {
     /// The fault of the answers from now on; nil for none.
-    var fault: AnswerFault?
-    var onReceive: ((HCIPacket) -> Void)?
-    var onClose: ((HCITransportError) -> Void)?
+    package var fault: AnswerFault?
+    package var onReceive: ((HCIPacket) -> Void)?
+    package var onClose: ((HCITransportError) -> Void)?
 
     private let line: any HCITransport
     private let loop: any EventLoop
     /// The links on which the rest of an answer is dropped.
     private var dropping: Set<ConnectionHandle> = []
 
-    init(_ line: any HCITransport, _ fault: AnswerFault?, loop: any EventLoop) {
+    /// Creates a transport around another one.
+    package init(_ line: any HCITransport, _ fault: AnswerFault?, loop: any EventLoop) {
         self.line = line
         self.fault = fault
         self.loop = loop
-        line.onReceive = { [weak self] in self?.onReceive?($0) }
+        line.onReceive = { [weak self] in self?.receive($0) }
         line.onClose = { [weak self] in self?.onClose?($0) }
     }
 
-    var place: String { line.place }
-    var maximumACLPayload: Int? { line.maximumACLPayload }
-    var isOpening: Bool { line.isOpening }
+    package var place: String { line.place }
+    package var maximumACLPayload: Int? { line.maximumACLPayload }
+    package var isOpening: Bool { line.isOpening }
 
-    func close() { line.close() }
-    func resetDevice(_ completion: @escaping (DeviceReset) -> Void) { line.resetDevice(completion) }
+    package func close() { line.close() }
+    package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) { line.resetDevice(completion) }
 
-    func send(_ packet: HCIPacket) {
+    package func send(_ packet: HCIPacket) {
         guard packet.kind == .acl, fault != nil || !dropping.isEmpty, let data = try? ACLPacket(reading: packet.bytes)
         else { return line.send(packet) }
         guard data.boundary.isStart else {
             return dropping.contains(data.handle) ? drop(data.handle) : line.send(packet)
         }
         dropping.remove(data.handle)
-        guard let fault, let answer = AttributeAnswer(data.payload) else { return line.send(packet) }
+        guard let fault, let answer = AttributeAnswer(data.payload), answer.isConcerned(by: fault) else {
+            return line.send(packet)
+        }
         apply(fault, to: answer, packet, data)
+    }
+
+    /// Passes a packet on. A request for an MTU that is refused asks for the least one, so that the host agrees with
+    /// what the peer learns.
+    private func receive(_ packet: HCIPacket) {
+        guard fault == .mtuRefused, packet.kind == .acl, var data = try? ACLPacket(reading: packet.bytes),
+            data.boundary.isStart, let request = AttributeAnswer.leastMTURequest(data.payload)
+        else {
+            onReceive?(packet)
+            return
+        }
+        data.payload = request
+        onReceive?(HCIPacket(data))
     }
 
     private func apply(_ fault: AnswerFault, to answer: AttributeAnswer, _ packet: HCIPacket, _ data: ACLPacket) {
@@ -46,7 +62,7 @@ final class FaultyAnswers: HCITransport {
         case .never:
             dropping.insert(data.handle)
             drop(data.handle)
-        case .error, .malformed, .cutShort, .tooLong:
+        case .error, .malformed, .cutShort, .tooLong, .mtuRefused:
             // What follows of a long answer is not needed.
             if !answer.isWhole { dropping.insert(data.handle) }
             var changed = data
@@ -74,6 +90,11 @@ private struct AttributeAnswer {
     /// An opcode without a meaning.
     private static let unassigned: UInt8 = 0x2D
     private static let errorResponse: UInt8 = 0x01
+    private static let mtuRequest: UInt8 = 0x02
+    private static let mtuResponse: UInt8 = 0x03
+    private static let leastMTU: UInt8 = 23
+    /// The error "Request Not Supported" (Core Vol 3 Part F 3.4.1.1).
+    private static let requestNotSupported: UInt8 = 0x06
 
     /// Whether the whole answer is in one packet.
     let isWhole: Bool
@@ -89,6 +110,18 @@ private struct AttributeAnswer {
         isWhole = body.count == Int(length)
     }
 
+    /// Returns a request for the least MTU if a packet is a request for one (Core Vol 3 Part F 3.4.2.1).
+    static func leastMTURequest(_ payload: PacketBuffer) -> PacketBuffer? {
+        var reader = ByteReader(payload)
+        guard (try? reader.integer(at: "Length") as UInt16) == 3,
+            (try? reader.integer(at: "Channel ID") as UInt16) == channel, reader.rest().bytes.first == mtuRequest
+        else { return nil }
+        return framed([mtuRequest, leastMTU, 0])
+    }
+
+    /// Whether a fault changes this answer.
+    func isConcerned(by fault: AnswerFault) -> Bool { fault != .mtuRefused || body[0] == Self.mtuResponse }
+
     /// Returns the packet of a faulty answer.
     func changed(by fault: AnswerFault) -> PacketBuffer {
         switch fault {
@@ -96,6 +129,7 @@ private struct AttributeAnswer {
             // An answer's opcode is that of its request plus one. The handle is unknown here.
             let request = body[0] == Self.errorResponse ? body[min(1, body.count - 1)] : body[0] - 1
             return Self.framed([Self.errorResponse, request, 0, 0, code])
+        case .mtuRefused: return Self.framed([Self.errorResponse, body[0] - 1, 0, 0, Self.requestNotSupported])
         case .malformed: return Self.framed([Self.unassigned] + body.dropFirst())
         case .cutShort: return Self.framed(Array(body.dropLast()))
         case .tooLong: return Self.framed(body, lengthening: 1)

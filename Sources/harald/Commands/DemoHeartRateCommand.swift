@@ -15,6 +15,9 @@ struct DemoHeartRateCommand: ParsableCommand {
         commandName: "heart-rate",
         abstract: "Run a heart-rate sensor and an app that connect on the virtual radio, pair, and reconnect.",
         discussion: """
+            Unless time is virtual, a line that you type begins a fault of the sensor, such as out-of-range or lossy=0.5; "end \
+            out-of-range" ends it, and "?" lists the faults.
+
             Examples:
               harald demo heart-rate
               harald demo heart-rate --virtual-time --seed 2
@@ -86,6 +89,9 @@ struct DemoHeartRateCommand: ParsableCommand {
         seat(sensor.person, at: "sensor", seeing: phone)
         let outcome = Outcome()
         let people = launch(phone: phone, sensor: sensor, outcome: outcome)
+        if !virtualTime {
+            DemoFaults(device: sensor, app: "sensor", say: Self.speaker("fault", world: world)).readLines()
+        }
         let ended: Result<Void, ToolError> = .failure(.incomplete("the demo did not end within \(Self.limit)"))
         if virtualTime {
             world.run(for: Self.limit) { outcome.isKnown }

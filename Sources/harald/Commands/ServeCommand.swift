@@ -22,6 +22,7 @@ struct ServeCommand: ParsableCommand {
               harald serve thermometer
               harald serve --print lock > lock.json
               harald serve lock.json
+              harald serve --fault slow-answers=2 --fault reboot@30 lock
 
             \(ExitStatus.textUntilInterrupted(.controllerUnreachable, .controllerFailed))
             """
@@ -44,13 +45,36 @@ struct ServeCommand: ParsableCommand {
     )
     var name: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A fault of the accessory, from a time on, in seconds; may be given several times. --list-faults lists them.",
+            valueName: "NAME[=NUMBER][@START[-END]]"
+        ),
+        transform: ServeCommand.fault
+    )
+    var fault: [ScheduledFault] = []
+
+    @Flag(help: "List the faults that an accessory can have, and exit.")
+    var listFaults = false
+
     @Flag(help: "List the ready-made accessories, and exit.")
     var list = false
 
     @Flag(help: "Print the file of the accessory, and exit.")
     var print = false
 
+    private static func fault(_ text: String) throws -> ScheduledFault {
+        do {
+            return try ScheduledFault(text)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
     func validate() throws {
+        if !fault.isEmpty, accessory == nil {
+            throw ValidationError("--fault needs an accessory; --list lists them")
+        }
         if print, accessory == nil {
             throw ValidationError("--print needs the name of an accessory; --list lists them")
         }
@@ -58,11 +82,12 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         do throws(ToolError) {
+            if listFaults { return Console.lines(ServedAccessory.listOfFaults) }
             if list { return Console.lines(ServedAccessory.list) }
             guard let accessory else { return try serve() }
             let served = try ServedAccessory(accessory, name: name)
             if print { return Console.lines(served.accessory.json) }
-            try served.serve(line, trust)
+            try served.serve(line, trust, faults: fault)
         } catch {
             throw error.report()
         }

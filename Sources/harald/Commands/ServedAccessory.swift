@@ -46,15 +46,38 @@ struct ServedAccessory {
         }.joined(separator: "\n")
     }
 
+    /// The faults that an accessory can have, with what they are.
+    static var listOfFaults: String {
+        let longest = DeviceFault.Kind.allCases.map(\.form.count).max() ?? 0
+        return DeviceFault.Kind.allCases.map { kind in
+            let name = kind.form.padding(toLength: longest + 2, withPad: " ", startingAt: 0)
+            return name + kind.summary + (kind.needsWorld ? " (in simulations)" : "")
+        }.joined(separator: "\n")
+    }
+
     /// Plays the accessory on a controller until the program is interrupted.
-    func serve(_ line: ControllerOptions, _ trust: TrustOptions) throws(ToolError) {
+    func serve(
+        _ line: ControllerOptions,
+        _ trust: TrustOptions,
+        faults: [ScheduledFault] = []
+    ) throws(ToolError) {
+        let faults = accessory.faults + faults
+        try ServedFaults.check(faults)
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let capture = try line.captureFile()
         if let name = accessory.advertising.name {
             ShortenedName.notice(name, with: accessory.advertising.services.map { CBUUID($0) }).map(Console.line)
         }
-        let system = line.startSystem(configuration(trust), loop: NIOEventLoop(), capture: capture, outcome: outcome)
+        let loop = NIOEventLoop()
+        let answers = loop.make { AnswerSwitch() }
+        let system = line.startSystem(
+            configuration(trust),
+            answers: answers,
+            loop: loop,
+            capture: capture,
+            outcome: outcome
+        )
         let prompter = answered(trust).prepare(system, outcome)
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
         let player = AccessoryPlayer(accessory, say: outcome.say) { outcome.finish(.failure(.incomplete($0))) }
@@ -64,6 +87,7 @@ struct ServedAccessory {
                 queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)
             }
         }
+        ServedFaults(system: system, answers: answers, player: player, queue: queue, say: outcome.say).schedule(faults)
         try outcome.wait(thenStopping: system)
         withExtendedLifetime((player, prompter)) {}
     }

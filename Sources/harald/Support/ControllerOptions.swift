@@ -115,6 +115,7 @@ struct ControllerOptions: ParsableArguments {
     func startSystem(
         _ configuration: SystemConfiguration,
         waits: Bool = false,
+        answers: LoopBound<AnswerSwitch>? = nil,
         finder: ControllerFinder = ControllerFinder(),
         loop: NIOEventLoop,
         logger: Logger = Logger(label: "harald"),
@@ -125,7 +126,10 @@ struct ControllerOptions: ParsableArguments {
         let address = chosen
         return loop.make {
             let system = BluetoothSystem(
-                controllers: ControllerSource { options.open(address, loop: loop, capture: capture, finder: finder) },
+                controllers: ControllerSource {
+                    let line = options.open(address, loop: loop, capture: capture, finder: finder)
+                    return answers?.value.wrap(line, loop) ?? line
+                },
                 loop: loop,
                 random: RandomSource(),
                 configuration: configuration,

@@ -140,6 +140,8 @@ final class StepRunner: Sendable {
                 throw StepFailure("it sent \(Accessory.Value(value).digits)")
             }
         case .wait(let duration): await client.pause(duration)
+        case .fault(let fault): try change(fault, begins: true)
+        case .endFault(let fault): try change(fault, begins: false)
         case .set(let reference, let value): try set(reference, value.octets())
         }
         return .done
@@ -195,6 +197,13 @@ final class StepRunner: Sendable {
         guard set(reference, value) else {
             throw StepFailure("the accessory has no characteristic \(reference.quotedName)")
         }
+    }
+
+    private func change(_ fault: DeviceFault, begins: Bool) throws {
+        guard let change = subject.fault else {
+            throw StepFailure("only a simulated accessory has faults; name its file on the command line")
+        }
+        change(fault, begins)
     }
 
     // MARK: Subscriptions

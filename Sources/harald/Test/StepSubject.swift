@@ -11,6 +11,8 @@ struct StepSubject: Sendable {
     var accessory: Accessory?
     /// Changes a value of the accessory. Returns whether there is such a characteristic. Nil for a real device.
     var set: (@Sendable (String, [UInt8]) -> Bool)?
+    /// Begins or ends a fault of the accessory. Nil for a real device.
+    var fault: (@Sendable (DeviceFault, _ begins: Bool) -> Void)?
     /// The time since the beginning, by the clock of the device.
     let now: @Sendable () -> Duration
     /// The number of lines of the story so far.

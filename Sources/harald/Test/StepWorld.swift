@@ -76,6 +76,7 @@ struct StepWorld {
         )
         subject.accessory = accessory
         subject.set = { simulated.player.setValue($1, of: $0) }
+        subject.fault = { $1 ? simulated.begin($0) : simulated.end($0) }
         subject.storyLength = { story.length }
         return subject
     }

@@ -153,4 +153,62 @@ import Testing
         let report = StepReport(name: accessory.rawValue, results: outcome.results, story: outcome.story)
         #expect(report.summary == nil, "\(report.lines.joined(separator: "\n"))")
     }
+
+    @Test(
+        "each fault has its effect on a central",
+        arguments: [
+            (.outOfRange, "{FAULT}, {\"disconnection\": true, \"within\": 30}, {END}, {\"connect\": true}, {READ}"),
+            (.lossy, "{FAULT}, {READ}, {END}, {READ}"),
+            (.jammedChannel, "{FAULT}, {READ}, {END}, {READ}"),
+            (.lowBattery, "{FAULT}, {\"read\": \"2A19\", \"expect\": {\"equals\": {\"uint8\": 5}}}"),
+            (
+                .batteryReplaced,
+                "{SET}, {FAULT}, {\"disconnection\": true, \"within\": 30}, {\"connect\": true}, {READ}"
+            ),
+            (.reboot, "{FAULT}, {\"disconnection\": true, \"within\": 30}, {\"connect\": true}, {READ}"),
+            (.factoryReset, "{FAULT}, {\"disconnection\": true, \"within\": 30}, {\"connect\": true}, {READ}"),
+            (
+                .newFirmware,
+                """
+                {FAULT}, {"wait": 2}, {"services": ["6E657766-0001-4861-7261-6C6420303031"]},
+                {"read": "6E657766-0002-4861-7261-6C6420303031", "expect": {"equals": "02"}}, {READ}
+                """
+            ),
+            (.bondLost, "{FAULT}, {READ}"),
+            (.newAddress, "{FAULT}, {READ}"),
+            (.slowAnswers, "{FAULT}, {\"read\": \"2A19\", \"within\": 2, \"expect\": {\"error\": true}}"),
+            (.noAnswers, "{FAULT}, {\"read\": \"2A19\", \"expect\": {\"error\": true}}"),
+            (.malformedAnswers, "{FAULT}, {\"read\": \"2A19\", \"expect\": {\"error\": true}}"),
+            (.shortAnswers, "{FAULT}, {\"read\": \"2A19\", \"expect\": {\"length\": 0}}, {END}, {READ}"),
+            (.longAnswers, "{FAULT}, {\"read\": \"2A19\", \"expect\": {\"error\": true}}"),
+            (.attError, "{FAULT}, {\"read\": \"2A19\", \"expect\": {\"attError\": 14}}, {END}, {READ}"),
+            (.mtuRefused, "{\"disconnect\": true}, {FAULT}, {\"connect\": true}, {READ}"),
+            (
+                .notificationFlood,
+                """
+                {"subscribe": "2A19"}, {FAULT}, {"notification": "2A19", "within": 1}, {"notification": "2A19", "within": 1},
+                {END}, {READ}
+                """
+            ),
+            (.parameterFlood, "{\"subscribe\": \"2A19\"}, {FAULT}, {\"wait\": 5}, {END}, {READ}"),
+            (.userDeclines, "{FAULT}, {READ}, {END}"),
+            (.appKilled, "{FAULT}, {\"wait\": 1}, {\"read\": \"2A19\", \"expect\": {\"error\": true}}"),
+            (.appUpgraded, "{FAULT}, {\"wait\": 3}, {\"services\": [\"180F\"]}, {READ}"),
+            (.appSuspended, "{FAULT}, {\"wait\": 1}, {END}, {READ}"),
+            (.airplaneMode, "{FAULT}, {\"disconnection\": true}, {END}, {\"connect\": true}, {READ}"),
+            (.locked, "{FAULT}, {\"disconnection\": true, \"within\": 30}, {END}, {\"connect\": true}, {READ}"),
+        ] as [(DeviceFault.Kind, String)]
+    )
+    func faults(kind: DeviceFault.Kind, steps: String) throws {
+        let text = steps.replacing("{FAULT}", with: "{\"fault\": \"\(kind.rawValue)\"}")
+            .replacing("{END}", with: "{\"endFault\": \"\(kind.rawValue)\"}")
+            .replacing("{SET}", with: "{\"set\": \"2A19\", \"value\": \"01\"}")
+            .replacing("{READ}", with: "{\"read\": \"2A19\", \"expect\": {\"equals\": {\"uint8\": 87}}}")
+        let all = try DeviceSteps(
+            json: Array("{\"format\": 1, \"steps\": [{\"connect\": true}, {\"services\": []}, \(text)]}".utf8)
+        )
+        let outcome = StepWorld(accessory: ReadyMadeAccessory.heartRate.accessory, steps: all).run { _ in }
+        let report = StepReport(name: "fault", results: outcome.results, story: outcome.story)
+        #expect(report.summary == nil, "\(report.lines.joined(separator: "\n"))")
+    }
 }
