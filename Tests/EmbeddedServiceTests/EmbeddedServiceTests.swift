@@ -89,8 +89,8 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         // The command that the host sent to the missing controller.
-        var reader = try BTSnoopReader(PacketBuffer([UInt8](FileManager.default.contents(atPath: path) ?? Data())))
-        #expect(try reader.next()?.packet == HCIPacket(Reset()))
+        let records = try CaptureReader.records(of: [UInt8](FileManager.default.contents(atPath: path) ?? Data()))
+        #expect(records.first?.packet == HCIPacket(Reset()))
     }
 
     @Test("a failing capture is reported, and Bluetooth works without it")

@@ -36,18 +36,16 @@ import Testing
     }
 
     @Test func aFileComesBackAsPackets() throws {
-        var reader = try BTSnoopReader(PacketBuffer(Self.expected))
-        let first = try #require(try reader.next())
+        let records = try CaptureReader.records(of: Self.expected)
+        try #require(records.count == 3)
+        let (first, second, third) = (records[0], records[1], records[2])
         #expect(first.packet == HCIPacket(Reset()))
         #expect(first.direction == .hostToController)
         #expect(first.unixMicroseconds == Self.year2000)
-        let second = try #require(try reader.next())
         #expect(second.direction == .controllerToHost)
         #expect(second.unixMicroseconds == Self.year2000 + 5)
-        let third = try #require(try reader.next())
         #expect(third.packet == Self.acl)
         #expect(third.drops == 2)
-        #expect(try reader.next() == nil)
     }
 
     @Test func aFileThatEndsAnywhereIsReadUpToThere() {
@@ -55,9 +53,11 @@ import Testing
         for length in 0...Self.expected.count {
             var packets = 0
             var failed = false
-            do throws(PacketError) {
-                var reader = try BTSnoopReader(PacketBuffer(Array(Self.expected.prefix(length))))
+            do throws(CaptureReadingError) {
+                var reader = CaptureReader()
+                reader.receive(Self.expected.prefix(length))
                 while try reader.next() != nil { packets += 1 }
+                try reader.finish()
             } catch {
                 failed = true
             }
@@ -66,14 +66,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [(0, UInt8(0x63)), (11, 2), (15, 0xE9), (16, 0xFF), (19, 0), (40, 9)])
+    @Test(arguments: [(0, UInt8(0x63)), (11, 2), (15, 0xE8), (16, 0xFF), (19, 0), (40, 9)])
     func anotherFileIsRefused(offset: Int, value: UInt8) {
         var file = Self.expected
         file[offset] = value
-        #expect(throws: PacketError.self) {
-            var reader = try BTSnoopReader(PacketBuffer(file))
-            while try reader.next() != nil {}
-        }
+        #expect(throws: CaptureReadingError.self) { try CaptureReader.records(of: file) }
     }
 
     @Test func bothDirectionsAreSeenFromEitherEnd() {

@@ -81,33 +81,4 @@ extension FuzzTarget {
         if whole.failure == nil { hold(parser.pendingLength == whole.pendingLength, "the cuts change the kept octets") }
         for packet in packets.prefix(8) { _ = PacketPrinter.describe(packet) }
     }
-
-    /// Capture files, as an attacker may write them.
-    static let snoop = FuzzTarget("btsnoop", maximumLength: 4_096, seeds: Recording.session.captures) { input in
-        guard let records = readAll(input.whole) else { return }
-        hold(readAll(input.embedded) == records, "the result depends on octets outside of the file")
-        var octets = 0
-        for record in records {
-            octets += record.packet.bytes.count + 1
-            if records.count <= 16 { _ = PacketPrinter.line(record.packet, record.direction) }
-        }
-        hold(octets <= input.octets.count, "packets without input for them")
-        hold(readAll(write(records)) == records, "an encoded value decodes to something else")
-    }
-
-    private static func write(_ records: [BTSnoop.Record]) -> PacketBuffer {
-        var file = BTSnoopWriter(unixMicrosecondsAtZero: 0).header
-        for record in records {
-            let writer = BTSnoopWriter(unixMicrosecondsAtZero: record.unixMicroseconds)
-            file += writer.record(record.packet, record.direction, at: .zero, drops: record.drops)
-        }
-        return PacketBuffer(file)
-    }
-
-    private static func readAll(_ file: PacketBuffer) -> [BTSnoop.Record]? {
-        guard var reader = try? BTSnoopReader(file) else { return nil }
-        var records: [BTSnoop.Record] = []
-        while let record = try? reader.next() { records.append(record) }
-        return records
-    }
 }

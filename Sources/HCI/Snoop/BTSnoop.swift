@@ -3,14 +3,23 @@ import EventLoops
 
 /// The btsnoop capture file format: a header and records, with all integers in big-endian order.
 ///
-/// It is the format of RFC 1761 with datalink types for Bluetooth. This implementation supports the one for H4.
+/// It is the format of RFC 1761 with datalink types for Bluetooth. ``BTSnoopWriter`` writes the one for H4, and
+/// ``CaptureReader`` reads all of them.
 package enum BTSnoop {
     /// The identification pattern: "btsnoop" and a zero.
     static let magic = PacketBuffer(Array("btsnoop".utf8) + [0])
     /// The version of the format.
     static let version: UInt32 = 1
-    /// The datalink type of records that consist of the packet type and the packet.
-    static let datalinkH4: UInt32 = 1002
+    /// The contents of records, named as in the list of datalink types.
+    enum Datalink: UInt32, Sendable {
+        /// Records that consist of the packet. The flags of a record tell its type.
+        case h1 = 1001
+        /// Records that consist of the packet type and the packet.
+        case h4 = 1002
+        /// Records of Linux's monitor. The flags of a record contain its opcode and the adapter.
+        case monitor = 2001
+    }
+
     /// The length of the file header, in octets.
     static let headerSize = 16
     /// The length of a record header, in octets.
@@ -19,25 +28,6 @@ package enum BTSnoop {
     static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
     /// The maximum length of a packet. HCI has no longer ones, so a record that claims one is malformed.
     static let maximumPacketSize = 65_535 + 5
-
-    /// A record of a capture file.
-    package struct Record: Hashable, Sendable {
-        /// The recorded packet, with its type.
-        package var packet: HCIPacket
-        /// The direction of the packet.
-        package var direction: HCIDirection
-        /// The time of the packet, in microseconds since the Unix epoch.
-        package var unixMicroseconds: Int64
-        /// The number of packets dropped from the capture since the beginning of the file.
-        package var drops: UInt32
-
-        package init(packet: HCIPacket, direction: HCIDirection, unixMicroseconds: Int64, drops: UInt32 = 0) {
-            self.packet = packet
-            self.direction = direction
-            self.unixMicroseconds = unixMicroseconds
-            self.drops = drops
-        }
-    }
 }
 
 /// An encoder for the ``BTSnoop`` format. The caller provides the time base and writes the octets to a file.
@@ -56,7 +46,7 @@ package struct BTSnoopWriter: Sendable {
     package var header: [UInt8] {
         var bytes = BTSnoop.magic
         bytes.append(integer: BTSnoop.version.byteSwapped)
-        bytes.append(integer: BTSnoop.datalinkH4.byteSwapped)
+        bytes.append(integer: BTSnoop.Datalink.h4.rawValue.byteSwapped)
         return bytes.bytes
     }
 
@@ -86,49 +76,5 @@ package struct BTSnoopWriter: Sendable {
         bytes.append(packet.kind.rawValue)
         bytes.append(contentsOf: packet.bytes)
         return bytes.bytes
-    }
-}
-
-/// A parser for the ``BTSnoop`` format.
-package struct BTSnoopReader {
-    private var reader: ByteReader
-
-    /// Creates a reader for the contents of a whole file.
-    ///
-    /// - Throws: ``PacketError`` if the file has no valid header or a datalink type other than H4.
-    package init(_ file: PacketBuffer) throws(PacketError) {
-        reader = ByteReader(file)
-        guard try reader.slice(BTSnoop.magic.count, at: "Identification Pattern") == BTSnoop.magic else {
-            throw PacketError(.value(0), at: "Identification Pattern")
-        }
-        let version = try reader.integer(UInt32.self, at: "Version Number").byteSwapped
-        guard version == BTSnoop.version else { throw PacketError(.value(UInt64(version)), at: "Version Number") }
-        let datalink = try reader.integer(UInt32.self, at: "Datalink Type").byteSwapped
-        guard datalink == BTSnoop.datalinkH4 else { throw PacketError(.value(UInt64(datalink)), at: "Datalink Type") }
-    }
-
-    /// Returns the next record, or nil at the end of the file.
-    ///
-    /// - Throws: ``PacketError`` if the record is truncated or does not contain an HCI packet.
-    package mutating func next() throws(PacketError) -> BTSnoop.Record? {
-        guard reader.remaining > 0 else { return nil }
-        let original = try reader.integer(UInt32.self, at: "Original Length").byteSwapped
-        let included = try reader.integer(UInt32.self, at: "Included Length").byteSwapped
-        let flags = try reader.integer(UInt32.self, at: "Packet Flags").byteSwapped
-        let drops = try reader.integer(UInt32.self, at: "Cumulative Drops").byteSwapped
-        let time = try reader.integer(Int64.self, at: "Timestamp").byteSwapped
-        guard included == original, included >= 1, included <= BTSnoop.maximumPacketSize else {
-            throw PacketError(.length(Int(included)), at: "Included Length")
-        }
-        let bytes = try reader.slice(Int(included), at: "Packet Data")
-        guard let kind = HCIPacket.Kind(rawValue: bytes[0]) else {
-            throw PacketError(.value(UInt64(bytes[0])), at: "packet type")
-        }
-        return BTSnoop.Record(
-            packet: HCIPacket(kind, bytes.suffix(after: 1)),
-            direction: flags & 1 == 1 ? .controllerToHost : .hostToController,
-            unixMicroseconds: time &- BTSnoop.unixEpoch,
-            drops: drops
-        )
     }
 }

@@ -317,12 +317,11 @@ import Testing
 extension ATTPDU {
     /// The ATT PDUs that a host sent, from a btsnoop file of its HCI packets.
     fileprivate static func sent(in capture: [UInt8]) throws -> [ATTPDU] {
-        var reader = try BTSnoopReader(PacketBuffer(capture))
         var found: [ATTPDU] = []
-        while let record = try reader.next() {
-            guard record.direction == .hostToController, record.packet.kind == .acl else { continue }
+        for record in try CaptureReader.records(of: capture) {
+            guard case .hci(let packet, .hostToController) = record.content, packet.kind == .acl else { continue }
             // The L2CAP header: two octets of length, and the fixed channel (Core Vol 3 Part A 3.1, 2.1).
-            let payload = try ACLPacket(reading: record.packet.bytes).payload
+            let payload = try ACLPacket(reading: packet.bytes).payload
             guard payload.count > 4, payload.dropFirst(2).prefix(2).elementsEqual([4, 0]) else { continue }
             found.append(try ATTPDU(reading: PacketBuffer(Array(payload.dropFirst(4)))))
         }

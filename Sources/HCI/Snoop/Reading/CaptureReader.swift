@@ -1,0 +1,93 @@
+/// A reader for capture files: btsnoop with its datalinks for H1, H4 and Linux's monitor, pcapng and pcap.
+///
+/// The octets of the file may arrive in pieces of any length. The reader keeps less than one record of them between two
+/// calls of ``next()``, so the length of a file does not matter.
+package struct CaptureReader: Sendable {
+    /// The longest record, in octets. Blocks of pcapng that contain no packets may be longer: they are skipped.
+    package static let maximumRecord = 1 << 19
+    /// The number of octets that determines the format.
+    private static let signature = 4
+
+    private var window = CaptureWindow()
+    private var format: (any CaptureFormat)?
+
+    package init() {}
+
+    /// The number of octets that are kept until the rest of their record arrives.
+    package var buffered: Int { window.count }
+
+    /// Receives octets of the file.
+    package mutating func receive(_ octets: some Collection<UInt8>) {
+        window.append(octets)
+    }
+
+    /// Returns the next record, or nil if it has not arrived as a whole.
+    ///
+    /// - Throws: ``CaptureReadingError``. Nothing after the error can be read.
+    package mutating func next() throws(CaptureReadingError) -> CaptureRecord? {
+        if format == nil {
+            guard let start = window.peek(Self.signature) else { return nil }
+            format = try Self.format(start)
+        }
+        while true {
+            switch try format?.next(&window) {
+            case .record(let record): return record
+            case .nothing: continue
+            case .incomplete, nil: return nil
+            }
+        }
+    }
+
+    /// Checks at the end of the file that it ends with a whole record.
+    ///
+    /// - Throws: ``CaptureReadingError/Fault/truncated`` if not, or ``CaptureReadingError/Fault/notACapture``.
+    package func finish() throws(CaptureReadingError) {
+        guard let format else { throw CaptureReadingError(.notACapture, at: 0) }
+        guard window.isAtBoundary, format.hasBegun else { throw CaptureReadingError(.truncated, at: window.offset) }
+    }
+
+    private static func format(_ start: FileOctets) throws(CaptureReadingError) -> any CaptureFormat {
+        switch start.integer(UInt32.self, at: 0, isBigEndian: true) {
+        // The start of "btsnoop".
+        case 0x6274_736E: BTSnoopFormat()
+        case PcapngFormat.sectionHeader: PcapngFormat()
+        case 0xA1B2_C3D4: PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000)
+        case 0xD4C3_B2A1: PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000)
+        case 0xA1B2_3C4D: PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000_000)
+        case 0x4D3C_B2A1: PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000_000)
+        default: throw CaptureReadingError(.notACapture, at: 0)
+        }
+    }
+}
+
+extension CaptureReader {
+    /// Returns all records of a file in memory.
+    ///
+    /// - Throws: ``CaptureReadingError``.
+    package static func records(of file: some Collection<UInt8>) throws(CaptureReadingError) -> [CaptureRecord] {
+        var reader = CaptureReader()
+        reader.receive(file)
+        var records: [CaptureRecord] = []
+        while let record = try reader.next() { records.append(record) }
+        try reader.finish()
+        return records
+    }
+}
+
+/// The result of a look at the octets that have arrived.
+enum CaptureStep {
+    case record(CaptureRecord)
+    /// Octets that are no record were parsed.
+    case nothing
+    /// More octets are needed.
+    case incomplete
+}
+
+/// A format of capture files. Another one is another type, and a line where ``CaptureReader`` detects it.
+protocol CaptureFormat: Sendable {
+    /// Whether the header of the file has been parsed.
+    var hasBegun: Bool { get }
+
+    /// Parses the next header or record, and drops it from the window.
+    mutating func next(_ window: inout CaptureWindow) throws(CaptureReadingError) -> CaptureStep
+}
