@@ -92,6 +92,11 @@ let package = Package(
             "HCIFraming",
             ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
         ),
+        // A controller that plays back the capture of another one.
+        module(
+            "CapturePlayback",
+            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
+        ),
         module(
             "HCIHost",
             [
@@ -110,7 +115,7 @@ let package = Package(
         module(
             "HCITransports",
             [
-                "BluetoothTypes", "CLinux", "CUSB", "EventLoops", "HCI", "HCIFraming",
+                "BluetoothTypes", "CLinux", "CUSB", "CapturePlayback", "EventLoops", "HCI", "HCIFraming",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -209,8 +214,8 @@ let package = Package(
         module(
             "EmbeddedService",
             [
-                "BluetoothService", "Cryptography", "EventLoops", "GAP", "HCI", "HCITransports", "ServiceMessages",
-                "ServiceProcess", "ServiceSocket",
+                "BluetoothService", "CapturePlayback", "Cryptography", "EventLoops", "GAP", "HCI", "HCITransports",
+                "ServiceMessages", "ServiceProcess", "ServiceSocket",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -234,7 +239,7 @@ let package = Package(
             "BluetoothSimulation",
             [
                 "BluetoothTypes", "Cryptography", "Security", "Privacy", "Bonds", "EventLoops", "HCI", "SMP", "GAP",
-                "BluetoothService",
+                "BluetoothService", "CapturePlayback",
                 "ServiceMessages", "CoreBluetooth", "LinkLayer", "Radio",
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -276,7 +281,7 @@ let package = Package(
                 "Accessories", "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "EventWords",
                 "PackageWrapping",
                 "SourceChecks",
-                "Diagnosis",
+                "CapturePlayback", "Diagnosis",
                 "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
                 "HCI",
                 "HCIFraming",
@@ -317,7 +322,8 @@ let package = Package(
             "BluetoothSimulation",
             [
                 "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth",
-                "CoreBluetoothExtras", "EventLoops", "GAP", "GATT", "HCI", "HCIHost", "Privacy", "Radio", "SMP",
+                "CoreBluetoothExtras", "Demos", "EventLoops", "GAP", "GATT", "HCI", "HCIHost", "Privacy", "Radio",
+                "SMP",
                 "ServiceMessages", "TestBasics",
             ]
         ),
@@ -345,6 +351,7 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("BluetoothTesting", ["BluetoothSimulation", "CoreBluetooth", "TestBasics", "VirtualAppTime"]),
+        tests("CapturePlayback", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops", ["TestBasics"]),

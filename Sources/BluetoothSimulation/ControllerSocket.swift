@@ -1,4 +1,5 @@
 import BluetoothService
+import CapturePlayback
 import EventLoops
 import HCI
 import LinkLayer
@@ -18,6 +19,8 @@ final class ControllerSocket {
     private let loop: any EventLoop
     private let random: RandomSource
     private var configuration: VirtualControllerConfiguration
+    /// The player of a capture in place of the virtual controller.
+    private let player: CapturePlayer?
     private let log: PacketLog
     private(set) var isPluggedIn = true
     private var lines: UInt64 = 0
@@ -34,6 +37,7 @@ final class ControllerSocket {
         loop: any EventLoop,
         random: RandomSource,
         configuration: VirtualControllerConfiguration,
+        playing capture: CapturedController?,
         log: PacketLog
     ) {
         self.place = place
@@ -41,12 +45,22 @@ final class ControllerSocket {
         self.loop = loop
         self.random = random
         self.configuration = configuration
+        player = capture.map { CapturePlayer($0, loop: loop) }
         self.log = log
     }
 
     private func open() -> (any HCITransport)? {
         guard isPluggedIn else { return nil }
         rememberQuirks()
+        let end = player.map { logged($0.open(place: place)) } ?? openVirtual()
+        return interpose?(end) ?? end
+    }
+
+    private func logged(_ transport: any HCITransport) -> any HCITransport {
+        SnoopingTransport(transport, end: .host, loop: loop) { [log] in log.record($0, $1, $2) }
+    }
+
+    private func openVirtual() -> any HCITransport {
         let line = InMemoryTransport.pair(loop: loop, place: place)
         let controller = VirtualController(
             transport: line.controller,
@@ -59,13 +73,13 @@ final class ControllerSocket {
         // The capture shows the answers as the host sends them; a capture of the air shows them as they are sent.
         let answers = FaultyAnswers(line.host, answerFault, loop: loop)
         current = (controller, line.controller, answers)
-        let end = SnoopingTransport(answers, end: .host, loop: loop) { [log] in log.record($0, $1, $2) }
-        return interpose?(end) ?? end
+        return logged(answers)
     }
 
     func unplug() {
         isPluggedIn = false
         current?.end.close()
+        player?.unplug()
         // The controller stops when its last reference is released.
         rememberQuirks()
         // Without power, the firmware loses its degraded state too.
@@ -76,6 +90,9 @@ final class ControllerSocket {
     var quirksShown: [ControllerQuirk: Int] {
         earlierQuirks.merging(current?.controller.quirksShown ?? [:], uniquingKeysWith: +)
     }
+
+    /// The differences between what the host sent and the capture that is played.
+    var departures: [CaptureDeparture] { player?.departures ?? [] }
 
     private func rememberQuirks() {
         earlierQuirks = quirksShown

@@ -1,4 +1,5 @@
 import BluetoothService
+import CapturePlayback
 import HCI
 import LinkLayer
 import Radio
@@ -139,6 +140,9 @@ final class DeviceParts {
 
     /// How often the controller has shown each quirk.
     var quirksShown: [ControllerQuirk: Int] { socket.quirksShown }
+
+    /// The differences between what the host sent and the capture that is played.
+    var departures: [CaptureDeparture] { socket.departures }
 
     /// The packets and the radio time so far.
     var traffic: SimulatedDevice.Traffic {

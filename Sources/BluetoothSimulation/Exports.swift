@@ -1,5 +1,8 @@
 // Types of other modules that tests name. One import makes them available, with their members.
 @_exported import struct BluetoothService.SystemVersion
+@_exported import struct CapturePlayback.CaptureDeparture
+@_exported import struct CapturePlayback.CapturedController
+@_exported import struct CapturePlayback.CapturedControllerError
 @_exported import struct EventLoops.Pace
 @_exported import class EventLoops.VirtualEventLoop
 @_exported import enum LinkLayer.ControllerQuirk

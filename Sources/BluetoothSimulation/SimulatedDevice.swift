@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import Bonds
+import CapturePlayback
 import EventLoops
 import Foundation
 import HCI
@@ -41,6 +42,7 @@ public final class SimulatedDevice: Sendable {
         at position: Position,
         options: DeviceOptions,
         number controllerNumber: UInt64?,
+        playing playback: Playback?,
         configuration: SystemConfiguration,
         bonds: (any BondStorage)?,
         capture: (@Sendable ([UInt8]) -> Void)?
@@ -49,7 +51,7 @@ public final class SimulatedDevice: Sendable {
         self.world = world
         let loop = world.loop
         let state = world.state.value
-        let number = UInt64(state.devices.count + 1)
+        let number = state.nextNumber(playback?.number)
         let random = state.random.split(number)
         let kind = Self.controller(controllerNumber ?? number, options)
         let log = PacketLog(calendarStart: world.calendarStart, write: capture)
@@ -59,6 +61,7 @@ public final class SimulatedDevice: Sendable {
             loop: loop,
             random: random.split(1),
             configuration: kind,
+            playing: playback?.capture,
             log: log
         )
         let attention = Attention(at: name, on: loop)
@@ -427,6 +430,8 @@ public final class SimulatedDevice: Sendable {
         let parts = parts
         return world.loop.waitFor { parts.value.traffic }
     }
+
+    func departuresOnLoop() -> [CaptureDeparture] { parts.with { $0.departures } }
 
     /// Runs `body` with the device's current system on the loop and returns its result. From any thread.
     @discardableResult

@@ -32,6 +32,8 @@ public final class SimulatedWorld: Sendable {
         let radio: Radio
         let random: RandomSource
         var devices: [DeviceParts] = []
+        /// The number of the last device that has its random numbers. Each draws once from those of the world.
+        private var lastNumber: UInt64 = 0
         /// The name of each device, by its place on the radio channel.
         var names: [RadioNode.ID: String] = [:]
         /// The observers of the world.
@@ -40,6 +42,19 @@ public final class SimulatedWorld: Sendable {
         init(radio: Radio, random: RandomSource) {
             self.radio = radio
             self.random = random
+        }
+
+        /// Returns the number of a new device.
+        ///
+        /// - Parameter wanted: The number of a device that is played back, nil for the next one. Its random numbers are
+        ///   those of the recorded device unless it has come later than that.
+        func nextNumber(_ wanted: UInt64?) -> UInt64 {
+            while let wanted, lastNumber + 1 < wanted {
+                _ = random.next()
+                lastNumber += 1
+            }
+            lastNumber += 1
+            return wanted ?? UInt64(devices.count + 1)
         }
     }
 
@@ -104,12 +119,14 @@ public final class SimulatedWorld: Sendable {
     /// - Parameters:
     ///   - number: The number of the controller, which determines its public address.
     ///   - bonds: The storage of bonds, in place of that in the configuration.
+    ///   - playback: The capture to play in place of a controller.
     package func addDevice(
         named name: String,
         at position: Position = Position(),
         options: DeviceOptions = DeviceOptions(),
         number: UInt64? = nil,
         bonds: LoopBound<any BondStorage>? = nil,
+        playing playback: Playback? = nil,
         capture: (@Sendable ([UInt8]) -> Void)? = nil,
         configure: @escaping @Sendable (inout SystemConfiguration) -> Void
     ) -> SimulatedDevice {
@@ -124,6 +141,7 @@ public final class SimulatedWorld: Sendable {
                 at: position,
                 options: options,
                 number: number,
+                playing: playback,
                 configuration: configuration,
                 bonds: bonds?.value,
                 capture: capture

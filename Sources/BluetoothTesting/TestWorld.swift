@@ -29,6 +29,8 @@ public var world: TestWorld {
 public final class TestWorld: Sendable {
     /// The number of calls and misuses of which the world keeps the text.
     static let maximumLines = 1_000
+    /// The number of departures from a capture that the text of an issue contains.
+    private static let maximumDepartures = 20
 
     /// The world of the running test.
     @TaskLocal static var slot: WorldSlot?
@@ -97,6 +99,46 @@ public final class TestWorld: Sendable {
     ) -> SimulatedDevice {
         let packets = recordings?.addDevice(named: name)
         return simulation.addDevice(named: name, at: position, options: options, capture: packets.map { $0.write })
+    }
+
+    /// Adds a device whose controller plays back a capture.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the device, also its GAP device name.
+    ///   - recording: The capture to play.
+    ///   - number: The place of the recorded device among the devices of its world, from 1 on; by default the place of
+    ///     the new device in this one.
+    ///   - options: The kind of the device, such as `.phone`, `.accessory` or `.gateway`.
+    /// - Returns: The device.
+    @discardableResult
+    public func addDevice(
+        named name: String,
+        playing recording: CapturedController,
+        as number: Int? = nil,
+        _ options: DeviceOptions = .phone
+    ) -> SimulatedDevice {
+        let packets = recordings?.addDevice(named: name).map { $0.write }
+        return simulation.addDevice(named: name, playing: recording, as: number, options: options, capture: packets)
+    }
+
+    /// Expects that a device has sent what the capture contains that its controller plays back.
+    ///
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - sourceLocation: The place in the test that an issue is reported at.
+    /// - Returns: Whether there was no departure.
+    @discardableResult
+    public func expectNoDepartures(
+        of device: SimulatedDevice,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> Bool {
+        let departures = device.departures
+        guard !departures.isEmpty else { return true }
+        let title =
+            "\(device.name) departs from the capture \(departures.count == 1 ? "once" : "\(departures.count) times")"
+        let lines = departures.prefix(Self.maximumDepartures).map(\.description)
+        report(WorldIssue(text: ([title] + lines).joined(separator: "\n"), place: sourceLocation))
+        return false
     }
 
     /// Changes the radio channel for all devices: range, packet loss, noise and sources of interference.

@@ -12,6 +12,8 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     case adapter(AdapterChoice)
     /// A USB controller without the kernel's driver: `usb` and the other forms of ``USBChoice``.
     case usb(USBChoice)
+    /// A capture file, which is played back: `capture:PATH`.
+    case capture(path: String)
 
     /// The reason why a text is not a controller address.
     package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -74,6 +76,9 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         case "unix":
             guard parts.count == 2, !parts[1].isEmpty else { throw .unknownForm(text) }
             self = .unix(path: String(parts[1]))
+        case "capture":
+            guard parts.count == 2, !parts[1].isEmpty else { throw .unknownForm(text) }
+            self = .capture(path: String(parts[1]))
         case "-" where parts.count == 1: self = .standard
         case "serial":
             guard parts.count == 2, let options = SerialOptions(parts[1]) else { throw .serial(text) }
@@ -95,6 +100,7 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
         case .unix(let path): "unix:\(path)"
         case .standard: "-"
+        case .capture(let path): "capture:\(path)"
         case .serial(let options): "serial:\(options)"
         case .adapter(let choice): choice.description
         case .usb(let choice): choice.description

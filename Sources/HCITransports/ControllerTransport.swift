@@ -1,3 +1,4 @@
+import CapturePlayback
 import EventLoops
 import HCI
 import HCIFraming
@@ -24,6 +25,8 @@ package final class ControllerTransport: HCITransport {
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once, when the transport has closed or could not be opened.
     package var onClose: ((HCITransportError) -> Void)?
+    /// Called with each difference between what the host sends and the capture that is played back, if one is.
+    package var onDeparture: (@Sendable (CaptureDeparture) -> Void)?
     package var place: String {
         if case .open(let transport) = state { transport.place } else { address.description }
     }
@@ -63,6 +66,27 @@ package final class ControllerTransport: HCITransport {
             open(choice)
         case .usb(let choice):
             open(choice, finder: finder.usb)
+        case .capture(let path):
+            open(capture: path)
+        }
+    }
+
+    private func open(capture path: String) {
+        let (loop, observe) = (loop, onDeparture)
+        let place = address.description
+        let read = LoopBoundCompletion<Result<CapturedController, CapturedControllerError>>(
+            { [self] result in
+                opened(
+                    result.map { CapturePlayer($0, loop: loop, observe: observe).open(place: place) }
+                        .mapError { .unreachable(address: place, reason: $0.description) }
+                )
+            },
+            loop: loop
+        )
+        // A capture may have hundreds of megabytes.
+        SideQueue.run {
+            let result = Result { () throws(CapturedControllerError) in try CapturedController(contentsOfFile: path) }
+            loop.submit { read.call(result) }
         }
     }
 
@@ -175,7 +199,7 @@ package final class ControllerTransport: HCITransport {
         switch address {
         case .adapter(let choice): reset = { finder.kernel.reset(choice) }
         case .usb(let choice): reset = { finder.usb.reset(choice) }
-        case .tcp, .unix, .standard, .serial: return completion(.impossible)
+        case .tcp, .unix, .standard, .serial, .capture: return completion(.impossible)
         }
         let (done, loop) = (LoopBoundCompletion(completion, loop: loop), loop)
         SideQueue.run {

@@ -24,7 +24,8 @@ import Testing
     @Test(
         arguments: [
             ("", ControllerAddress.ParseError.unknownForm("")),
-            ("tcp", .unknownForm("tcp")), ("tcp:host", .unknownForm("tcp:host")), ("tcp::1", .unknownForm("tcp::1")),
+            ("tcp", .unknownForm("tcp")), ("capture:", .unknownForm("capture:")),
+            ("tcp:host", .unknownForm("tcp:host")), ("tcp::1", .unknownForm("tcp::1")),
             ("tcp:host:0", .port("0")), ("tcp:host:65536", .port("65536")), ("tcp:host:x", .port("x")),
             ("hci70000", .unknownForm("hci70000")), ("hci:", .unknownForm("hci:")),
             ("hci:../x", .unknownForm("hci:../x")),

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CapturePlayback
 import EventLoops
 import HCI
 
@@ -110,5 +111,26 @@ enum CaptureSeeds {
             file += writer.record(packet, direction, at: .zero, drops: record.drops)
         }
         return file
+    }
+}
+
+extension FuzzTarget {
+    /// Captures that are played back to a host that sends what the captured one did, and then to a host that resets.
+    static let playback = FuzzTarget("playback", maximumLength: 16_384, seeds: CaptureSeeds.btsnoop()) { input in
+        guard let capture = try? CapturedController(octets: input.octets) else { return }
+        let loop = VirtualEventLoop()
+        let player = CapturePlayer(capture, loop: loop)
+        let transport = player.open(place: "fuzzing")
+        var received = 0
+        transport.onReceive = { _ in received += 1 }
+        let records = (try? CaptureReader.records(of: input.octets)) ?? []
+        for case .hci(let packet, .hostToController) in records.map(\.content).prefix(200) {
+            transport.send(packet)
+            loop.run(for: .milliseconds(100))
+        }
+        for _ in 0..<3 { transport.send(HCIPacket(Reset())) }
+        loop.run(for: .seconds(100))
+        hold(player.departures.count <= 10_000, "more departures than the limit")
+        hold(received <= 40 * (records.count + 203), "more packets than the capture explains")
     }
 }

@@ -32,6 +32,7 @@ struct ControllerReach: Hashable {
         case .tcp:
             families += ["AF_INET", "AF_INET6"]
             isRemote = true
+        case .capture(let path): self.path = path
         case .standard: break
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothService
+import CapturePlayback
 import EmbeddedService
 import EventLoops
 import Foundation
@@ -35,8 +36,8 @@ struct ControllerOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The controller: hci0 for an adapter of this machine, as listed by harald controllers; usb for a USB controller without the \
-            kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP (default: the one named by \
-            HARALD_CONTROLLER, or the first usable adapter).
+            kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP; capture:FILE to play back a \
+            btsnoop, pcapng or pcap file as a controller (default: the one named by HARALD_CONTROLLER, or the first usable adapter).
             """,
             valueName: "CONTROLLER"
         )
@@ -52,11 +53,25 @@ struct ControllerOptions: ParsableArguments {
     )
     var capture: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write each departure from the capture that is played back to this file, as a line of JSON.",
+            valueName: "FILE"
+        ),
+        completion: .file()
+    )
+    var departures: String?
+
     /// The controller to use: the one named by option, or in the environment, or the first usable adapter.
     var chosen: ControllerAddress { controller ?? ControllerAddress.ofEnvironment() ?? .adapter(.first) }
 
     func validate() throws {
-        try ShellLine.refuse([("--controller", controller != nil), ("--capture", capture != nil)])
+        try ShellLine.refuse([
+            ("--controller", controller != nil), ("--capture", capture != nil), ("--departures", departures != nil),
+        ])
+        if departures != nil, !chosen.isPlayback {
+            throw ValidationError("--departures needs a capture as controller: --controller capture:FILE")
+        }
         guard controller == nil, let text = ControllerAddress.variable() else { return }
         do throws(ControllerAddress.ParseError) {
             _ = try ControllerAddress(text)
@@ -78,6 +93,7 @@ struct ControllerOptions: ParsableArguments {
         finder: ControllerFinder = ControllerFinder()
     ) -> any HCITransport {
         let transport = ControllerTransport(address, loop: loop, finder: finder)
+        if address.isPlayback { transport.onDeparture = DepartureReporter(departures).report }
         guard let capture else { return transport }
         return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)
     }

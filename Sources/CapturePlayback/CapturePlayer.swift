@@ -1,0 +1,96 @@
+import EventLoops
+import HCI
+
+/// The host's end of the transport to a controller that plays a capture.
+///
+/// The playback goes on when a host opens another transport to it: a capture contains all of them. Lives on its loop.
+package final class CapturePlayer {
+    private var machine: CaptureMachine
+    private let loop: any EventLoop
+    private let start: Instant
+    private var timer: ScheduledTask?
+    private weak var transport: CaptureTransport?
+
+    private let observe: (@Sendable (CaptureDeparture) -> Void)?
+
+    /// Creates a player.
+    ///
+    /// - Parameter observe: Called with each departure, and when the host closes its transport with each packet that
+    ///   was due by then and has not come.
+    package init(
+        _ capture: CapturedController,
+        loop: any EventLoop,
+        observe: (@Sendable (CaptureDeparture) -> Void)? = nil
+    ) {
+        (self.loop, start, self.observe) = (loop, loop.now, observe)
+        machine = CaptureMachine(capture.script)
+        machine.report.observe = observe
+    }
+
+    /// Opens a transport. An earlier one closes.
+    package func open(place: String) -> any HCITransport {
+        let transport = CaptureTransport(self, place: place)
+        self.transport = transport
+        return transport
+    }
+
+    /// Closes the transport, as when a controller is unplugged.
+    package func unplug() {
+        guard let transport else { return }
+        self.transport = nil
+        loop.execute { transport.onClose?(.closedByPeer) }
+    }
+
+    /// The departures so far, with the packets that the stack should have sent by now.
+    package var departures: [CaptureDeparture] { machine.departures(at: time) }
+
+    private var time: Int64 { loop.now.nanoseconds(since: start) }
+
+    fileprivate func receive(_ packet: HCIPacket, from transport: CaptureTransport) {
+        guard transport === self.transport else { return }
+        machine.receive(packet, at: time)
+        schedule()
+    }
+
+    fileprivate func close(_ transport: CaptureTransport) {
+        guard transport === self.transport else { return }
+        self.transport = nil
+        guard let observe else { return }
+        // Nothing is sent any more.
+        let all = machine.departures(at: time + CaptureMachine.patience)
+        for departure in all where departure.kind == .missing { observe(departure) }
+    }
+
+    private func schedule() {
+        if let timer { loop.cancel(timer) }
+        timer = machine.nextTime.map { due in
+            loop.schedule(at: start + .nanoseconds(max(due, time))) { [weak self] in self?.fire() }
+        }
+    }
+
+    private func fire() {
+        timer = nil
+        machine.advance(to: time)
+        for packet in machine.takeReleased() { transport?.onReceive?(packet) }
+        schedule()
+    }
+}
+
+/// A transport to a ``CapturePlayer``.
+private final class CaptureTransport: HCITransport {
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    let place: String
+    private let player: CapturePlayer
+
+    init(_ player: CapturePlayer, place: String) {
+        (self.player, self.place) = (player, place)
+    }
+
+    func send(_ packet: HCIPacket) { player.receive(packet, from: self) }
+
+    func close() {
+        player.close(self)
+        onReceive = nil
+    }
+}

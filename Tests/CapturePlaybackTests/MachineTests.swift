@@ -1,0 +1,229 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Testing
+
+@testable import CapturePlayback
+
+/// The playback of captures that are written packet by packet.
+@Suite struct MachineTests {
+    /// A capture, and what a host receives from its playback.
+    private final class Bench {
+        let loop = VirtualEventLoop()
+        let player: CapturePlayer
+        private let line: any HCITransport
+        private(set) var received: [HCIPacket] = []
+        private(set) var times: [Int64] = []
+
+        init(_ packets: [(Int64, HCIDirection, HCIPacket)]) throws {
+            let writer = BTSnoopWriter(unixMicrosecondsAtZero: 1_000_000)
+            let octets = packets.reduce(into: writer.header) { file, packet in
+                file += writer.record(packet.2, packet.1, at: Instant(microseconds: packet.0))
+            }
+            player = CapturePlayer(try CapturedController(octets: octets), loop: loop)
+            line = player.open(place: "capture")
+            line.onReceive = { [weak self] packet in
+                guard let self else { return }
+                received.append(packet)
+                times.append(loop.now.microseconds)
+            }
+        }
+
+        func send(_ packets: HCIPacket..., then microseconds: Int64 = 1_000_000) {
+            for packet in packets { line.send(packet) }
+            loop.run(for: .microseconds(microseconds))
+        }
+
+        /// The number of packets since the last call.
+        func take() -> [HCIPacket] {
+            defer { received = [] }
+            return received
+        }
+    }
+
+    private static let reset = HCIPacket(Reset())
+    private static let resetDone = HCIPacket(CommandComplete(Reset.self, StatusOnly()))
+
+    private static func done(_ opcode: Opcode, _ parameters: PacketBuffer = [0]) -> HCIPacket {
+        HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: parameters))
+    }
+
+    private static func data(_ handle: UInt16, _ channel: UInt16, _ payload: [UInt8], isSent: Bool) -> HCIPacket {
+        let header = [UInt8(payload.count), 0, UInt8(channel), 0]
+        let boundary = isSent ? ACLPacket.Boundary.startNonFlushable : .start
+        let number = ConnectionHandle(rawValue: handle)
+        return HCIPacket(
+            ACLPacket(handle: number, boundary: boundary, payload: PacketBuffer(copying: header + payload))
+        )
+    }
+
+    private static func connected(_ handle: UInt16) -> HCIPacket {
+        var event = LEConnectionComplete()
+        event.handle = ConnectionHandle(rawValue: handle)
+        return HCIPacket(event)
+    }
+
+    private static let create = HCIPacket(LECreateConnection())
+    private static let created = HCIPacket(CommandStatus(credits: 1, opcode: LECreateConnection.opcode))
+    private static let read: [UInt8] = [0x0A, 3, 0]
+    private static let value: [UInt8] = [0x0B, 7]
+
+    /// A capture in which a host connects, and reads attribute 3.
+    private static let reading: [(Int64, HCIDirection, HCIPacket)] = [
+        (0, .hostToController, reset), (10, .controllerToHost, resetDone),
+        (1_000, .hostToController, create), (1_100, .controllerToHost, created),
+        (5_000, .controllerToHost, connected(0x40)),
+        (6_000, .hostToController, data(0x40, 4, read, isSent: true)),
+        (9_000, .controllerToHost, data(0x40, 4, value, isSent: false)),
+        (20_000, .controllerToHost, data(0x40, 4, [0x1B, 3, 0, 8], isSent: false)),
+    ]
+
+    @Test("answers and events follow their causes after the delays of the capture, whenever the causes come")
+    func delays() throws {
+        let bench = try Bench(Self.reading)
+        bench.send(Self.reset)
+        #expect(bench.times == [10])
+        bench.send(Self.create)
+        #expect(bench.received.suffix(2) == [Self.created, Self.connected(0x40)])
+        #expect(bench.times.suffix(2) == [1_000_100, 1_004_000])
+        bench.send(Self.data(0x40, 4, Self.read, isSent: true))
+        let answers = bench.received.filter { $0.kind == .acl }
+        #expect(
+            answers == [
+                Self.data(0x40, 4, Self.value, isSent: false), Self.data(0x40, 4, [0x1B, 3, 0, 8], isSent: false),
+            ]
+        )
+        #expect(bench.times.max() == 2_014_000)
+        #expect(bench.player.departures == [])
+    }
+
+    @Test("what the host sends and the capture does not have is answered, and departs with both packets")
+    func additional() throws {
+        let bench = try Bench(Self.reading)
+        bench.send(Self.reset, Self.create)
+        _ = bench.take()
+        bench.send(Self.data(0x40, 4, [0x0A, 9, 0], isSent: true))
+        // Unlikely Error: the capture does not tell the value.
+        #expect(bench.take().contains(Self.data(0x40, 4, [0x01, 0x0A, 9, 0, 0x0E], isSent: false)))
+        let departure = try #require(bench.player.departures.first)
+        #expect(departure.kind == .additional)
+        #expect(departure.sent == "ATT Read Request: 0900")
+        #expect(departure.captured == "ATT Read Request: 0300")
+        #expect(departure.capturedTime == 0.006)
+    }
+
+    @Test("a request that the host repeats has the same answer again")
+    func repeated() throws {
+        let bench = try Bench(Self.reading)
+        bench.send(Self.reset, Self.create)
+        for _ in 0..<3 {
+            _ = bench.take()
+            bench.send(Self.data(0x40, 4, Self.read, isSent: true))
+            #expect(bench.take().contains(Self.data(0x40, 4, Self.value, isSent: false)))
+        }
+        #expect(bench.player.departures.map(\.kind) == [.repeated, .repeated])
+    }
+
+    @Test("a packet that the host does not send is missing five seconds after it was due, and not before")
+    func missing() throws {
+        let bench = try Bench(Self.reading)
+        bench.send(Self.reset, Self.create)
+        bench.loop.run(for: .seconds(3))
+        #expect(bench.player.departures == [])
+        bench.loop.run(for: .seconds(5))
+        #expect(bench.player.departures.map(\.kind) == [.missing])
+        #expect(bench.player.departures.first?.captured == "ATT Read Request: 0300")
+    }
+
+    @Test("commands that the capture does not have are answered: with success if that says all, else as unknown")
+    func otherCommands() throws {
+        let bench = try Bench(Self.reading)
+        bench.send(HCIPacket(LESetDefaultPHY()), HCIPacket(ReadBDADDR()))
+        #expect(bench.take() == [Self.done(LESetDefaultPHY.opcode), Self.done(ReadBDADDR.opcode, [1])])
+        #expect(bench.player.departures.prefix(2).map(\.kind) == [.additional, .additional])
+    }
+
+    @Test(
+        "a command with other parameters has the answer of its counterpart, and departs unless the parameters are random"
+    )
+    func differentParameters() throws {
+        var command = LESetRandomAddress()
+        command.address = BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)
+        let answer = Self.done(LESetRandomAddress.opcode)
+        let bench = try Bench([(0, .hostToController, HCIPacket(command)), (5, .controllerToHost, answer)])
+        command.address = BluetoothAddress(0xC000_0000_0002, kind: .randomDevice)
+        bench.send(HCIPacket(command))
+        #expect(bench.take() == [answer])
+        #expect(bench.player.departures.map(\.kind) == [.different])
+        #expect(bench.player.departures.map(\.isRandom) == [true])
+    }
+
+    @Test(
+        "a connection that the capture ended by then has another handle, and its data is that of the right connection"
+    )
+    func handles() throws {
+        let ended = HCIPacket(.event, [0x05, 4, 0, 0x40, 0, 0x13])
+        let capture =
+            Self.reading + [
+                (30_000, .hostToController, HCIPacket(.command, [0x06, 0x04, 3, 0x40, 0, 0x13])),
+                (31_000, .controllerToHost, ended),
+                (40_000, .hostToController, Self.create), (41_000, .controllerToHost, Self.created),
+                (42_000, .controllerToHost, Self.connected(0x40)),
+                (43_000, .hostToController, Self.data(0x40, 4, Self.read, isSent: true)),
+                (44_000, .controllerToHost, Self.data(0x40, 4, [0x0B, 9], isSent: false)),
+            ]
+        let bench = try Bench(capture)
+        bench.send(Self.reset, Self.create)
+        // The host does not disconnect.
+        bench.send(Self.create)
+        #expect(bench.take().contains(Self.connected(0x41)))
+        bench.send(Self.data(0x41, 4, Self.read, isSent: true))
+        #expect(bench.take().contains(Self.data(0x41, 4, [0x0B, 9], isSent: false)))
+        bench.send(Self.data(0x40, 4, Self.read, isSent: true))
+        #expect(bench.take().contains(Self.data(0x40, 4, Self.value, isSent: false)))
+    }
+
+    @Test("reports come while the host scans, and go on when it scans again")
+    func scanning() throws {
+        var enable = LESetScanEnable()
+        enable.isEnabled = true
+        let start = HCIPacket(enable)
+        enable.isEnabled = false
+        let stop = HCIPacket(enable)
+        func report(_ number: UInt8) -> HCIPacket {
+            HCIPacket(.event, [0x3E, 12, 2, 1, 0, 0, number, 2, 3, 4, 5, 6, 0, 0xC0])
+        }
+        let answer = Self.done(LESetScanEnable.opcode)
+        let bench = try Bench([
+            (0, .hostToController, start), (1, .controllerToHost, answer), (1_000_000, .controllerToHost, report(1)),
+            (3_000_000, .controllerToHost, report(2)), (5_000_000, .hostToController, stop),
+            (5_000_001, .controllerToHost, answer),
+        ])
+        bench.send(start, then: 2_000_000)
+        bench.send(stop, then: 10_000_000)
+        #expect(bench.take() == [answer, report(1), answer])
+        bench.send(start)
+        #expect(bench.take() == [answer, report(2)])
+        #expect(bench.player.departures.map(\.kind) == [.repeated])
+    }
+
+    @Test("a host that used no extended advertising has a controller without it")
+    func legacyHosts() throws {
+        let features = LEReadLocalSupportedFeatures.Response(features: [.encryption, .extendedAdvertising])
+        let bits = ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all))
+        let bench = try Bench([
+            (0, .hostToController, HCIPacket(LEReadLocalSupportedFeatures())),
+            (1, .controllerToHost, HCIPacket(CommandComplete(LEReadLocalSupportedFeatures.self, features))),
+            (2, .hostToController, HCIPacket(ReadLocalSupportedCommands())),
+            (3, .controllerToHost, HCIPacket(CommandComplete(ReadLocalSupportedCommands.self, bits))),
+            (4, .hostToController, Self.create), (5, .controllerToHost, Self.created),
+        ])
+        bench.send(HCIPacket(LEReadLocalSupportedFeatures()), HCIPacket(ReadLocalSupportedCommands()))
+        let answers = try bench.take().map { try CommandComplete.reading(EventPacket(reading: $0.bytes).parameters) }
+        let read = try LEReadLocalSupportedFeatures.Response.reading(answers[0].parameters)
+        #expect(read.features == [.encryption])
+        let commands = try ReadLocalSupportedCommands.Response.reading(answers[1].parameters).commands
+        #expect(!commands.contains(LESetExtendedScanEnable.self))
+        #expect(commands.contains(LESetScanEnable.self))
+    }
+}
