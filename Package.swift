@@ -350,7 +350,10 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        tests("BluetoothTesting", ["BluetoothSimulation", "CoreBluetooth", "TestBasics", "VirtualAppTime"]),
+        tests(
+            "BluetoothTesting",
+            ["BluetoothService", "BluetoothSimulation", "CoreBluetooth", "TestBasics", "VirtualAppTime"]
+        ),
         tests("CapturePlayback", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
@@ -422,12 +425,15 @@ let package = Package(
         tests(
             "BluetoothService",
             [
-                "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCIHost",
+                "BluetoothTesting", "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT",
+                "HCI", "HCIHost",
                 "ATT",
                 "LinkLayer", "Privacy", "Radio", "Security", "SMP", "SampleMessages", "ServiceMessages", "TestBasics",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        // A breadth-first search of the states of machines.
+        .target(name: "StateExplorer", path: "Tests/StateExplorer", swiftSettings: settings),
         // What tests of several modules use, and what is independent of Bluetooth.
         .target(name: "TestBasics", dependencies: ["EventLoops"], path: "Tests/TestBasics", swiftSettings: settings),
         .target(
@@ -495,12 +501,15 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
-        tests("ATT", ["BluetoothTypes", "EventLoops", "L2CAP", "LoopbackLinks"]),
+        tests("ATT", ["BluetoothTypes", "EventLoops", "L2CAP", "LoopbackLinks", "StateExplorer"]),
         tests(
             "GATT",
             ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "LoopbackLinks", "SMP"]
         ),
-        tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "LoopbackLinks"]),
+        tests(
+            "SMP",
+            ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "LoopbackLinks", "StateExplorer"]
+        ),
         // Apps as processes, for the tests in Interop/.
         .executableTarget(
             name: "interop-app",
@@ -530,6 +539,7 @@ let package = Package(
             "LinkLayer",
             [
                 "BluetoothTypes", "ControllerStandIns", "Cryptography", "EventLoops", "HCI", "HCIHost", "Radio",
+                "StateExplorer",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
