@@ -439,6 +439,9 @@ public final class SimulatedDevice: Sendable {
         parts.with { body($0.system) }
     }
 
+    /// Runs `body` with the parts of the device on the loop. From any thread.
+    func onLoop<Result: Sendable>(_ body: @escaping @Sendable (DeviceParts) -> Result) -> Result { parts.with(body) }
+
     // MARK: On the loop
 
     /// The device's screen, and the person in front of it.

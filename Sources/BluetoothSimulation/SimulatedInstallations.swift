@@ -32,6 +32,9 @@ final class SimulatedInstallations: AppLauncher {
     /// Creates a handle of the device. Nil if the world was released.
     var device: () -> SimulatedDevice? = { nil }
 
+    var installedNames: [String] { installations.keys.sorted() }
+    var launchedNames: [String] { launched.keys.sorted() }
+
     /// Records the last launch of an app.
     func note(_ process: SimulatedApp.Process, of name: String) { launched[name] = process }
 

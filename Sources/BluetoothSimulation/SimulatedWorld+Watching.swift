@@ -33,6 +33,12 @@ extension SimulatedWorld {
         loop.waitFor { state.value.add(Watcher(kinds: kinds, receive: observer)) }
     }
 
+    /// The devices of the world, in the order in which they were added.
+    package var devices: [SimulatedDevice] {
+        let state = state
+        return loop.waitFor { state.value.devices.compactMap { $0.apps.device() } }
+    }
+
     /// Ends all processes of apps and switches all devices off, for good.
     ///
     /// Apps that hold a ``SimulatedApp`` or a ``SimulatedDevice`` keep their world in memory until then.
@@ -69,6 +75,11 @@ extension SimulatedWorld.State {
 }
 
 extension SimulatedDevice {
+    /// The names of the apps that the system can launch.
+    package var installedApps: [String] { onLoop { $0.apps.installedNames } }
+    /// The names of the apps that have been launched.
+    package var launchedApps: [String] { onLoop { $0.apps.launchedNames } }
+
     /// Reports a change of the device. Called on the loop.
     func note(_ text: String) { world.state.value.tell(.changed(text), of: name) }
 

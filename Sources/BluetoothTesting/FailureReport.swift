@@ -35,6 +35,12 @@ struct FailureReport {
         return ([title] + shown).joined(separator: "\n")
     }
 
+    /// The last lines of the story.
+    var lastLines: [String] {
+        let lines = world.story.lines()
+        return lines.suffix(Self.maximumLines)
+    }
+
     private var misuse: String {
         let lines = world.misuse
         guard !lines.isEmpty else { return "no app misused the API" }

@@ -44,6 +44,10 @@ public final class TestWorld: Sendable {
     let story = WorldStory()
     let executor: WorldExecutor
     let recordings: WorldRecordings?
+    /// The time that the code of apps follows.
+    let appTime: WorldTrait.AppTime
+    /// The arguments of the test program that run this test alone.
+    let rerun: [String]
     private let checked = Mutex(0)
 
     /// Creates a world.
@@ -53,12 +57,14 @@ public final class TestWorld: Sendable {
     ///   - name: The name of the test.
     ///   - appTime: The time that clocks and timers in the code of apps follow.
     ///   - keepsCaptures: Whether to keep captures of the air and of each device for the report of a failure.
+    ///   - rerun: The arguments of the test program that run this test alone.
     ///   - report: Records an issue.
     init(
         seed: UInt64,
         name: String,
         _ appTime: WorldTrait.AppTime,
         keepsCaptures: Bool,
+        rerun: [String] = [],
         report: @escaping @Sendable (WorldIssue) -> Void
     ) {
         let simulation = SimulatedWorld(seed: seed, named: name)
@@ -66,6 +72,7 @@ public final class TestWorld: Sendable {
         let recordings = keepsCaptures ? WorldRecordings() : nil
         (self.simulation, self.name, self.report, self.recordings) = (simulation, name, report, recordings)
         executor = WorldExecutor(name)
+        (self.appTime, self.rerun) = (appTime, rerun)
         // The loop keeps the observer, and this object keeps the loop.
         let loop = simulation.loop
         simulation.watch(WorldStory.kinds) { [story] device, event in

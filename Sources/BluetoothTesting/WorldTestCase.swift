@@ -33,7 +33,10 @@ open class WorldTestCase: XCTestCase {
     private func makeWorld() -> TestWorld {
         isMade = true
         let seed = WorldSeed.chosen(seed).seed
-        return TestWorld(seed: seed, name: name, appTime, keepsCaptures: true) { [reported] in reported.add($0) }
+        let test = String(reflecting: type(of: self)) + "/" + (name.split(separator: ".").last ?? "")
+        return TestWorld(seed: seed, name: name, appTime, keepsCaptures: true, rerun: [test]) { [reported] in
+            reported.add($0)
+        }
     }
 
     /// Runs the test, and ends its world. Called by XCTest.

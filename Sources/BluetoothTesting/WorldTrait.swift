@@ -117,7 +117,13 @@ struct WorldScope: Sendable {
         let (seed, complaint) = WorldSeed.chosen(trait.seed)
         (self.test, self.trait, self.complaint) = (test, trait, complaint)
         slot = WorldSlot(
-            TestWorld(seed: seed, name: test.name, trait.appTime, keepsCaptures: trait.keepsCaptures) {
+            TestWorld(
+                seed: seed,
+                name: test.name,
+                trait.appTime,
+                keepsCaptures: trait.keepsCaptures,
+                rerun: ["--testing-library", "swift-testing", "--filter", "^\(Self.filter(test))\\("]
+            ) {
                 Issue.record(Comment(rawValue: $0.text), sourceLocation: $0.place ?? test.sourceLocation)
             }
         )
@@ -164,7 +170,9 @@ struct WorldScope: Sendable {
         await withTaskExecutorPreference(world.executor) { world.end() }
     }
 
-    private var filter: String {
+    private var filter: String { Self.filter(test) }
+
+    private static func filter(_ test: Test) -> String {
         let names = [test.id.moduleName] + test.id.nameComponents
         // The parentheses would be part of a regular expression.
         let path = String(names.joined(separator: "/").prefix { $0 != "(" })

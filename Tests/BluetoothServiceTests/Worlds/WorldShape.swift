@@ -125,8 +125,8 @@ struct WorldShape {
 }
 
 /// An action in a world with its own random seed, so that leaving a step out does not change the steps after it.
-struct WorldStep: CustomStringConvertible {
-    enum Kind: CaseIterable {
+struct WorldStep {
+    enum Kind: CaseIterable, Sendable {
         case wait, sleep, measure, ask, lookAgain
         case leave, enter, crash, removeFromMemory, forceQuit, relaunch
         case switchPower, unplug, killService, restart, moveAway, permission
@@ -142,7 +142,7 @@ struct WorldStep: CustomStringConvertible {
         }
 
         /// The relative frequency of the kind.
-        fileprivate var weight: Int {
+        var weight: Int {
             switch self {
             case .measure, .ask: 4
             case .leave: 3
@@ -156,17 +156,4 @@ struct WorldStep: CustomStringConvertible {
 
     let kind: Kind
     let lot: UInt64
-    /// The position among the steps of its world.
-    let number: Int
-
-    var description: String { "\(number) \(kind)" }
-
-    private static let urn = Kind.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
-
-    static func steps(_ count: Int, seed: UInt64) -> [WorldStep] {
-        let random = RandomSource(seed: seed).split(1)
-        return (0..<count).map {
-            WorldStep(kind: urn[Int(random.below(UInt64(urn.count)))], lot: random.next(), number: $0)
-        }
-    }
 }

@@ -1,0 +1,43 @@
+import Foundation
+import Synchronization
+
+/// Runs worlds in several processes at once. A process that ends is replaced.
+actor SearchPool {
+    private let world: TestWorld
+    private let setup: SearchRun.Setup
+    /// The number of processes; 0 to run worlds here.
+    private let size: Int
+    private var idle: [SearchProcess] = []
+
+    init(_ world: TestWorld, _ setup: @escaping SearchRun.Setup, size: Int) {
+        (self.world, self.setup, self.size) = (world, setup, size)
+    }
+
+    /// The number of worlds that can run at once.
+    nonisolated var width: Int { max(1, size) }
+
+    /// Runs a world. Call at most ``width`` times at once.
+    func run(_ request: SearchRequest) async throws -> SearchOutcome {
+        guard size > 0 else {
+            let steps = StepList()
+            let faults = await request.run(like: world, setup) { steps.set($0) }
+            return SearchOutcome(steps: steps.all, faults: faults)
+        }
+        let process = try idle.popLast() ?? SearchProcess(world.rerun)
+        let (outcome, isAlive) = try await process.run(request)
+        if isAlive { idle.append(process) }
+        return outcome
+    }
+
+    /// Ends the processes that are idle, and waits for them.
+    func close() {
+        for process in idle { process.close() }
+        idle = []
+    }
+}
+
+private final class StepList: Sendable {
+    private let steps = Mutex<[SearchStep]>([])
+    var all: [SearchStep] { steps.withLock { $0 } }
+    func set(_ list: [SearchStep]) { steps.withLock { $0 = list } }
+}

@@ -1,0 +1,129 @@
+import Foundation
+
+/// A step of a search for faults: time that passes, a fault of a device or an app, or a step of the scenario.
+///
+/// Steps are values, so that the list that makes a scenario fail can be shortened, stored and pasted into a test.
+public struct SearchStep: Hashable, Codable, Sendable {
+    /// The faults, and their ends.
+    public enum Fault: String, CaseIterable, Codable, Sendable {
+        /// Leaves the range of all other devices.
+        case leaveRange
+        /// Returns to where it was.
+        case returnToRange
+        /// Loses a share of the packets, in percent; 0 for none.
+        case losePackets
+        /// The user switches Bluetooth off in the settings.
+        case switchOff
+        /// The user switches Bluetooth off in the control centre.
+        case disconnectAll
+        /// The user switches Bluetooth on.
+        case switchOn
+        /// The user switches airplane mode on.
+        case enterAirplaneMode
+        /// The user switches airplane mode off.
+        case leaveAirplaneMode
+        /// The controller is unplugged.
+        case unplug
+        /// The controller is plugged in again.
+        case plugIn
+        /// The device restarts, without a passcode.
+        case restart
+        /// The device restarts and asks for the passcode.
+        case restartLocked
+        /// The user types the passcode.
+        case unlock
+        /// The device answers requests for its attributes after a delay, in milliseconds.
+        case answerLate
+        /// The device does not answer requests for its attributes.
+        case answerNever
+        /// The device answers with an ATT error code.
+        case answerError
+        /// The device answers with opcodes that no answer has.
+        case answerMalformed
+        /// The device answers without the last octet.
+        case answerCutShort
+        /// The device answers correctly.
+        case answerCorrectly
+        /// The device forgets its bonds. Its peers do not.
+        case forgetPeers
+        /// The user opens the app.
+        case open
+        /// The user leaves the app.
+        case leave
+        /// The app is suspended at once.
+        case suspend
+        /// The app's process ends by a fault.
+        case crash
+        /// The system ends the app's process for want of memory.
+        case removeFromMemory
+        /// The user ends the app.
+        case forceQuit
+    }
+
+    enum Content: Hashable, Codable, Sendable {
+        case wait(milliseconds: Int)
+        case fault(Fault, device: String, app: String?, number: Int)
+        case own(String, number: Int)
+    }
+
+    let content: Content
+
+    /// A step in which nothing happens for a while.
+    public static func wait(milliseconds: Int) -> SearchStep {
+        SearchStep(content: .wait(milliseconds: milliseconds))
+    }
+
+    /// A fault, or its end. It has no effect if the device or app is not in the state for it.
+    ///
+    /// - Parameters:
+    ///   - fault: The fault.
+    ///   - device: The name of the device.
+    ///   - app: The name of the app, for the faults of apps.
+    ///   - number: The size of the fault, if it has one.
+    public static func fault(_ fault: Fault, _ device: String, app: String? = nil, _ number: Int = 0) -> SearchStep {
+        SearchStep(content: .fault(fault, device: device, app: app, number: number))
+    }
+
+    /// A step of the scenario, with the number that its closure receives.
+    public static func step(_ name: String, _ number: Int = 0) -> SearchStep {
+        SearchStep(content: .own(name, number: number))
+    }
+
+    /// The Swift code of the step in a list.
+    var code: String {
+        switch content {
+        case .wait(let milliseconds): return ".wait(milliseconds: \(milliseconds))"
+        case .fault(let fault, let device, let app, let number):
+            let app = app.map { ", app: \($0.debugDescription)" } ?? ""
+            return ".fault(.\(fault.rawValue), \(device.debugDescription)\(app)\(number == 0 ? "" : ", \(number)"))"
+        case .own(let name, let number):
+            return ".step(\(name.debugDescription)\(number == 0 ? "" : ", \(number)"))"
+        }
+    }
+}
+
+extension Set<SearchStep.Fault> {
+    /// Faults of the radio channel: range and lost packets.
+    public static let radio: Set = [.leaveRange, .returnToRange, .losePackets]
+    /// Faults of power: switches, airplane mode, controllers and restarts.
+    public static let power: Set = [
+        .switchOff, .disconnectAll, .switchOn, .enterAirplaneMode, .leaveAirplaneMode, .unplug, .plugIn, .restart,
+        .restartLocked, .unlock,
+    ]
+    /// Faults in the answers of devices.
+    public static let answers: Set = [
+        .answerLate, .answerNever, .answerError, .answerMalformed, .answerCutShort, .answerCorrectly,
+    ]
+    /// Faults in the lives of apps.
+    public static let lives: Set = [.open, .leave, .suspend, .crash, .removeFromMemory, .forceQuit]
+    /// All faults after which devices recover without the help of their users: all but `forgetPeers`.
+    public static let recoverable = radio.union(power).union(answers).union(lives)
+}
+
+extension SearchStep.Fault {
+    /// Whether the fault is one of an app.
+    var isOfApp: Bool { Set<Self>.lives.contains(self) }
+
+    /// Whether processes of apps on the device end, so that only installed apps come back.
+    var endsProcesses: Bool { self == .restart || self == .restartLocked }
+}

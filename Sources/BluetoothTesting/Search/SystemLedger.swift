@@ -1,0 +1,219 @@
+import BluetoothService
+import EventLoops
+import Foundation
+import ServiceMessages
+import Synchronization
+
+/// Follows what all apps of a world ask for and are told, and finds what is wrong in any world: calls without an
+/// answer, credits that do not come back, and subscriptions that only one side knows.
+final class SystemLedger: Sendable {
+    /// The time for which a call may stay unanswered: longer than an ATT transaction may last (behaviour 5.23).
+    static let patience = Duration.seconds(40)
+
+    fileprivate struct ManagerKey: Hashable, Sendable {
+        let device: String
+        let app: String
+        let manager: UInt32
+    }
+
+    fileprivate struct Call: Hashable {
+        let peer: UUID
+        let number: UInt32
+    }
+
+    fileprivate struct Subscription: Hashable {
+        let peer: UUID
+        let attribute: UInt64
+    }
+
+    /// The open accounts of one manager.
+    fileprivate struct Account {
+        var calls: [Call: (name: String, since: Instant)] = [:]
+        var updates = 0
+        var writes: [UUID: Int] = [:]
+        /// The characteristics that a central is subscribed to.
+        var subscribedTo: Set<Subscription> = []
+        /// The subscribers of a peripheral.
+        var subscribers: Set<Subscription> = []
+
+        mutating func powerIsLost() { self = Account() }
+
+        mutating func forget(_ peer: UUID) {
+            calls = calls.filter { $0.key.peer != peer }
+            writes[peer] = nil
+            subscribedTo = subscribedTo.filter { $0.peer != peer }
+        }
+    }
+
+    fileprivate struct AppKey: Hashable, Sendable {
+        let device: String
+        let app: String
+    }
+
+    fileprivate struct State {
+        var accounts: [ManagerKey: Account] = [:]
+        /// The times from which apps have been awake; nil for those that are not.
+        var awake: [AppKey: Instant] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let loop: any EventLoop
+
+    init(_ world: TestWorld) {
+        loop = world.simulation.loop
+        world.simulation.watch([.managers, .messages]) { [weak self] device, event in
+            if case .observed(let observation) = event { self?.note(observation, of: device) }
+        }
+    }
+
+    private func note(_ observation: Observation, of device: String) {
+        guard let app = observation.subject.app?.name else { return }
+        if case .appMoved(let phase) = observation.content {
+            return state.withLock { $0.move(AppKey(device: device, app: app), to: phase, now: observation.time) }
+        }
+        guard let manager = observation.subject.manager else { return }
+        let key = ManagerKey(device: device, app: app, manager: manager.rawValue)
+        state.withLock { state in
+            switch observation.content {
+            case .managerClosed: state.accounts[key] = nil
+            case .managerOpened: state.accounts[key] = Account()
+            case .requested(let request): state.accounts[key]?.note(request, now: observation.time)
+            case .told(let event): state.accounts[key, default: Account()].note(event)
+            default: break
+            }
+        }
+    }
+
+    /// The calls that have not been answered in time, in words.
+    func overdueCalls() -> [String] {
+        loop.waitFor { [self] in
+            let now = loop.now
+            return state.withLock { state in
+                state.accounts.flatMap { key, account -> [String] in
+                    guard let awake = state.awake[AppKey(device: key.device, app: key.app)] else { return [] }
+                    return account.calls.values.filter { now - max($0.since, awake) > Self.patience }.map {
+                        "\(key.device): \(key.app) has waited for the answer to \"\($0.name)\" for more than 40 s"
+                    }
+                }.sorted()
+            }
+        }
+    }
+
+    /// The credits of idle apps that have not come back, in words.
+    func missingCredits() -> [String] {
+        state.withLock { state in
+            state.accounts.flatMap { key, account -> [String] in
+                let writes = account.writes.values.reduce(0, +)
+                let name = "\(key.device): \(key.app)"
+                return (account.updates > 0 ? ["\(name) has not got back \(account.updates) credits for updates"] : [])
+                    + (writes > 0 ? ["\(name) has not got back \(writes) credits for writes"] : [])
+            }.sorted()
+        }
+    }
+
+    /// The differences between the subscriptions of central apps and those of peripheral apps, in words.
+    ///
+    /// Apps of one device share a subscription, so only devices that have one app in the central role are compared.
+    func oneSidedSubscriptions() -> [String] {
+        state.withLock { state in
+            let known = state.accounts.values.reduce(0) { $0 + $1.subscribedTo.count }
+            let served = state.accounts.values.reduce(0) { $0 + $1.subscribers.count }
+            let centrals = state.accounts.filter { !$0.value.subscribedTo.isEmpty }.map(\.key.device)
+            guard known != served, Set(centrals).count == centrals.count else { return [] }
+            return ["apps consider themselves subscribed to \(known) characteristics, which have \(served) subscribers"]
+        }
+    }
+}
+
+extension SystemLedger.State {
+    mutating func move(_ app: SystemLedger.AppKey, to phase: AppPhase, now: Instant) {
+        switch phase {
+        case .foreground, .background: awake[app] = awake[app] ?? now
+        case .suspended: awake[app] = nil
+        case .notRunning:
+            awake[app] = nil
+            accounts = accounts.filter { $0.key.device != app.device || $0.key.app != app.app }
+        }
+    }
+}
+
+extension SystemLedger.Account {
+    mutating func note(_ request: Request, now: Instant) {
+        switch request {
+        case .central(.peer(let peer, .ask(let number, let request))):
+            if case .writeWithoutResponse = request { return writes[peer, default: 0] += 1 }
+            guard request.isAnswered else { return }
+            calls[SystemLedger.Call(peer: peer, number: number)] = (request.name, now)
+        case .central(.peer(let peer, .link(.writeWithoutResponse))): writes[peer, default: 0] += 1
+        case .peripheral(.updateValue): updates += 1
+        case .peripheral(.removeAllServices): subscribers = []
+        default: break
+        }
+    }
+
+    mutating func note(_ event: Event) {
+        switch event {
+        case .stateChanged(let state): if state != .poweredOn { powerIsLost() }
+        case .central(.answered(let peer, let number, let event)):
+            calls[SystemLedger.Call(peer: peer, number: number)] = nil
+            note(event, of: peer)
+        case .central(.peer(let peer, let event)): note(event, of: peer)
+        case .central(.willRestore(let restored)): for peer in restored.peers { note(peer) }
+        case .peripheral(let event): note(event)
+        case .central, .channel: break
+        }
+    }
+
+    private mutating func note(_ event: PeerEvent, of peer: UUID) {
+        switch event {
+        case .disconnected, .connectionFailed: forget(peer)
+        case .writeCreditsReturned(let count): writes[peer] = (writes[peer] ?? 0) - count
+        case .notifyStateChanged(let attribute, let isNotifying, let error):
+            guard error == nil else { return }
+            let subscription = SystemLedger.Subscription(peer: peer, attribute: UInt64(attribute))
+            if isNotifying { subscribedTo.insert(subscription) } else { subscribedTo.remove(subscription) }
+        case .servicesModified(let invalidated):
+            let gone = Set(invalidated.map { UInt64($0) })
+            // A subscription ends with its service, whose handle is not known here.
+            if !gone.isEmpty { subscribedTo = subscribedTo.filter { $0.peer != peer } }
+        default: break
+        }
+    }
+
+    private mutating func note(_ peer: RestoredPeer) {
+        for characteristic in peer.services.flatMap(\.characteristics) where characteristic.isNotifying {
+            let handle = UInt64(characteristic.characteristic.handle)
+            subscribedTo.insert(SystemLedger.Subscription(peer: peer.info.identifier, attribute: handle))
+        }
+    }
+
+    private mutating func note(_ event: PeripheralEvent) {
+        switch event {
+        case .subscribed(let central, let id):
+            subscribers.insert(SystemLedger.Subscription(peer: central.identifier, attribute: UInt64(id.rawValue)))
+        case .unsubscribed(let central, let id):
+            subscribers.remove(SystemLedger.Subscription(peer: central.identifier, attribute: UInt64(id.rawValue)))
+        case .updateCreditsReturned(let count): updates -= count
+        case .willRestore(let restored):
+            for each in restored.subscriptions {
+                let id = UInt64(each.characteristic.rawValue)
+                subscribers.insert(SystemLedger.Subscription(peer: each.central.identifier, attribute: id))
+            }
+        default: break
+        }
+    }
+}
+
+extension LinkRequest {
+    /// Whether the service always answers the request while the link lasts.
+    fileprivate var isAnswered: Bool {
+        switch self {
+        case .writeWithoutResponse, .startChannelSounding, .cancelChannelSounding, .refreshServices, .watchLink,
+            .preferLink:
+            false
+        default: true
+        }
+    }
+
+    fileprivate var name: String { String("\(self)".prefix { $0 != "(" }) }
+}
