@@ -64,7 +64,9 @@ extension SearchStep.Fault {
         switch self {
         case .losePackets: 0..<60
         case .answerLate: 100..<35_000
-        case .answerError: 1..<0x14
+        // From Insufficient Encryption on. Attribute Not Found would claim that there are no services, which a central
+        // has to accept for as long as the link lasts.
+        case .answerError: 0x0F..<0x14
         default: nil
         }
     }
