@@ -226,4 +226,36 @@ import Testing
         #expect(!commands.contains(LESetExtendedScanEnable.self))
         #expect(commands.contains(LESetScanEnable.self))
     }
+
+    @Test("captures with random changes are played back within bounds, to a host that sends what the captured one did")
+    func hostileCaptures() throws {
+        let writer = BTSnoopWriter(unixMicrosecondsAtZero: 1_000_000)
+        let octets = Self.reading.reduce(into: writer.header) { file, packet in
+            file += writer.record(packet.2, packet.1, at: Instant(microseconds: packet.0))
+        }
+        let random = RandomSource(seed: 1)
+        var played = 0
+        for _ in 0..<2_000 {
+            var changed = octets
+            for _ in 0..<(1 + random.below(6)) {
+                changed[16 + Int(random.below(UInt64(octets.count - 16)))] = UInt8(truncatingIfNeeded: random.next())
+            }
+            guard let capture = try? CapturedController(octets: changed) else { continue }
+            played += 1
+            let loop = VirtualEventLoop()
+            let player = CapturePlayer(capture, loop: loop)
+            let line = player.open(place: "hostile")
+            var received = 0
+            line.onReceive = { _ in received += 1 }
+            let records = (try? CaptureReader.records(of: changed)) ?? []
+            for case .hci(let packet, .hostToController) in records.map(\.content) {
+                line.send(packet)
+                loop.run(for: .milliseconds(100))
+            }
+            loop.run(for: .seconds(100))
+            #expect(received <= 40)
+            #expect(player.departures.count <= 40)
+        }
+        #expect(played > 200)
+    }
 }

@@ -5,7 +5,7 @@ import HCI
 
 extension FuzzTarget {
     /// Capture files of btsnoop, as an attacker may write them.
-    static let snoop = FuzzTarget("btsnoop", maximumLength: 4_096, seeds: CaptureSeeds.btsnoop) { input in
+    static let snoop = FuzzTarget("btsnoop", maximumLength: 4_096, seeds: CaptureSeeds.btsnoop()) { input in
         let records = CaptureSeeds.readAll(input)
         for record in records { CaptureSeeds.check(record) }
         let packets = records.filter { $0.packet != nil && $0.omitted == 0 }
@@ -16,22 +16,22 @@ extension FuzzTarget {
     }
 
     /// Capture files of pcapng.
-    static let pcapng = FuzzTarget("pcapng", maximumLength: 4_096, seeds: CaptureSeeds.pcapng) { input in
+    static let pcapng = FuzzTarget("pcapng", maximumLength: 4_096, seeds: CaptureSeeds.pcapng()) { input in
         for record in CaptureSeeds.readAll(input) { CaptureSeeds.check(record) }
     }
 
     /// Capture files of pcap.
-    static let pcap = FuzzTarget("pcap", maximumLength: 4_096, seeds: CaptureSeeds.pcap) { input in
+    static let pcap = FuzzTarget("pcap", maximumLength: 4_096, seeds: CaptureSeeds.pcap()) { input in
         for record in CaptureSeeds.readAll(input) { CaptureSeeds.check(record) }
     }
 }
 
 /// Capture files to start from, and what holds for all of them.
 enum CaptureSeeds {
-    @Sendable static func btsnoop() -> [[UInt8]] { Recording.session.captures }
+    static func btsnoop() -> [[UInt8]] { Recording.session.captures }
 
     /// The packets of the recorded session in pcap, in both orders of octets.
-    @Sendable static func pcap() -> [[UInt8]] {
+    static func pcap() -> [[UInt8]] {
         let head: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 201, 0, 0, 0]
         return Recording.session.captures.map { file in
             var octets = head
@@ -45,7 +45,7 @@ enum CaptureSeeds {
     }
 
     /// The same in pcapng.
-    @Sendable static func pcapng() -> [[UInt8]] {
+    static func pcapng() -> [[UInt8]] {
         Recording.session.captures.map { file in
             var octets = block(0x0A0D_0D0A, little(0x1A2B_3C4D) + [1, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8))
             octets += block(1, [187, 0, 0, 0] + little(0) + [9, 0, 1, 0, 6, 0, 0, 0] + little(0))
