@@ -23,8 +23,7 @@ package final class CapturePlayer {
         observe: (@Sendable (CaptureDeparture) -> Void)? = nil
     ) {
         (self.loop, start, self.observe) = (loop, loop.now, observe)
-        machine = CaptureMachine(capture.script)
-        machine.report.observe = observe
+        machine = CaptureMachine(capture.script, observe: observe)
     }
 
     /// Opens a transport. An earlier one closes.

@@ -78,3 +78,65 @@ struct CaptureScript: Sendable {
 
     init() {}
 }
+
+extension CaptureScript.ReceivedContent {
+    /// The activity without which a controller does not send it.
+    var family: CommandFamily? {
+        switch self {
+        case .report: .scan
+        case .connected(let isCentral): isCentral ? .connect : .advertise
+        case .event, .pdu, .cancelled, .disconnected: nil
+        }
+    }
+}
+
+extension CaptureScript {
+    /// An answer as the playback sends it: with room for another command, and without the support of extended
+    /// advertising if the capture's host did not use it.
+    func prepared(_ answer: HCIPacket) -> HCIPacket {
+        var octets = [UInt8](answer.bytes)
+        let credits = octets.first == 0x0E ? 2 : 3
+        guard octets.count > credits else { return answer }
+        octets[credits] = max(octets[credits], 1)
+        guard isLegacy, octets[0] == 0x0E, octets.count > 8 else { return HCIPacket(.event, PacketBuffer(octets)) }
+        let opcode = UInt16(octets[3]) | UInt16(octets[4]) << 8
+        switch opcode {
+        case ReadLocalSupportedCommands.opcode.rawValue:
+            for number in CommandFamily.extended {
+                let bit = HCICommandRegistry.type(for: Opcode(rawValue: number))?.supportBit
+                guard let bit, octets.count > 6 + bit.octet else { continue }
+                octets[6 + bit.octet] &= ~(1 << UInt8(truncatingIfNeeded: bit.bit))
+            }
+        // Bits 12 and 13 of the features: extended and periodic advertising.
+        case LEReadLocalSupportedFeatures.opcode.rawValue: octets[7] &= 0xCF
+        case LEReadAllLocalSupportedFeatures.opcode.rawValue: octets[8] &= 0xCF
+        default: break
+        }
+        return HCIPacket(.event, PacketBuffer(octets))
+    }
+}
+
+extension HCICommandRegistry {
+    /// Whether the answer to a command has nothing but a status.
+    static func hasStatusOnly(_ command: any HCICommand.Type) -> Bool {
+        func isStatus<C: HCICommand>(_ command: C.Type) -> Bool { C.Response.self == StatusOnly.self }
+        return isStatus(command)
+    }
+}
+
+extension CaptureScript {
+    /// A step of the host in words.
+    func words(of step: Int) -> String {
+        guard let sent = steps[step].sent else { return "" }
+        return switch sent.content {
+        case .command: PacketPrinter.describe(sent.packet)
+        case .pdu(let pdu): pdu.words
+        }
+    }
+
+    /// A packet of the playback with the connection handle of the capture.
+    func captured(_ packet: HCIPacket, _ lane: Lane) -> HCIPacket {
+        guard case .link(let link) = lane else { return packet }
+        return HandlePlaces.replace(handles[link], in: packet)
+    }
+}
