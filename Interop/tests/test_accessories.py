@@ -11,6 +11,7 @@ from bumble import att
 from conftest import Start
 from peers.central import central
 from peers.controllers import Air, controllers
+from peers.peripheral import NAME, peripheral
 
 LAMP = "6C616D70-000{}-4861-7261-6C6420303031"
 SWITCH, LIGHT = LAMP.format(2), LAMP.format(3)
@@ -219,3 +220,73 @@ async def test_steps_test_an_accessory_file_without_a_controller(harald: Start, 
     async with harald("test", str(thing), str(steps)) as process:
         assert await process.status() == 0
     assert process.out[-1] == "10 passed, 0 failed, 0 skipped"
+
+
+async def seen_by_harald(harald: Start, air: Air, name: str) -> list:
+    options = ["--json", "--answer", "no", "--notifications", "0"]
+    async with harald("explore", "--controller", air.address, *options, name) as process:
+        assert await process.status() == 0
+    found = next(each for each in map(json.loads, process.out) if each["event"] == "table")
+    return [
+        (
+            service["uuid"],
+            [(each["uuid"], each["handle"], each.get("value", "").lower()) for each in service["characteristics"]],
+        )
+        for service in found["services"]
+    ]
+
+
+async def seen_by_bumble(air: Air, name: str) -> list:
+    async with central(air.transport) as client:
+        await client.connect(name)
+        found = await client.table()
+        await client.disconnect()
+    return [
+        (service.uuid, [(each.uuid, each.handle, (each.value or b"").hex()) for each in service.characteristics])
+        for service in found
+        # The services of the system itself.
+        if service.uuid not in ("1800", "1801")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("accessory", "name"),
+    [
+        ("heart-rate", "Heart Rate"),
+        ("thermometer", "Thermometer"),
+        ("battery", "Battery"),
+        ("glucose", "Glucose"),
+        ("firmware-target", "Target"),
+        ("uart", "UART"),
+        ("weight-scale", "Scale"),
+        ("lock", "Lock"),
+        ("keyboard", "Keyboard"),
+    ],
+)
+async def test_bumble_and_harald_see_a_ready_made_accessory_alike(harald: Start, accessory: str, name: str) -> None:
+    async with controllers() as air, harald("serve", "--controller", air.address, accessory) as process:
+        await process.line("(?i)advertising")
+        bumble = await seen_by_bumble(air, name)
+        own = await seen_by_harald(harald, air, name)
+        assert [service for service in own if service[0] not in ("1800", "1801")] == bumble
+        assert bumble
+        assert await process.stop() == 0
+
+
+def without_handles(table: list) -> list:
+    """A table as lists of UUIDs and values: handles depend on the services of the system itself."""
+    return [(uuid, [(each, value) for each, _, value in values]) for uuid, values in table]
+
+
+async def test_a_recording_of_bumbles_peripheral_is_seen_as_the_original_is(harald: Start, tmp_path: Path) -> None:
+    file = tmp_path / "copy.json"
+    async with controllers() as air, peripheral(air.transport):
+        original = await seen_by_bumble(air, NAME)
+        recorded = await record(harald, air, NAME, 3)
+    file.write_text(json.dumps(recorded))
+    async with controllers() as air, harald("serve", "--controller", air.address, "--name", "Copy", str(file)) as process:
+        await process.line("(?i)advertising")
+        copy = await seen_by_bumble(air, "Copy")
+        assert await process.stop() == 0
+    assert without_handles(copy) == without_handles(original)
+    assert len(copy) == 4

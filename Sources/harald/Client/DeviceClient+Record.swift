@@ -18,8 +18,14 @@ extension DeviceClient {
         accessory.advertising.services = device.candidate.services.map(\.attributeForm)
         var notifying: [CBCharacteristic] = []
         var places: [UInt16: (service: Int, characteristic: Int)] = [:]
-        for listed in table.listing.services where ![0x1800, 0x1801].contains(listed.uuid) {
+        // By handle, so that included services come first where the device has them first.
+        let services = table.listing.services.sorted { $0.handle < $1.handle }
+        for listed in services where ![0x1800, 0x1801].contains(listed.uuid) {
             var service = Accessory.Service(uuid: listed.uuid.attributeForm, isPrimary: listed.isPrimary)
+            let known = accessory.services.map(\.uuid)
+            service.includes = listed.includes.map(\.uuid.attributeForm).filter { uuid in
+                known.count { $0 == uuid } == 1
+            }
             for each in listed.characteristics {
                 guard let characteristic = table.characteristics[each.handle] else { continue }
                 if !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
