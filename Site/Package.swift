@@ -15,7 +15,8 @@ let package = Package(
         .target(
             name: "Documented",
             dependencies: [
-                "CoreBluetooth", "CoreBluetoothExtras", "BluetoothSimulation", "BluetoothTesting", "BluetoothService",
+                "CoreBluetooth", "CoreBluetoothExtras", "BluetoothSimulation", "Accessories", "BluetoothTesting",
+                "BluetoothService",
             ]
             .map { .product(name: $0, package: "harald") },
             path: "Documented"
