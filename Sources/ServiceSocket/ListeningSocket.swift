@@ -34,8 +34,7 @@ package struct ListeningSocket {
         guard sockaddr_un(path: path) != nil else {
             throw Failure("\(path) is too long for a socket; choose a shorter path with --socket")
         }
-        let above = (path as NSString).deletingLastPathComponent
-        let directory = above.isEmpty ? "." : above
+        let directory = Self.directory(of: path)
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw Self.failure("cannot create the directory of \(path)")
         }
@@ -55,6 +54,13 @@ package struct ListeningSocket {
             close(lock)
             throw error
         }
+    }
+
+    /// Returns the directory of a path.
+    ///
+    /// `NSString` has a method for this, which traps for a relative path of one character (Swift 6.3 on Linux).
+    static func directory(of path: String) -> String {
+        URL(fileURLWithPath: path).deletingLastPathComponent().relativePath
     }
 
     private static func bind(_ path: String, _ mode: UInt32, _ group: UInt32?) throws(Failure) -> Int32 {

@@ -38,6 +38,14 @@ import Testing
         return status
     }
 
+    @Test(
+        "AB-G05: a path of any length has a directory",
+        arguments: [("-", "."), ("a", "."), ("./a", "."), ("/a", "/"), ("a/b", "a"), ("/a/b/c", "/a/b")]
+    )
+    func directoryOfAPath(path: String, directory: String) {
+        #expect(ListeningSocket.directory(of: path) == directory)
+    }
+
     @Test("AB-G05: directory, lock and socket have their permissions and their group from the beginning")
     func permissions() throws {
         let group: UInt32 = getuid() == 0 ? 12_345 : getgid()

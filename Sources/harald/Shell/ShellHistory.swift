@@ -65,7 +65,7 @@ struct ShellHistory {
     }
 
     private func write(_ lines: some Sequence<String>) -> Bool {
-        let directory = (path as NSString).deletingLastPathComponent
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
         try? FileManager.default.createDirectory(
             atPath: directory,
             withIntermediateDirectories: true,
