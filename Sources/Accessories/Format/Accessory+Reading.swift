@@ -55,7 +55,7 @@ extension Accessory.Advertising {
 }
 
 extension Accessory: Codable {
-    /// Decodes an accessory, as strictly as ``init(json:)-type.init``.
+    /// Decodes an accessory, as strictly as `init(json:)`.
     public init(from decoder: any Decoder) throws {
         self = try FileReader(JSONTree(from: decoder)).accessory()
     }

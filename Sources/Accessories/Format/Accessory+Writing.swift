@@ -7,7 +7,7 @@ extension Accessory {
         try tree.encode(to: encoder)
     }
 
-    /// Returns the accessory as a JSON text with sorted keys, which ``init(json:)-type.init`` reads.
+    /// Returns the accessory as a JSON text with sorted keys, which `init(json:)` reads.
     public var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
