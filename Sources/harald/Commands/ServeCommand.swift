@@ -47,8 +47,11 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A fault of the accessory, from a time on, in seconds; may be given several times. --list-faults lists them.",
-            valueName: "NAME[=NUMBER][@START[-END]]"
+            """
+            A fault of the accessory, NAME[=NUMBER][@START[-END]] with times in seconds; may be given several times. \
+            --list-faults lists the names.
+            """,
+            valueName: "FAULT"
         ),
         transform: ServeCommand.fault
     )
