@@ -65,7 +65,8 @@ extension ValueText {
             case (_, .max): "interval from \(interval(minimum))"
             case (_, _): "interval \(interval(minimum)) to \(interval(maximum))"
             }
-        let end = timeout == .max ? "any timeout" : "timeout \(timeout / 100 * 1_000 + timeout % 100 * 10) ms"
+        // In units of 10 ms. A device may send a value outside of the range, for example 0x5555.
+        let end = timeout == .max ? "any timeout" : "timeout \(UInt32(timeout) * 10) ms"
         return "\(range), latency \(latency), \(end)"
     }
 

@@ -27,6 +27,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(0x2A02, "01", "privacy on"),
         Sample(0x2A04, "1800 2800 0000 9001", "interval 30 ms to 50 ms, latency 0, timeout 4000 ms"),
         Sample(0x2A04, "ffff ffff 0400 ffff", "any interval, latency 4, any timeout"),
+        Sample(0x2A04, "1800 2800 0000 5555", "interval 30 ms to 50 ms, latency 0, timeout 218450 ms"),
         Sample(0x2A05, "0100 ffff", "handles 0x0001 to 0xffff"),
         Sample(0x2AA6, "01", "supported"),
         Sample(0x2B29, "05", "robust caching, multiple notifications in one packet"),
@@ -200,6 +201,21 @@ private func parsed(_ digits: String) -> [UInt8] {
         #expect(ValueText.text(of: [0x00], in: 0x2A37) == "00")
         #expect(ValueText.words(of: [0xFF, 0xFE], in: 0x2A00) == nil)
         #expect(ValueText.text(of: [0x1B, 0x5B, 0x32, 0x4A], in: 0xFFFF) == "1b5b324a")
+    }
+
+    /// No octets trap: large fields of devices that use reserved values, in each characteristic and descriptor.
+    @Test func everyNumberTakesExtremeOctets() {
+        for number in [0x2900...0x2910, 0x2A00...0x2C30].joined() {
+            for octet: UInt8 in [0x00, 0x55, 0x7F, 0x80, 0xFE, 0xFF] {
+                for flags: UInt8 in [0x00, octet] {
+                    let value = [flags] + [UInt8](repeating: octet, count: 40)
+                    for length in [2, 4, 8, 20, 41] {
+                        let text = ValueText.text(of: value.prefix(length), in: BluetoothUUID(UInt16(number)))
+                        if text.isEmpty { Issue.record("no text for \(number), \(value.prefix(length))") }
+                    }
+                }
+            }
+        }
     }
 
     @Test func theLengthOfATextIsBounded() {

@@ -31,9 +31,9 @@ extension FuzzTarget {
         let advertisement: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x0D, 0x18, 0x03, 0xFF, 0x59, 0x00]
         var seeds: [[UInt8]] = [[0, 0, 0x19, 0, 0, 0x27, 1, 0, 0] + advertisement]
         for number in [0x2900...0x2910, 0x2A00...0x2C30].joined() {
-            for flags: UInt8 in [0, 0xFF] {
+            for (flags, octet) in [(0, 0x12), (0xFF, 0xEE)] as [(UInt8, UInt8)] {
                 let format: [UInt8] = [0x0E, 0xFE, 0x2F, 0x27, 1, 0, 1]
-                let value = [flags, flags] + [UInt8](repeating: 0x12, count: 40)
+                let value = [flags, flags] + [UInt8](repeating: octet, count: 40)
                 seeds.append([UInt8(number & 0xFF), UInt8(number >> 8)] + format + value)
             }
         }
