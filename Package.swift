@@ -249,13 +249,18 @@ let package = Package(
             "VirtualAppTime",
             ["CAppTime", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "ServiceMessages"]
         ),
+        // What apps should do better, as their messages show it. Nothing that an app links uses it.
+        module(
+            "AppAdvice",
+            ["AssignedNumbers", "BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages"]
+        ),
         // The words in which the tool and failed tests tell events.
         module("EventWords", ["AssignedNumbers", "BluetoothService", "BluetoothTypes"]),
         module(
             "BluetoothTesting",
             [
-                "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
-                "EventLoops", "EventWords", "ServiceMessages", "VirtualAppTime",
+                "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
+                "CoreBluetooth", "EventLoops", "EventWords", "ServiceMessages", "VirtualAppTime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -318,6 +323,7 @@ let package = Package(
             "Accessories",
             ["BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "TestBasics"]
         ),
+        tests("AppAdvice", ["BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages"]),
         tests(
             "BluetoothSimulation",
             [

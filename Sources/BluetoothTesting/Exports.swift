@@ -2,3 +2,6 @@
 // in tests of XCTest too.
 @_exported import BluetoothSimulation
 @_exported import Testing
+
+@_exported import struct AppAdvice.Advice
+@_exported import enum AppAdvice.AdviceRule

@@ -1,3 +1,4 @@
+import AppAdvice
 import BluetoothService
 import CoreBluetooth
 import EventLoops
@@ -42,6 +43,7 @@ public final class TestWorld: Sendable {
     /// Records issues, which Swift Testing and XCTest do in different ways.
     let report: @Sendable (WorldIssue) -> Void
     let story = WorldStory()
+    let advisors = WorldAdvice()
     let executor: WorldExecutor
     let recordings: WorldRecordings?
     /// The time that the code of apps follows.
@@ -77,6 +79,9 @@ public final class TestWorld: Sendable {
         let loop = simulation.loop
         simulation.watch(WorldStory.kinds) { [story] device, event in
             story.add(WorldStory.Entry(time: loop.now - .zero, device: device, event: event))
+        }
+        simulation.watch(Advisor.kinds) { [advisors] device, event in
+            if case .observed(let observation) = event { advisors.add(observation, of: device) }
         }
         (loop as? VirtualEventLoop)?.whenQueueBlocks { [story] in story.noteBlocked($0.label) }
         if let air = recordings?.air { simulation.captureAir { air.write($0) } }

@@ -1,0 +1,43 @@
+import BluetoothService
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// Listens to the events of a Bluetooth system, and notes where its apps break good practices (chapter 12 of
+/// Documentation/Behaviours.md).
+///
+/// A value without I/O: events in, advice out. What depends on time alone is noticed by ``advance(to:)``.
+package struct Advisor: Sendable {
+    /// The kinds of observations that ``accept(_:)`` needs.
+    package static let kinds: Observation.Kinds = [.managers, .messages, .misuse, .state]
+    /// The maximum number of apps that are followed. Others get no advice.
+    package static let maximumApps = 256
+
+    private var apps: [AppIdentity: AppAdvisor] = [:]
+    private var order: [AppIdentity] = []
+
+    /// Creates an advisor that has seen nothing.
+    package init() {}
+
+    /// Takes in an event. Events have to come in the order in which they happened.
+    package mutating func accept(_ observation: Observation) {
+        guard let identity = observation.subject.app else { return }
+        if apps[identity] == nil {
+            guard order.count < Self.maximumApps else { return }
+            apps[identity] = AppAdvisor(name: identity.name)
+            order.append(identity)
+        }
+        apps[identity]?.accept(observation.content, of: observation.subject.manager, at: observation.time)
+    }
+
+    /// Lets the time pass to `now`, which is not before that of the last event.
+    package mutating func advance(to now: Instant) {
+        for app in order { apps[app]?.advance(to: now) }
+    }
+
+    /// The advice so far, by app in the order in which they appeared.
+    package var advice: [Advice] { order.flatMap { apps[$0]?.advice ?? [] } }
+
+    /// The number of findings that were dropped, because an app had too many different ones.
+    package var dropped: Int { order.reduce(0) { $0 + (apps[$1]?.dropped ?? 0) } }
+}

@@ -1,0 +1,71 @@
+import BluetoothService
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// The detectors for one central manager.
+struct CentralAdvisor: Sendable {
+    private var picture = CentralPicture()
+    private var scanUntilFound = ScanUntilFound()
+    private var duplicateReports = DuplicateReports()
+    private var scanWithoutServices = ScanWithoutServices()
+    private var longScan = LongScan()
+    private var wideDiscovery = WideDiscovery()
+    private var polling = Polling()
+    private var rareValues = RareValues()
+    private var readWhileNotifying = ReadWhileNotifying()
+    private var longWrites = LongWrites()
+    private var idleConnection = IdleConnection()
+    private var cancelWhileNotifying = CancelWhileNotifying()
+    private var releasedPeripheral = ReleasedPeripheral()
+    private var repeatedCalls = RepeatedCalls()
+    private var bulkByAttributes = BulkByAttributes()
+    private var scanForKnown = ScanForKnown()
+
+    /// Takes in an event of the manager, or without one only the time.
+    mutating func accept(
+        _ content: Observation.Content?,
+        _ context: AppContext,
+        _ history: inout KnownPeers,
+        _ findings: inout Findings
+    ) {
+        take(.passed, context, &history, &findings)
+        switch content {
+        case .requested(.central(let request)):
+            take(.requested(request), context, &history, &findings)
+            picture.accept(request, at: context.now)
+        case .told(.central(let event)):
+            take(.told(event), context, &history, &findings)
+            picture.accept(event, at: context.now)
+        case .told(.stateChanged(let state)):
+            take(.changed(state), context, &history, &findings)
+            picture.accept(state)
+        case .managerClosed: take(.closed, context, &history, &findings)
+        default: break
+        }
+    }
+
+    private mutating func take(
+        _ step: CentralStep,
+        _ context: AppContext,
+        _ history: inout KnownPeers,
+        _ findings: inout Findings
+    ) {
+        scanUntilFound.accept(step, picture, context, &findings)
+        duplicateReports.accept(step, picture, context, &findings)
+        scanWithoutServices.accept(step, picture, context, &findings)
+        longScan.accept(step, picture, context, &findings)
+        wideDiscovery.accept(step, picture, context, &findings)
+        polling.accept(step, picture, context, &findings)
+        rareValues.accept(step, picture, context, &findings)
+        readWhileNotifying.accept(step, picture, context, &findings)
+        longWrites.accept(step, picture, context, &findings)
+        idleConnection.accept(step, picture, context, &findings)
+        cancelWhileNotifying.accept(step, picture, context, &findings)
+        releasedPeripheral.accept(step, picture, context, &findings)
+        repeatedCalls.accept(step, picture, context, &findings)
+        bulkByAttributes.accept(step, picture, context, &findings)
+        scanForKnown.accept(step, picture, history, &findings)
+        if case (let peer, .connected)? = step.peerEvent { history.insert(peer) }
+    }
+}

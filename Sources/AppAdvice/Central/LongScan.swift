@@ -1,0 +1,33 @@
+import EventLoops
+import ServiceMessages
+
+/// 12.4: a scan without a pause in the foreground. A scan that replaces another one continues it. In the background a
+/// scan may run on: the system gives it little time (behaviour 2.27).
+struct LongScan: CentralDetector {
+    private enum State: Sendable {
+        case off
+        case hidden
+        case running(since: Instant)
+        case reported
+    }
+
+    private var state = State.off
+
+    mutating func accept(
+        _ step: CentralStep,
+        _ picture: CentralPicture,
+        _ context: AppContext,
+        _ findings: inout Findings
+    ) {
+        guard let scan = picture.scan else { return state = .off }
+        switch state {
+        case _ where context.isHidden: state = .hidden
+        case .off: state = .running(since: scan.since)
+        case .hidden: state = .running(since: context.now)
+        case .running, .reported: break
+        }
+        guard case .running(let since) = state, context.now - since > AdviceThresholds.scan else { return }
+        state = .reported
+        findings.add(.shortScans, "scanned for more than \(AdviceThresholds.scan.words) without a pause")
+    }
+}

@@ -1,0 +1,55 @@
+import BluetoothService
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// The detectors for one peripheral manager.
+struct PeripheralAdvisor: Sendable {
+    private var picture = PeripheralPicture()
+    private var advertisingAtLaunch: AdvertisingAtLaunch
+    private var endlessAdvertising = EndlessAdvertising()
+    private var overfullAdvertisement = OverfullAdvertisement()
+    private var valuesWithoutNotify = ValuesWithoutNotify()
+    private var openWrites = OpenWrites()
+    private var lateResponses = LateResponses()
+    private var truncatedUpdates = TruncatedUpdates()
+    private var bulkUpdates = BulkUpdates()
+    private var manyServices = ManyServices()
+
+    /// Creates the detectors.
+    ///
+    /// - Parameter began: When the app's process created its first manager.
+    init(began: Instant) {
+        advertisingAtLaunch = AdvertisingAtLaunch(began: began)
+    }
+
+    /// Takes in an event of the manager, or without one only the time.
+    mutating func accept(_ content: Observation.Content?, _ context: AppContext, _ findings: inout Findings) {
+        take(.passed, context, &findings)
+        switch content {
+        case .requested(.peripheral(let request)):
+            take(.requested(request), context, &findings)
+            picture.accept(request, at: context.now)
+        case .told(.peripheral(let event)):
+            take(.told(event), context, &findings)
+            picture.accept(event, at: context.now)
+        case .told(.stateChanged(let state)):
+            take(.changed(state), context, &findings)
+            picture.accept(state)
+        case .managerClosed: take(.closed, context, &findings)
+        default: break
+        }
+    }
+
+    private mutating func take(_ step: PeripheralStep, _ context: AppContext, _ findings: inout Findings) {
+        advertisingAtLaunch.accept(step, picture, context, &findings)
+        endlessAdvertising.accept(step, picture, context, &findings)
+        overfullAdvertisement.accept(step, picture, context, &findings)
+        valuesWithoutNotify.accept(step, picture, context, &findings)
+        openWrites.accept(step, picture, context, &findings)
+        lateResponses.accept(step, picture, context, &findings)
+        truncatedUpdates.accept(step, picture, context, &findings)
+        bulkUpdates.accept(step, picture, context, &findings)
+        manyServices.accept(step, picture, context, &findings)
+    }
+}

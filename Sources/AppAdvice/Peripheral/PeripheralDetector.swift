@@ -1,0 +1,41 @@
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// A step of a peripheral manager, as detectors see it.
+enum PeripheralStep: Sendable {
+    case requested(PeripheralRequest)
+    case told(PeripheralEvent)
+    /// Bluetooth has another state.
+    case changed(ManagerState)
+    /// Time has passed. Precedes each other step.
+    case passed
+    /// The manager was released, or its process ended.
+    case closed
+
+    /// The central that is at work here.
+    var central: UUID? {
+        switch self {
+        case .told(.subscribed(let central, _)), .told(.readRequested(transaction: _, let central, _, offset: _)),
+            .told(.writeRequested(transaction: _, let central, _, needsResponse: _)),
+            .told(.channelOpened(psm: _, let central, _)), .told(.centralConnected(let central)):
+            central.identifier
+        default: nil
+        }
+    }
+}
+
+/// A state machine that notices where a peripheral manager breaks one rule.
+protocol PeripheralDetector: Sendable {
+    /// Takes in a step.
+    ///
+    /// - Parameters:
+    ///   - picture: The manager before the step.
+    ///   - findings: Receives what breaks the rule.
+    mutating func accept(
+        _ step: PeripheralStep,
+        _ picture: PeripheralPicture,
+        _ context: AppContext,
+        _ findings: inout Findings
+    )
+}

@@ -1,0 +1,47 @@
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// 12.17: a value that changes, or that centrals read again and again, and that does not notify.
+struct ValuesWithoutNotify: PeripheralDetector {
+    /// The maximum number of values that are followed. Then all are forgotten.
+    private static let maximumValues = 256
+
+    private struct Value: Hashable, Sendable {
+        let central: UUID
+        let characteristic: LocalAttributeID
+    }
+
+    private var reads: [Value: RecentTimes] = [:]
+
+    mutating func accept(
+        _ step: PeripheralStep,
+        _ picture: PeripheralPicture,
+        _ context: AppContext,
+        _ findings: inout Findings
+    ) {
+        switch step {
+        case .requested(.updateValue(let id, value: _, centrals: _)):
+            guard picture.characteristics[id]?.canNotify == false else { return }
+            findings.add(
+                .notifyingValues,
+                attribute: id.rawValue,
+                "updated the value of \(picture.words(id)), to which no central can subscribe"
+            )
+        // The first part of a value; further ones belong to the same read.
+        case .told(.readRequested(transaction: _, let central, let id, offset: 0)):
+            guard picture.characteristics[id]?.canNotify == false else { return }
+            if reads.count >= Self.maximumValues { reads = [:] }
+            let value = Value(central: central.identifier, characteristic: id)
+            guard reads[value, default: RecentTimes()].add(context.now) else { return }
+            findings.add(
+                .notifyingValues,
+                attribute: id.rawValue,
+                "had \(picture.words(id)) read \(AdviceThresholds.polls) times within "
+                    + "\(AdviceThresholds.polling.words) by a central, which cannot subscribe to it"
+            )
+        case .closed, .changed: reads = [:]
+        default: break
+        }
+    }
+}

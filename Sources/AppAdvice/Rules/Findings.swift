@@ -1,0 +1,55 @@
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// The findings of all detectors in one app: an advice for each cause, in the order in which they came up.
+struct Findings {
+    /// The maximum number of causes in an app. Later ones are only counted.
+    static let maximum = 256
+
+    /// A cause is a rule with the manager, the peer and the attribute that it is about.
+    private struct Cause: Hashable {
+        let rule: AdviceRule
+        let manager: ManagerID?
+        let peer: UUID?
+        let attribute: UInt32?
+    }
+
+    private(set) var all: [Advice] = []
+    /// The number of findings for which there was no room.
+    private(set) var dropped = 0
+    private let app: String
+    private var indices: [Cause: Int] = [:]
+    private var manager: (id: ManagerID, role: ManagerRole)?
+    private var now = Instant.zero
+
+    init(app: String) {
+        self.app = app
+    }
+
+    /// Sets the manager and the time of what detectors add next.
+    mutating func prepare(for manager: (id: ManagerID, role: ManagerRole)?, at time: Instant) {
+        (self.manager, now) = (manager, time)
+    }
+
+    /// Adds a finding. `found` is what the app did, in a clause that follows its name; used for the first one of a
+    /// cause.
+    mutating func add(
+        _ rule: AdviceRule,
+        peer: UUID? = nil,
+        attribute: UInt32? = nil,
+        _ found: @autoclosure () -> String
+    ) {
+        let cause = Cause(rule: rule, manager: manager?.id, peer: peer, attribute: attribute)
+        if let index = indices[cause] {
+            all[index].count += 1
+        } else if all.count < Self.maximum {
+            indices[cause] = all.count
+            all.append(
+                Advice(rule: rule, app: app, manager: manager?.role, peer: peer, time: now - .zero, found: found())
+            )
+        } else {
+            dropped += 1
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AppAdvice
+import BluetoothService
+import EventLoops
+import Synchronization
+import Testing
+
+/// The advisors of a world's devices.
+final class WorldAdvice: Sendable {
+    private struct State {
+        var advisors: [String: Advisor] = [:]
+        var devices: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes in an event of a device. Called on the loop.
+    func add(_ observation: Observation, of device: String) {
+        state.withLock { state in
+            if state.advisors[device] == nil {
+                state.advisors[device] = Advisor()
+                state.devices.append(device)
+            }
+            state.advisors[device]?.accept(observation)
+        }
+    }
+
+    /// Returns the advice at a time of the world, by device in the order in which they appeared.
+    func all(at now: Instant) -> [Advice] {
+        state.withLock { state in
+            state.devices.flatMap { device in
+                state.advisors[device]?.advance(to: now)
+                return (state.advisors[device]?.advice ?? []).map { advice in
+                    var advice = advice
+                    advice.device = device
+                    return advice
+                }
+            }
+        }
+    }
+}
+
+extension TestWorld {
+    /// The good practices that apps have broken so far, by device and app: an advice for each cause.
+    ///
+    /// The rules are those of chapter 12 of Documentation/Behaviours.md.
+    public var advice: [Advice] {
+        let (advisors, loop) = (advisors, simulation.loop)
+        return loop.waitFor { advisors.all(at: loop.now) }
+    }
+
+    /// Expects that no app has broken a good practice so far.
+    ///
+    /// - Parameters:
+    ///   - exceptions: Rules that apps may break in this test.
+    ///   - includesHints: Whether rules count whose signs are weak (``Advice/isHint``).
+    ///   - sourceLocation: The place in the test that an issue is reported at.
+    /// - Returns: Whether there is no advice.
+    @discardableResult
+    public func expectNoAdvice(
+        except exceptions: Set<AdviceRule> = [],
+        includesHints: Bool = false,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> Bool {
+        let lines = advice.filter { (includesHints || !$0.isHint) && !exceptions.contains($0.rule) }.map(\.description)
+        guard !lines.isEmpty else { return true }
+        let text = "apps could do better in \(lines.count == 1 ? "one way" : "\(lines.count) ways")"
+        report(WorldIssue(text: ([text] + lines).joined(separator: "\n"), place: sourceLocation))
+        return false
+    }
+}
