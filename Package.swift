@@ -283,7 +283,7 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "Accessories", "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "EventWords",
+                "Accessories", "AppAdvice", "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "EventWords",
                 "PackageWrapping",
                 "SourceChecks",
                 "CapturePlayback", "Diagnosis",
@@ -323,7 +323,13 @@ let package = Package(
             "Accessories",
             ["BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "TestBasics"]
         ),
-        tests("AppAdvice", ["BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages"]),
+        tests(
+            "AppAdvice",
+            [
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
+                "ServiceMessages", "TestBasics",
+            ]
+        ),
         tests(
             "BluetoothSimulation",
             [

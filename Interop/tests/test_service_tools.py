@@ -64,6 +64,23 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
         assert json.loads(await tool(harald, tmp_path, "bonds", "list", "--json")) == []
 
 
+async def test_apps_are_advised(harald: Start, tmp_path: Path) -> None:
+    """`harald scan` names no services, so it breaks rule 12.3 itself."""
+    async with controllers() as air, service(harald, air.address, tmp_path):
+        socket = str(tmp_path / "service")
+        async with harald("advice", "--service", socket) as advice, harald("advice", "--json", "--service", socket) as lines:
+            async with harald("monitor", "--advice", "--kinds", "state", "--service", socket) as monitor:
+                # Apps are watched from the start of the commands on, which takes a moment.
+                for _ in range(3):
+                    await tool(harald, tmp_path, "scan", "--seconds", "1")
+                await advice.line("12.3")
+                await lines.line('"rule":"12.3"')
+                await monitor.line("advice: 12.3")
+        first = json.loads(lines.out[0])
+        assert (first["kind"], first["rule"], first["manager"], first["hint"]) == ("advice", "12.3", "central", False)
+        assert "scanned without naming a service. Name the services to scan for" in advice.output
+
+
 def read_end_closed(*command: str, lines: int) -> subprocess.Popen[bytes]:
     """A command whose reader exits after `lines` lines, like `head`."""
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=die_with_parent)

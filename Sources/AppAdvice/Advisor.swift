@@ -38,6 +38,11 @@ package struct Advisor: Sendable {
     /// The advice so far, by app in the order in which they appeared.
     package var advice: [Advice] { order.flatMap { apps[$0]?.advice ?? [] } }
 
+    /// Returns the advice that is new, or has another count, since the last call, with its app.
+    package mutating func takeChanges() -> [(app: AppIdentity, advice: Advice)] {
+        order.flatMap { app in (apps[app]?.takeChanges() ?? []).map { (app, $0) } }
+    }
+
     /// The number of findings that were dropped, because an app had too many different ones.
     package var dropped: Int { order.reduce(0) { $0 + (apps[$1]?.dropped ?? 0) } }
 }

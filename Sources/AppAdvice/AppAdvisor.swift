@@ -31,6 +31,9 @@ struct AppAdvisor: Sendable {
     var advice: [Advice] { findings.all }
     var dropped: Int { findings.dropped }
 
+    /// Returns the advice that is new, or has another count, since the last call.
+    mutating func takeChanges() -> [Advice] { findings.takeChanges() }
+
     mutating func accept(_ content: Observation.Content, of id: ManagerID?, at now: Instant) {
         switch content {
         case .appMoved(let phase): move(to: phase, at: now)

@@ -32,7 +32,7 @@ struct Harald: ParsableCommand {
                 name: "Service",
                 subcommands: [
                     ServiceCommand.self, InstallCommand.self, StatusCommand.self, MonitorCommand.self,
-                    DevicesCommand.self,
+                    AdviceCommand.self, DevicesCommand.self,
                     BondsCommand.self, AgentCommand.self, AppCommand.self,
                 ]
             ),

@@ -19,6 +19,8 @@ struct Findings {
     /// The number of findings for which there was no room.
     private(set) var dropped = 0
     private let app: String
+    /// The indices of advice that is new, or has another count, since it was last taken.
+    private var changed: Set<Int> = []
     private var indices: [Cause: Int] = [:]
     private var manager: (id: ManagerID, role: ManagerRole)?
     private var now = Instant.zero
@@ -32,6 +34,13 @@ struct Findings {
         (self.manager, now) = (manager, time)
     }
 
+    /// Returns the advice that is new, or has another count, since the last call.
+    mutating func takeChanges() -> [Advice] {
+        guard !changed.isEmpty else { return [] }
+        defer { changed = [] }
+        return changed.sorted().map { all[$0] }
+    }
+
     /// Adds a finding. `found` is what the app did, in a clause that follows its name; used for the first one of a
     /// cause.
     mutating func add(
@@ -43,8 +52,10 @@ struct Findings {
         let cause = Cause(rule: rule, manager: manager?.id, peer: peer, attribute: attribute)
         if let index = indices[cause] {
             all[index].count += 1
+            changed.insert(index)
         } else if all.count < Self.maximum {
             indices[cause] = all.count
+            changed.insert(all.count)
             all.append(
                 Advice(rule: rule, app: app, manager: manager?.role, peer: peer, time: now - .zero, found: found())
             )

@@ -28,6 +28,8 @@ package final class BluetoothSystem {
     package weak var appControl: (any AppControl)?
     /// Routes prompts to tools whose users answer them. Not retained.
     package weak var promptDesk: PromptDesk?
+    /// Creates what a stream of advice needs. Nil if this service gives none.
+    package var adviceSource: (() -> any AdviceSource)?
     /// The most recent troubles.
     private(set) var troubles = TroubleList()
 

@@ -20,7 +20,11 @@ package final class ToolConversation {
     fileprivate enum Stream {
         case monitor(Observers.Registration, lost: Int)
         case prompts(PromptDesk.Registration)
+        case advice(Observers.Registration, any AdviceSource, ScheduledTask)
     }
+
+    /// The time between two looks at the advice of a stream. It bounds the lines that an app can cause (AB-G05).
+    package static let adviceInterval = Duration.seconds(1)
 
     private let system: BluetoothSystem
     private let rights: ToolRights
@@ -64,6 +68,7 @@ package final class ToolConversation {
                 system.promptDesk?.answer(number, answer, by: registration)
             }
         case .stop(let number):
+            tellAdvice(number, isLast: true)
             guard let stream = streams.removeValue(forKey: number) else { return }
             end(stream)
             reply(number, .success(StreamStatus(lost: stream.lost)))
@@ -83,6 +88,9 @@ package final class ToolConversation {
         switch stream {
         case .monitor(let registration, _): system.observers.remove(registration)
         case .prompts(let registration): system.promptDesk?.remove(registration)
+        case .advice(let registration, _, let timer):
+            system.observers.remove(registration)
+            system.loop.cancel(timer)
         }
     }
 
@@ -113,6 +121,7 @@ package final class ToolConversation {
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
         case .prompts: receivePrompts(number)
         case .app(let verb, let name, let owner): perform(verb, name, owner, number)
+        case .advice: advise(number)
         }
     }
 
@@ -169,11 +178,41 @@ package final class ToolConversation {
         let registration = system.observers.add(known, for: user) { [weak self] in
             self?.observed($0, number, showsContents: showsContents)
         }
-        guard let registration else {
-            let limits = "\(ServiceLimits.monitors.user) for one user, \(ServiceLimits.monitors.total) in all"
-            return fail(number, .outOfSpace, "too many event streams are open (\(limits)); end one first")
-        }
+        guard let registration else { return failForObservers(number) }
         streams[number] = .monitor(registration, lost: 0)
+    }
+
+    private func failForObservers(_ number: UInt32) {
+        let limits = "\(ServiceLimits.monitors.user) for one user, \(ServiceLimits.monitors.total) in all"
+        fail(number, .outOfSpace, "too many event streams are open (\(limits)); end one first")
+    }
+
+    private func advise(_ number: UInt32) {
+        guard hasRoom(for: number) else { return }
+        guard let source = system.adviceSource?() else {
+            return fail(number, .operationNotSupported, "this service gives no advice")
+        }
+        let registration = system.observers.add(source.kinds, for: user) { source.accept($0) }
+        guard let registration else { return failForObservers(number) }
+        streams[number] = .advice(registration, source, scheduleAdvice(number))
+    }
+
+    private func scheduleAdvice(_ number: UInt32) -> ScheduledTask {
+        system.loop.schedule(at: system.loop.now + Self.adviceInterval) { [weak self] in
+            self?.tellAdvice(number, isLast: false)
+        }
+    }
+
+    /// Sends the advice that is new. A tool without room receives it later: only the last count of each matters.
+    private func tellAdvice(_ number: UInt32, isLast: Bool) {
+        guard case .advice(let registration, let source, _) = streams[number] else { return }
+        if canSend, hasRoom() {
+            for advice in source.takeNews(at: system.loop.now) {
+                if let text = JSONText.of(advice) { send(.event(number: number, text)) }
+            }
+        }
+        guard !isLast else { return }
+        streams[number] = .advice(registration, source, scheduleAdvice(number))
     }
 
     private func observed(_ observation: Observation, _ number: UInt32, showsContents: Bool) {

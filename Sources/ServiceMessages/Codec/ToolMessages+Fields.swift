@@ -30,7 +30,7 @@ extension ToolQuestion: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ToolQuestion] = [
         .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 0), .prompts, .apps,
-        .app(.launch, name: ""),
+        .app(.launch, name: ""), .advice,
     ]
 
     /// Codes the kind and its fields.
@@ -41,6 +41,7 @@ extension ToolQuestion: MessageKinds {
         case .bonds: try coder.kind(2, "bonds")
         case .prompts: try coder.kind(5, "prompts")
         case .apps: try coder.kind(6, "apps")
+        case .advice: try coder.kind(8, "advice")
         case .forgetBond(let peer):
             try coder.kind(3, "forgetBond")
             self = .forgetBond(try coder.uuid("peer", peer))

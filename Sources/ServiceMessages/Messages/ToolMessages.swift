@@ -30,6 +30,8 @@ public enum ToolQuestion: Hashable, Sendable {
     /// Applies a command to the app of this name. `owner` is the number of its user; nil if only one user has an app of
     /// this name.
     case app(AppVerb, name: String, owner: UInt32? = nil)
+    /// A stream of advice for the developers of apps, about what they do from now on. Answered when it ends.
+    case advice
 }
 
 /// A command for an app.

@@ -1,3 +1,4 @@
+import AppAdvice
 import ArgumentParser
 import BluetoothService
 import CapturePlayback
@@ -151,6 +152,7 @@ struct ControllerOptions: ParsableArguments {
                 configuration: configuration,
                 logger: logger
             )
+            system.adviceSource = { AdviceStream() }
             system.onFailure = { [weak system] error in
                 let failure = ToolError(error, controller: "\(address)")
                 guard waits || system?.hasWorked == true else { return outcome.finish(.failure(failure)) }

@@ -18,6 +18,7 @@ struct MonitorCommand: ParsableCommand {
             Examples:
               harald monitor
               harald monitor --kinds links,misuse --json
+              harald monitor --advice
 
             \(ExitStatus.textUntilInterrupted())
             """
@@ -35,6 +36,9 @@ struct MonitorCommand: ParsableCommand {
     )
     var kinds = MonitoredKinds.all
 
+    @Flag(help: "Also print where apps break good practices, as `harald advice` does.")
+    var advice = false
+
     @Flag(help: "Print the messages of apps field by field, with the service's clock.")
     var raw = false
 
@@ -48,12 +52,14 @@ struct MonitorCommand: ParsableCommand {
         if isatty(STDERR_FILENO) == 1 { Console.problem("watching the Bluetooth service (Ctrl-C ends)") }
         let outcome = Outcome()
         outcome.finishOnInterrupt()
-        let kinds = kinds.bits
+        let (kinds, advice) = (kinds.bits, advice)
         let form: MonitorForm = showing.json ? .json : raw ? .raw : .words
         let client = service.connect(outcome) { client in
             let printer = MonitorPrinter(form)
-            client.ask(.monitor(kinds: kinds), onLine: { printer.show($0) }) { result in
-                outcome.finish(result.map { _ in }.mapError(ToolError.init))
+            for question in [.monitor(kinds: kinds)] + (advice ? [.advice] : []) as [ToolQuestion] {
+                client.ask(question, onLine: { printer.show($0) }) { result in
+                    outcome.finish(result.map { _ in }.mapError(ToolError.init))
+                }
             }
         }
         defer { client.with { $0.close() } }
@@ -90,6 +96,9 @@ final class MonitorPrinter {
     ///   - text: The event as JSON. An event that this version cannot decode is printed as it is.
     ///   - now: The time of day, for an event without one.
     func show(_ text: String, now: Date = Date()) {
+        if let advice = try? JSONDecoder().decode(AdviceStatus.self, from: Data(text.utf8)) {
+            return say(form == .json ? Console.escaped(json: text) : "advice: \(advice.line)")
+        }
         guard var event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(text.utf8)) else {
             return say(Console.escaped(json: text))
         }

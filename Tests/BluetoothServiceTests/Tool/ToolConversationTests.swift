@@ -146,7 +146,7 @@ import Testing
         let tool = Tool(phone.system, rights)
         let all: [ToolQuestion] = [
             .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 1), .prompts, .apps,
-            .app(.resetPermission, name: "a"), .app(.revokePermission, name: "a"),
+            .app(.resetPermission, name: "a"), .app(.revokePermission, name: "a"), .advice,
         ]
         for (number, question) in all.enumerated() {
             let isRefused = tool.refusal(UInt32(number), of: question)?.code == .core(.operationNotSupported)

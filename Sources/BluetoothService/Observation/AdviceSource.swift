@@ -1,0 +1,56 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// An advice as output by tools: a line of `harald advice --json`. The names of the fields are stable. Fields without a
+/// value are omitted.
+package struct AdviceStatus: Codable, Hashable, Sendable {
+    /// The kind of the line among those of `harald monitor --json`: `advice`.
+    package var kind = "advice"
+    /// The number of the rule in Documentation/Behaviours.md, for example `12.4`.
+    package var rule: String
+    /// Whether the sign is weak, so that the app may be right.
+    package var hint: Bool
+    /// The name of the app.
+    package var app: String
+    /// The user ID of the app.
+    package var owner: UInt32
+    /// The kind of manager, `central` or `peripheral`; nil if the advice is about the app as a whole.
+    package var manager: String?
+    /// The identifier that apps know the peer by, if the advice is about one.
+    package var peer: UUID?
+    /// The first time at which the app broke the rule, on the system's clock, in seconds.
+    package var time: Double
+    /// The first thing that the app did against the rule: a clause that follows its name.
+    package var found: String
+    /// The better way, as a sentence for the app's developer.
+    package var instead: String
+    /// How often the app did it so far. A line with a higher number replaces an earlier one.
+    package var count: Int
+
+    package init(rule: String, hint: Bool, app: AppIdentity, time: Duration, found: String, instead: String, count: Int)
+    {
+        (self.rule, self.hint, self.app, self.owner) = (rule, hint, app.name, app.owner)
+        (self.time, self.found, self.instead, self.count) = (Double(time.nanoseconds) / 1e9, found, instead, count)
+    }
+
+    /// A line for the user.
+    package var line: String {
+        let often = count > 1 ? " (\(count) times)" : ""
+        return "\(rule) \(app.visible) \(found.visible)\(often). \(instead)\(hint ? " (A hint only.)" : "")"
+    }
+}
+
+/// Follows the events of a system for one stream of advice. Used on the system's loop.
+///
+/// The module AppAdvice has the implementation. The service's program passes it to ``BluetoothSystem/adviceSource``, so
+/// that apps with a service of their own do not link it.
+package protocol AdviceSource: AnyObject {
+    /// The kinds of events to follow.
+    var kinds: Observation.Kinds { get }
+    /// Takes in an event.
+    func accept(_ observation: Observation)
+    /// Returns the advice that is new, or has another count, since the last call.
+    func takeNews(at now: Instant) -> [AdviceStatus]
+}
