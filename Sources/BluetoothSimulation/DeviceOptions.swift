@@ -28,7 +28,7 @@ public struct DeviceOptions: Hashable, Sendable {
     /// The input and output that the device has for codes.
     public var pairingScreen: PairingScreen
     /// The time after which the device changes its resolvable private address (behaviours 6.17, 14.24). Nil for a
-    /// device with an address that never changes.
+    /// device with a static random address that never changes, not even when the device restarts.
     public var addressLifetime: Duration?
     /// The time for which a link stays up after the last app has cancelled its connection, 0 by default. Apple's
     /// systems wait about five seconds (behaviours 3.11, 15.14).

@@ -1,4 +1,5 @@
 import BluetoothService
+import BluetoothTypes
 import CapturePlayback
 import HCI
 import LinkLayer
@@ -18,8 +19,9 @@ final class DeviceParts {
     let apps: SimulatedInstallations
     private let socket: ControllerSocket
     private let log: PacketLog
-    /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage.
-    private let makeSystem: () -> BluetoothSystem
+    /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage. It
+    /// receives the address of the previous system.
+    private let makeSystem: (_ address: BluetoothAddress?) -> BluetoothSystem
     /// The launches that may still be running.
     private var processes: [WeakProcess] = []
     /// Where the device was before it left everybody's range.
@@ -36,14 +38,14 @@ final class DeviceParts {
         log: PacketLog,
         attention: Attention,
         apps: SimulatedInstallations,
-        makeSystem: @escaping () -> BluetoothSystem
+        makeSystem: @escaping (BluetoothAddress?) -> BluetoothSystem
     ) {
         self.socket = socket
         self.log = log
         self.attention = attention
         self.apps = apps
         self.makeSystem = makeSystem
-        system = makeSystem()
+        system = makeSystem(nil)
     }
 
     /// Connects a new system to the parts that outlast it, and starts it.
@@ -61,7 +63,7 @@ final class DeviceParts {
     /// See ``SimulatedDevice/restart(isLocked:)``.
     func restart(isLocked: Bool) {
         end()
-        system = makeSystem()
+        system = makeSystem(system.fixedAddress)
         system.isLocked = isLocked
         socket.plugIn()
         begin()

@@ -7,6 +7,7 @@ import Foundation
 import HCI
 import LinkLayer
 import Logging
+import Privacy
 import Radio
 import ServiceMessages
 
@@ -101,10 +102,13 @@ public final class SimulatedDevice: Sendable {
         _ random: RandomSource,
         _ configuration: SystemConfiguration,
         _ storage: (any BondStorage)?
-    ) -> () -> BluetoothSystem {
+    ) -> (BluetoothAddress?) -> BluetoothSystem {
         var starts: UInt64 = 0
-        return {
+        return { address in
             defer { starts += 1 }
+            var configuration = configuration
+            // An address that never changes belongs to the device, not to one of its systems.
+            if configuration.address == .staticRandom, let address { configuration.address = .fixed(address) }
             return BluetoothSystem(
                 controllers: socket.source,
                 loop: loop,

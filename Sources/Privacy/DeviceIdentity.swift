@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Bonds
 import EventLoops
 import HCI
@@ -18,6 +19,9 @@ package final class DeviceIdentity {
         self.policy = policy
         self.random = random
     }
+
+    /// The address drawn for a device without private addresses. Nil before its first use.
+    package var knownAddress: BluetoothAddress? { drawn?.address }
 
     /// Returns the identity behind the device's private addresses; nil for a device without private addresses.
     ///

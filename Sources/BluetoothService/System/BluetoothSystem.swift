@@ -69,6 +69,10 @@ package final class BluetoothSystem {
     private let random: RandomSource
     private let identity: DeviceIdentity
 
+    /// The address of a system without private addresses, for the next system of the same device. Nil before its first
+    /// use.
+    package var fixedAddress: BluetoothAddress? { identity.knownAddress }
+
     /// Creates a system on the controllers of a source, one after the other. It does nothing before ``start()``.
     ///
     /// - Parameters:

@@ -19,6 +19,21 @@ import Testing
         return try trust.app()
     }
 
+    @Test("an accessory has the same address after restarts, and after a reset to factory settings")
+    func anAccessoryKeepsItsAddress() throws {
+        let trust = TrustWorld(sensor: .accessory)
+        let first = try #require(trust.sensor.withSystem { $0.fixedAddress })
+        trust.sensor.restart()
+        trust.world.run(for: .seconds(3))
+        #expect(trust.sensor.withSystem { $0.fixedAddress } == first)
+        trust.sensor.restart()
+        trust.world.run(for: .seconds(3))
+        #expect(trust.sensor.withSystem { $0.fixedAddress } == first)
+        trust.sensor.resetToFactorySettings()
+        trust.world.run(for: .seconds(3))
+        #expect(trust.sensor.withSystem { $0.fixedAddress } == first)
+    }
+
     @Test("behaviours 2.25, 6.19, 11.3: an unbonded peer keeps its identifier and its name across a restart")
     func aStrangerKeepsItsIdentifierAndItsName() throws {
         let trust = TrustWorld()

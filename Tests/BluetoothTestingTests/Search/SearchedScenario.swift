@@ -11,8 +11,7 @@ struct SearchedPair: Sendable {
     let phone: SimulatedDevice
 
     init(in world: TestWorld) {
-        // With a private address, so that it is recognized after a restart.
-        strap = world.addDevice(named: "Strap", DeviceOptions(pairingScreen: .none))
+        strap = world.addDevice(named: "Strap", .accessory)
         phone = world.addDevice(named: "Phone", at: Position(x: 1))
         strap.person.behaves(.agrees(lookingAt: [phone]))
         phone.person.behaves(.agrees(lookingAt: [strap]))
