@@ -47,6 +47,33 @@ import Testing
         #expect(pair.central.take().isEmpty)
     }
 
+    /// Counts the misuse that a device reports from now on.
+    private static func misuse(on device: TestDevice) -> () -> Int {
+        var count = 0
+        device.system.observers.add(.misuse) { _ in count += 1 }
+        return { count }
+    }
+
+    @Test("behaviours 1.6, 10.7: a request that crosses the loss of the radio is no misuse, one before any power is")
+    func aRequestThatCrossesTheLossOfTheRadioIsNoMisuse() throws {
+        let pair = try Pair()
+        let sensor = pair.strap.manager(.peripheral)
+        let (onPhone, onStrap) = (Self.misuse(on: pair.phone), Self.misuse(on: pair.strap))
+        pair.phone.controller.transport.close()
+        pair.strap.controller.transport.close()
+        pair.world.run(.seconds(1))
+        // Those of processes that know of no power are misuse.
+        let (late, lateSensor) = (pair.phone.manager(.central), pair.strap.manager(.peripheral))
+        late.send(.startScan(ScanRequest()))
+        lateSensor.send(.startAdvertising(AdvertisingRequest(localName: "x")))
+        pair.world.run(.seconds(1))
+        #expect((onPhone(), onStrap()) == (1, 1))
+        pair.central.send(.startScan(ScanRequest()))
+        sensor.send(.startAdvertising(AdvertisingRequest(localName: "x")))
+        pair.world.run(.seconds(1))
+        #expect((onPhone(), onStrap()) == (1, 1))
+    }
+
     @Test(
         "behaviours 1.11, 1.12: turning Bluetooth off ends everything without disconnection events, and turning it on restores nothing"
     )

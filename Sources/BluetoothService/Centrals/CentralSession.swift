@@ -106,6 +106,7 @@ final class CentralSession: ManagerSession, LinkUser {
             )
         }
         switch request {
+            guard !manager.hasBeenPoweredOn else { return }
         case .startScan(let request): startScan(request)
         case .stopScan:
             manager.apply(.central(.stopScan))

@@ -32,6 +32,10 @@ final class AppManager {
     let channels: AppChannels
     /// The last state reported to the app.
     private(set) var state = ManagerState.unknown
+    /// Whether the process has been notified that the radio is on. A request that arrives without power later may have
+    /// crossed the loss of power, so it is no misuse. The app's side knows the state that the app has read, and reports
+    /// misuse of it (behaviour 1.6).
+    private(set) var hasBeenPoweredOn = false
     private var intents: IntentKeeper
     /// The requests that wait for the app's record and may change the intent.
     private var planned: [Request] = []
@@ -92,6 +96,7 @@ final class AppManager {
     func tell(_ event: Event, on loop: any EventLoop, isAwaited: Bool = false) {
         if case .stateChanged(let new) = event {
             state = new
+            if new == .poweredOn { hasBeenPoweredOn = true }
             if isBarred { forgetPeers() }
         } else if event.isOfPeer, isBarred {
             return
@@ -130,6 +135,7 @@ final class AppManager {
     private func begin(_ sink: any EventSink) {
         self.sink = sink
         isHeld = false
+        hasBeenPoweredOn = false
         mailbox = EventMailbox(sink)
     }
 

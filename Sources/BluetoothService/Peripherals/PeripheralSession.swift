@@ -143,10 +143,12 @@ final class PeripheralSession: ManagerSession, LinkServer {
             return host.observers.misuse("a peripheral manager does not support \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
-            host.observers.misuse(
-                "\(request.name) is only accepted while the manager is powered on",
-                by: manager.subject
-            )
+            if !manager.hasBeenPoweredOn {
+                host.observers.misuse(
+                    "\(request.name) is only accepted while the manager is powered on",
+                    by: manager.subject
+                )
+            }
             // The app sent the update while the radio was on, so it gets the credit back (behaviour 7.43).
             if case .updateValue = request {
                 credits.spend()
