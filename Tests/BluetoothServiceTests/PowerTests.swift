@@ -54,6 +54,39 @@ import Testing
         return { count }
     }
 
+    @Test("behaviours 1.7, 3.6: a request that crosses a disconnection is no misuse, one without a connection is")
+    func aRequestThatCrossesADisconnectionIsNoMisuse() throws {
+        let pair = try Pair()
+        let misuse = Self.misuse(on: pair.phone)
+        func sendRequests() {
+            pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
+            pair.central.send(.cancelConnection(peer: pair.peer))
+            pair.world.run(.seconds(1))
+        }
+        sendRequests()
+        #expect(misuse() == 2)
+        _ = try pair.connected()
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        pair.world.run(.seconds(10))
+        #expect(pair.phone.system.links.all.isEmpty)
+        sendRequests()
+        #expect(misuse() == 2)
+    }
+
+    @Test("behaviours 1.7, 1.11: a request that crosses a loss of power, and the return of power, is no misuse")
+    func aRequestThatCrossesALossOfPowerIsNoMisuse() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        let misuse = Self.misuse(on: pair.phone)
+        pair.phone.system.setPower(false)
+        pair.phone.system.setPower(true)
+        pair.world.run(.seconds(1))
+        #expect(pair.phone.system.links.all.isEmpty)
+        pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
+        pair.world.run(.seconds(1))
+        #expect(misuse() == 0)
+    }
+
     @Test("behaviours 1.6, 10.7: a request that crosses the loss of the radio is no misuse, one before any power is")
     func aRequestThatCrossesTheLossOfTheRadioIsNoMisuse() throws {
         let pair = try Pair()

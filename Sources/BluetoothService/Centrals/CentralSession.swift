@@ -37,6 +37,11 @@ final class CentralSession: ManagerSession, LinkUser {
     private var presenceTimer: ScheduledTask?
     private var uses: [UUID: Use] = [:]
     private var watch: ConnectionWatch?
+    /// The peripherals whose connections ended last without a request of the app. Requests to them may have crossed the
+    /// event.
+    private var lost: [UUID] = []
+    /// The maximum number of peripherals in ``lost`` (AB-G05).
+    private static let maximumLost = 16
 
     init(_ key: ManagerKey, of manager: AppManager, host: any CentralHost) {
         self.key = key
@@ -62,6 +67,7 @@ final class CentralSession: ManagerSession, LinkUser {
     /// 1.12).
     func stateChanged(to state: ManagerState) {
         if state != .poweredOn {
+            for peer in peersInUse { noteLoss(of: peer) }
             dropAll()
             manager.stopIntent()
             // The app has lost access to a radio that other apps still use (behaviour 1.18).
@@ -100,13 +106,13 @@ final class CentralSession: ManagerSession, LinkUser {
         }
         guard state == .poweredOn else {
             // Behaviours 1.6 and 1.15.
+            guard !manager.hasBeenPoweredOn else { return }
             return host.observers.misuse(
                 "\(request.name) is only accepted while the manager is powered on",
                 by: manager.subject
             )
         }
         switch request {
-            guard !manager.hasBeenPoweredOn else { return }
         case .startScan(let request): startScan(request)
         case .stopScan:
             manager.apply(.central(.stopScan))
@@ -131,6 +137,9 @@ final class CentralSession: ManagerSession, LinkUser {
     private func handle(_ request: LinkRequest, number: UInt32, of peer: UUID) {
         // Behaviour 1.7.
         guard case .connected(let link, let user) = uses[peer] else {
+            // The app may not have read the disconnection yet, for example when it is restored to the state before it
+            // (behaviour 10.7). The disconnection answers the request.
+            guard !lost.contains(peer) else { return }
             return host.observers.misuse(
                 "\(request.name) requires a connected peripheral, and \(peer) is not connected",
                 by: manager.subject
@@ -341,6 +350,7 @@ extension CentralSession {
     func linkIsGone(_ link: PeerLink, _ user: Attachment, _ error: ServiceError) {
         let peer = link.peer
         guard case .connected(_, let current) = uses[peer], current === user else { return }
+        noteLoss(of: peer)
         let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false
         if isReconnecting {
             uses[peer] = .connecting
@@ -357,11 +367,19 @@ extension CentralSession {
         if isReconnecting { host.links.connectionWanted(to: peer) }
     }
 
+    private func noteLoss(of peer: UUID) {
+        guard case .connected = uses[peer] else { return }
+        lost.removeAll { $0 == peer }
+        lost.append(peer)
+        if lost.count > Self.maximumLost { lost.removeFirst() }
+    }
+
     /// Cancels the connection to `peer`. The manager always gets its disconnection event, at once and without an error
     /// (behaviours 3.6, 3.7).
     private func cancel(_ peer: UUID) {
         withdraw(peer)
         guard uses[peer] != nil else {
+            guard !lost.contains(peer) else { return }
             return host.observers.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
         }
         drop(peer)

@@ -139,10 +139,7 @@ final class CarefulCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDe
         }
         guard let sensor else { return central.scanForPeripherals(withServices: [CountingSensor.service]) }
         guard sensor.state == .connected else { return central.connect(sensor) }
-        // A restored connection may have ended meanwhile; then the event for that comes now.
-        queue.asyncAfter(deadline: .now() + 1) {
-            if sensor.state == .connected { self.explore(sensor) }
-        }
+        explore(sensor)
     }
 
     func centralManager(
