@@ -21,6 +21,7 @@ class SearchTests(unittest.TestCase):
         self.assertEqual(found["HARALD_SEARCH_SHARD"], "3/20")
         self.assertEqual(found["HARALD_SEARCH_JSON"], "report.json")
         self.assertNotIn("HARALD_SEARCH_STEPS", found)
+        self.assertEqual(found["HARALD_SEARCH_LIMIT"], "300")
         self.assertNotIn("HARALD_SEARCH_STATE", found)
 
     def test_the_state_file_is_absolute(self):

@@ -7,6 +7,7 @@ struct SearchOptions: Sendable {
         case seeds = "HARALD_SEARCH_SEEDS"
         case steps = "HARALD_SEARCH_STEPS"
         case seconds = "HARALD_SEARCH_SECONDS"
+        case limit = "HARALD_SEARCH_LIMIT"
         case shard = "HARALD_SEARCH_SHARD"
         case workers = "HARALD_SEARCH_WORKERS"
         case state = "HARALD_SEARCH_STATE"
@@ -34,6 +35,8 @@ struct SearchOptions: Sendable {
     var steps: Int
     /// The time of the machine after which no new world is begun.
     var budget: Duration?
+    /// The time of the machine after which the process of a world is ended.
+    var limit: Duration?
     var shard = Shard()
     /// The number of processes; 0 to run all worlds in this one.
     var workers = max(1, ProcessInfo.processInfo.activeProcessorCount)
@@ -61,7 +64,8 @@ struct SearchOptions: Sendable {
         switch variable {
         case .seeds: return set(&seeds, Self.range(text))
         case .steps: return set(&steps, Int(text).flatMap { $0 >= 0 ? $0 : nil })
-        case .seconds: return set(&budget, Int(text).flatMap { $0 > 0 ? .seconds($0) : nil })
+        case .seconds: return set(&budget, Self.seconds(text))
+        case .limit: return set(&limit, Self.seconds(text))
         case .shard: return set(&shard, Shard(text))
         case .workers: return set(&workers, Int(text).flatMap { (0...1_024).contains($0) ? $0 : nil })
         case .state: state = URL(filePath: text)
@@ -75,6 +79,10 @@ struct SearchOptions: Sendable {
         guard let value else { return false }
         property = value
         return true
+    }
+
+    private static func seconds(_ text: String) -> Duration? {
+        Int(text).flatMap { $0 > 0 ? .seconds($0) : nil }
     }
 
     private static func range(_ text: String) -> ClosedRange<UInt64>? {

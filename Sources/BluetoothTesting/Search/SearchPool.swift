@@ -7,10 +7,12 @@ actor SearchPool {
     private let setup: SearchRun.Setup
     /// The number of processes; 0 to run worlds here.
     private let size: Int
+    /// The time of the machine after which a process is ended.
+    private let limit: Duration?
     private var idle: [SearchProcess] = []
 
-    init(_ world: TestWorld, _ setup: @escaping SearchRun.Setup, size: Int) {
-        (self.world, self.setup, self.size) = (world, setup, size)
+    init(_ world: TestWorld, _ setup: @escaping SearchRun.Setup, size: Int, limit: Duration?) {
+        (self.world, self.setup, self.size, self.limit) = (world, setup, size, limit)
     }
 
     /// The number of worlds that can run at once.
@@ -24,7 +26,7 @@ actor SearchPool {
             return SearchOutcome(steps: steps.all, faults: faults)
         }
         let process = try idle.popLast() ?? SearchProcess(world.rerun)
-        let (outcome, isAlive) = try await process.run(request)
+        let (outcome, isAlive) = try await process.run(request, within: limit)
         if isAlive { idle.append(process) }
         return outcome
     }

@@ -13,6 +13,10 @@ final class SearchProcess: Sendable {
     private let input: FileHandle
     private let reader: LineReader
     private let queue = DispatchQueue(label: "a process of a search")
+    /// Whether the process was ended because a world took too long.
+    private let isLate = Atomic(false)
+
+    private static let alarms = DispatchQueue(label: "the limits of a search")
 
     init(_ arguments: [String]) throws {
         let process = Process()
@@ -33,13 +37,36 @@ final class SearchProcess: Sendable {
         reader = LineReader(output.fileHandleForReading)
     }
 
-    /// Runs one world. Nil if the process has ended; then ``end`` says how.
-    func run(_ request: SearchRequest) async throws -> (outcome: SearchOutcome, isAlive: Bool) {
+    /// Runs one world.
+    ///
+    /// - Parameters:
+    ///   - request: The world.
+    ///   - limit: The time of the machine after which the process is ended.
+    /// - Returns: The outcome, and whether the process can run another world.
+    func run(
+        _ request: SearchRequest,
+        within limit: Duration?
+    ) async throws -> (outcome: SearchOutcome, isAlive: Bool) {
         let line = try JSONEncoder().encode(request) + Data("\n".utf8)
         try input.write(contentsOf: line)
         return await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: read(request)) }
+            queue.async { [self] in continuation.resume(returning: read(request, within: limit)) }
         }
+    }
+
+    private func read(
+        _ request: SearchRequest,
+        within limit: Duration?
+    ) -> (outcome: SearchOutcome, isAlive: Bool) {
+        let alarm = DispatchWorkItem { [self] in
+            isLate.store(true, ordering: .sequentiallyConsistent)
+            kill()
+        }
+        defer { alarm.cancel() }
+        if let limit { Self.alarms.asyncAfter(deadline: .now() + limit / .seconds(1), execute: alarm) }
+        let (outcome, isAlive) = read(request)
+        guard let limit, isLate.load(ordering: .sequentiallyConsistent) else { return (outcome, isAlive) }
+        return (SearchOutcome(steps: outcome.steps, faults: [.endless(limit)]), false)
     }
 
     private func read(_ request: SearchRequest) -> (outcome: SearchOutcome, isAlive: Bool) {
@@ -70,8 +97,7 @@ final class SearchProcess: Sendable {
         _ = process.end
     }
 
-    /// Ends the process at once.
-    func kill() { process.kill() }
+    private func kill() { process.kill() }
 }
 
 /// A process that several threads use.
@@ -91,7 +117,7 @@ private final class LockedProcess: Sendable {
         }
     }
 
-    func kill() { process.withLock { $0.terminate() } }
+    func kill() { process.withLock { _ = Foundation.kill($0.processIdentifier, SIGKILL) } }
 }
 
 /// Reads lines from a pipe.

@@ -10,6 +10,16 @@ struct SearchFault: Hashable, Codable, Sendable {
     let text: String
     /// The time of the world.
     var time = ""
+
+    private static let end = "the world ends"
+
+    /// The fault of a world whose process was ended.
+    static func endless(_ limit: Duration) -> SearchFault {
+        SearchFault(check: end, text: "its process was ended after \(WorldTime.words(limit)) of the machine's time")
+    }
+
+    /// Whether the world did not end in time. Running it again would take as long.
+    var isEndless: Bool { check == Self.end }
 }
 
 /// One world of a search: the scenario with one seed and a list of steps.

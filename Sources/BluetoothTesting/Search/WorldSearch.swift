@@ -13,9 +13,9 @@ extension TestWorld {
     /// search has to be its only one.
     ///
     /// The environment overrides the settings: `HARALD_SEARCH_SEEDS=1-1000`, `HARALD_SEARCH_STEPS`,
-    /// `HARALD_SEARCH_SECONDS`, `HARALD_SEARCH_WORKERS` (0 for no other processes), `HARALD_SEARCH_SHARD=3/20`,
-    /// `HARALD_SEARCH_STATE=FILE` to continue from, `HARALD_SEARCH_JSON=FILE` for a report, and
-    /// `HARALD_SEARCH_PROGRESS=1`.
+    /// `HARALD_SEARCH_SECONDS`, `HARALD_SEARCH_WORKERS` (0 for no other processes), `HARALD_SEARCH_LIMIT=300` for the
+    /// seconds after which a process is ended, `HARALD_SEARCH_SHARD=3/20`, `HARALD_SEARCH_STATE=FILE` to continue from,
+    /// `HARALD_SEARCH_JSON=FILE` for a report, and `HARALD_SEARCH_PROGRESS=1`.
     ///
     /// - Parameters:
     ///   - seeds: The seeds of the worlds.
@@ -75,7 +75,7 @@ extension SearchFault {
 }
 
 /// A search: worlds by seed, then the reduction of the first failure.
-private struct WorldSearch {
+struct WorldSearch {
     /// The time between two lines of progress.
     private static let progressInterval = Duration.seconds(5)
 
@@ -86,7 +86,7 @@ private struct WorldSearch {
 
     init(_ world: TestWorld, _ options: SearchOptions, _ setup: @escaping SearchRun.Setup) throws {
         (self.world, self.options) = (world, options)
-        pool = SearchPool(world, setup, size: options.workers)
+        pool = SearchPool(world, setup, size: options.workers, limit: options.limit)
         state = try SearchState(options.state, test: world.name, steps: options.steps)
     }
 
@@ -95,12 +95,13 @@ private struct WorldSearch {
         let seeds = options.chosen
         var findings = state.findings
         var done = state.done.intersection(seeds)
-        if findings.isEmpty {
-            let failure = try await search(seeds, &done)
-            if let failure {
+        // The search ends with its first failure, but worlds that take too long need not have the same cause.
+        if findings.allSatisfy(\.fault.isEndless) {
+            let failures = try await search(seeds, &done)
+            for failure in failures {
                 let finding = try await reduced(failure)
                 state.add(finding)
-                findings = [finding]
+                findings.append(finding)
             }
         }
         var texts: [String] = []
@@ -113,10 +114,14 @@ private struct WorldSearch {
     private struct Failure {
         let seed: UInt64
         let outcome: SearchOutcome
+
+        /// The first fault, of a world that has one.
+        var fault: SearchFault { outcome.faults[0] }
+        var isEndless: Bool { outcome.faults.first?.isEndless == true }
     }
 
-    /// Runs worlds until one fails.
-    private func search(_ seeds: [UInt64], _ done: inout Set<UInt64>) async throws -> Failure? {
+    /// Runs worlds until one fails. Returns those that took too long as well.
+    private func search(_ seeds: [UInt64], _ done: inout Set<UInt64>) async throws -> [Failure] {
         var left = seeds.filter { !done.contains($0) }.makeIterator()
         let clock = ContinuousClock()
         let (start, count) = (clock.now, options.steps)
@@ -130,17 +135,22 @@ private struct WorldSearch {
                 }
             }
             for _ in 0..<pool.width { begin() }
-            var failure: Failure?
+            var (endless, failure): ([Failure], Failure?) = ([], nil)
             while let ended = try await group.next() {
                 done.insert(ended.seed)
                 state.add(seed: ended.seed)
-                if !ended.outcome.faults.isEmpty, failure == nil { failure = ended }
+                if ended.isEndless {
+                    endless.append(ended)
+                    note("seed \(ended.seed): \(ended.fault.line)")
+                } else if !ended.outcome.faults.isEmpty, failure == nil {
+                    failure = ended
+                }
                 if failure == nil { begin() }
                 guard options.showsProgress, clock.now - shown > Self.progressInterval else { continue }
                 shown = clock.now
                 note("\(done.count) of \(seeds.count) worlds in \(Int((shown - start) / .seconds(1))) s")
             }
-            return failure
+            return endless + [failure].compactMap(\.self)
         }
     }
 
@@ -150,7 +160,10 @@ private struct WorldSearch {
 
     /// Reduces the steps of a failure.
     private func reduced(_ failure: Failure) async throws -> SearchFinding {
-        let (steps, fault) = (failure.outcome.steps, failure.outcome.faults[0])
+        let (steps, fault) = (failure.outcome.steps, failure.fault)
+        if fault.isEndless {
+            return SearchFinding(seed: failure.seed, fault: fault, steps: steps, drawn: steps.count)
+        }
         if options.showsProgress {
             note("seed \(failure.seed) fails (\(fault.check)); its \(steps.count) steps are reduced")
         }
@@ -177,11 +190,7 @@ private struct WorldSearch {
     // MARK: Reports
 
     private func text(of finding: SearchFinding) async throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(path: "harald-\(UUID().uuidString).txt")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let request = SearchRequest(seed: finding.seed, count: 0, steps: finding.steps, story: file.path)
-        _ = try await pool.run(request)
-        let story = (try? String(contentsOf: file, encoding: .utf8)) ?? "there is none"
+        let story = finding.fault.isEndless ? "there is none" : try await story(of: finding)
         let count = "\(finding.steps.count) of \(finding.drawn) steps are enough"
         return """
             seed \(finding.seed): \(finding.fault.line); \(count)
@@ -192,6 +201,14 @@ private struct WorldSearch {
             the end of its story:
             \(story)
             """
+    }
+
+    private func story(of finding: SearchFinding) async throws -> String {
+        let file = FileManager.default.temporaryDirectory.appending(path: "harald-\(UUID().uuidString).txt")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let request = SearchRequest(seed: finding.seed, count: 0, steps: finding.steps, story: file.path)
+        _ = try await pool.run(request)
+        return (try? String(contentsOf: file, encoding: .utf8)) ?? "there is none"
     }
 
     private func writeReport(_ findings: [SearchFinding], worlds: Int, of count: Int) throws {

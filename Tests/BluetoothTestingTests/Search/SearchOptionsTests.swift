@@ -14,11 +14,12 @@ import Testing
     func theEnvironmentCounts() throws {
         let options = try Self.adopted([
             "HARALD_SEARCH_SEEDS": "5-9", "HARALD_SEARCH_STEPS": "3", "HARALD_SEARCH_SECONDS": "60",
-            "HARALD_SEARCH_WORKERS": "0", "HARALD_SEARCH_STATE": "/tmp/state",
+            "HARALD_SEARCH_LIMIT": "300", "HARALD_SEARCH_WORKERS": "0", "HARALD_SEARCH_STATE": "/tmp/state",
         ])
         #expect(options.seeds == 5...9)
         #expect(options.steps == 3)
         #expect(options.budget == .seconds(60))
+        #expect(options.limit == .seconds(300))
         #expect(options.workers == 0)
         #expect(options.state?.path == "/tmp/state")
     }

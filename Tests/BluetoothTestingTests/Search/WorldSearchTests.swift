@@ -43,6 +43,20 @@ import VirtualAppTime
         #expect(text.contains("2 of 20 steps are enough"))
     }
 
+    @Test("worlds that do not end are given up one by one, with their seeds", .world)
+    func anEndlessWorld() async throws {
+        let scenario = Self.scenario { _ in while true { sleep(1_000) } }
+        if SearchWorker.isWorker { return await SearchWorker.serve(world, scenario) }
+        var options = SearchOptions(seeds: 1...2, steps: 5, budget: nil)
+        (options.workers, options.limit) = (1, .seconds(1))
+        let found = try await WorldSearch(world, options, scenario).run()
+        #expect(found.count == 2)
+        for (seed, text) in zip(1...2, found) {
+            let line = "seed \(seed): the world ends: its process was ended after 1 s of the machine's time"
+            #expect(text.hasPrefix(line))
+        }
+    }
+
     @Test("a list of steps is replayed, with the story of its world", .gathers(Self.isReplayed), .world)
     func aReplay() async {
         let scenario = Self.scenario { #expect($0 < 2) }
@@ -89,7 +103,7 @@ import VirtualAppTime
     }
 
     /// A phone, and a step that counts its calls.
-    private static func scenario(
+    static func scenario(
         _ check: @escaping @Sendable (Int) -> Void
     ) -> @Sendable (TestWorld) async -> Scenario {
         { world in
