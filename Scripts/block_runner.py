@@ -1,5 +1,6 @@
 """Compiles and runs the blocks of documents against the modules and the tool in .build/debug. See blocks.py."""
 import difflib
+import json
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import blocks
 import command_lines
+import recipes
 from blocks import Block
 
 BUILD = Path(".build/debug")
@@ -51,6 +53,7 @@ def run(chosen: list[Block], document: str) -> list[str]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found += [line for lines in pool.map(lambda job: job(), jobs) for line in lines]
     found += outputs(chosen)
+    found += [line for block in chosen if block.kind == "recipe" for line in recipe(block)]
     count = sum(block.kind != "not checked" for block in chosen)
     print(f"blocks: {count} blocks, {len(jobs)} compilations, {time.monotonic() - begin:.0f} s", file=sys.stderr)
     return found
@@ -185,11 +188,17 @@ def outputs(chosen: list[Block]) -> list[str]:
     return found
 
 
-def run_script(name: str, script: str) -> tuple[str, int]:
+def make_swift() -> Path:
+    """Makes the command that takes the place of swift, and returns its folder."""
     binaries = (WORK / "bin").resolve()
     swift = binaries / "swift"
     swift.write_text(SWIFT.format(bin=binaries))
     swift.chmod(0o755)
+    return binaries
+
+
+def run_script(name: str, script: str) -> tuple[str, int]:
+    binaries = make_swift()
     folder = WORK / "run" / re.sub(r"\W+", "-", name)
     folder.mkdir(parents=True, exist_ok=True)
     runtime = folder / "runtime"
@@ -209,6 +218,31 @@ def run_script(name: str, script: str) -> tuple[str, int]:
         except ProcessLookupError:
             pass
     return (folder / "output").read_text(), status
+
+
+def recipe(block: Block) -> list[str]:
+    """Runs the first, the second and the last part of a recipe with one seed each, and checks their reports."""
+    make_swift()
+    parts = recipes.parts(block.text)
+    chosen = parts if len(parts) < 3 else [*parts[:2], parts[-1]]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [f"{block.place}: part {part.number}: {fault}"
+                for part, fault in zip(chosen, pool.map(lambda part: run_part(part, block), chosen)) if fault]
+
+
+def run_part(part: recipes.Part, block: Block) -> str | None:
+    binaries = (WORK / "bin").resolve()
+    folder = WORK / "run" / f"recipe-{block.line}-{part.number}"
+    folder.mkdir(parents=True)
+    here = part.here(f"{binaries}/tests-{block.name}")
+    report = folder / "report.json"
+    environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}", BLOCKS_TESTS=block.name,
+                       HARALD_SEARCH_WORKERS="1", HARALD_SEARCH_JSON=str(report.resolve()), **here.environment)
+    ended = subprocess.run(here.command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS,
+                           check=False)
+    if ended.returncode:
+        return f"it ended with {ended.returncode}:\n{(ended.stdout + ended.stderr)[-2000:]}"
+    return part.fault(json.loads(report.read_text())) if report.exists() else "it searched nothing"
 
 
 def comparable(line: str, kind: str) -> str:

@@ -16,6 +16,8 @@ Each block has a language. An HTML comment in the line above the block says more
     <!-- block: script NAME -->          sh: commands that are run, not only checked; `swift` runs the blocks above
     <!-- block: output of NAME -->       text: the output of a script, or of a command that begins with harald
     <!-- block: shape of NAME -->        text: the same, but numbers and addresses vary
+    <!-- block: recipe NAME -->          yaml: a workflow of GitHub or a Job of Kubernetes that spreads a search in the
+                                         tests NAME; some of its parts are run, with one seed each
     <!-- block: not checked: REASON -->  neither compiled nor run
 
 Without a comment a swift block is a whole file of a library, and a sh block is parsed: its options are compared with
@@ -33,18 +35,20 @@ import sys
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
+import recipes
+
 PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/*/*.docc/*.md"]
 PREAMBLES = Path("Scripts/preambles")
-LANGUAGES = {"swift", "sh", "text", "mermaid", "json", "xml", "ini", "python", "dockerfile"}
+LANGUAGES = {"swift", "sh", "text", "mermaid", "json", "xml", "ini", "python", "dockerfile", "yaml"}
 # Comments and the languages that they belong to.
 KINDS = {
     "program": "swift", "tests": "swift", "manifest": "swift", "in": "swift", "script": "sh", "output": "text",
-    "shape": "text", "not checked": None,
+    "shape": "text", "recipe": "yaml", "not checked": None,
 }
 NAMELESS = {"manifest"}
 FENCE = re.compile(r"^(\s*)```(.*)$")
 COMMENT = re.compile(r"^\s*<!-- block: (.*?) -->$")
-NOTE = re.compile(r"^(not checked|program|tests|manifest|in|script|output|shape)(?: of)?:?(?: (.+))?$")
+NOTE = re.compile(r"^(not checked|program|tests|manifest|in|script|output|shape|recipe)(?: of)?:?(?: (.+))?$")
 OMITTED = "…"
 # Commands may only name scripts of the repository that exist.
 OWN = re.compile(r"^(?:Scripts|Interop|Fuzzing|Mutation|Benchmarks|Races|Compatibility|\.ci)/[\w./-]+$")
@@ -149,6 +153,10 @@ def syntax(block: Block) -> str | None:
                 plistlib.loads(block.text.encode())
             case "ini":
                 configparser.RawConfigParser(strict=False).read_string(block.text)
+            case "yaml" if block.kind == "recipe":
+                recipes.parts(block.text)
+            case "yaml":
+                recipes.parsed(block.text)
             case "python":
                 ast.parse(block.text)
             case "sh":
@@ -211,7 +219,12 @@ def main() -> int:
     found = check()
     if options.run is not None and not found:
         import block_runner
-        found = block_runner.run([each for each in all_blocks().blocks if options.run in ("", each.path)], options.run)
+        every = all_blocks().blocks
+        chosen = [each for each in every if options.run in ("", each.path)]
+        # The tests of a recipe may be those of another document.
+        needed = {each.name for each in chosen if each.kind == "recipe"}
+        chosen += [each for each in every if each.kind == "tests" and each.name in needed and each not in chosen]
+        found = block_runner.run(chosen, options.run)
     for line in found:
         print(line)
     return bool(found)

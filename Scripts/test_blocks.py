@@ -8,6 +8,7 @@ from pathlib import Path
 import block_runner
 import blocks
 import command_lines
+import recipes
 from blocks import Block
 
 HELP = {"kind": "flag", "names": [{"kind": "long", "name": "help"}, {"kind": "short", "name": "h"}], "isOptional": True}
@@ -105,6 +106,72 @@ class Commands(unittest.TestCase):
             found = self.faults(line)
             self.assertEqual(len(found), 1, line)
             self.assertIn(fault, found[0])
+
+
+WORKFLOW = """
+jobs:
+  search:
+    strategy: {fail-fast: false, matrix: {part: [1, 2, 3]}}
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: swift test --filter search
+        env: {HARALD_SEARCH_SEEDS: 1-8000, HARALD_SEARCH_SHARD: "${{ matrix.part }}/3"}
+"""
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: search}
+spec:
+  completions: 2
+  completionMode: Indexed
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: search
+          image: tests
+          command: [sh, -c]
+          args: ["HARALD_SEARCH_SHARD=$((JOB_COMPLETION_INDEX + 1))/2 HARALD_SEARCH_SEEDS=1-900 /tests/A.xctest --filter a"]
+"""
+
+
+class Recipes(unittest.TestCase):
+    def test_a_matrix(self) -> None:
+        parts = recipes.parts(WORKFLOW)
+        self.assertEqual([part.number for part in parts], [1, 2, 3])
+        self.assertEqual(parts[1].here("x").environment,
+                         {"HARALD_SEARCH_SEEDS": "1-3", "HARALD_SEARCH_SHARD": "2/3"})
+        self.assertEqual(parts[1].command, ["sh", "-e", "-c", "swift test --filter search"])
+
+    def test_a_job(self) -> None:
+        part = recipes.parts(JOB)[1].here("/bin/tests")
+        self.assertEqual(part.environment, {"JOB_COMPLETION_INDEX": "1"})
+        text = "HARALD_SEARCH_SHARD=$((JOB_COMPLETION_INDEX + 1))/2 HARALD_SEARCH_SEEDS=1-2 /bin/tests --filter a"
+        self.assertEqual(part.command, ["sh", "-c", text])
+
+    def test_wrong_shapes(self) -> None:
+        for text, old, new, fault in [
+            (WORKFLOW, "fail-fast: false", "fail-fast: true", "fail-fast"),
+            (WORKFLOW, "[1, 2, 3]", "[0, 1, 2]", "part does not count"),
+            (WORKFLOW, "matrix.part", "matrix.shard", "is unknown"),
+            (WORKFLOW, "runs-on", "run-on", "lacks runs-on"),
+            (JOB, "Indexed", "NonIndexed", "no index"),
+            (JOB, "completions: 2", "completions: 2\n  maxFailedIndexes: 1", "needs backoffLimitPerIndex"),
+            (JOB, "restartPolicy: Never", "restartPolicy: Always", "needs restartPolicy"),
+            (JOB, "batch/v1", "v1", "batch/v1"),
+            (JOB, "          image: tests\n", "", "lacks image"),
+            (JOB, "{name: search}", "{name: search", "does not parse"),
+        ]:
+            with self.assertRaisesRegex(recipes.RecipeError, fault):
+                recipes.parts(text.replace(old, new))
+
+    def test_reports(self) -> None:
+        part = recipes.parts(WORKFLOW)[1]
+        report = {"shard": "2/3", "seeds": [1, 3], "worlds": 1, "isComplete": True, "found": []}
+        self.assertIsNone(part.fault(report))
+        self.assertIn("'shard': '1/1'", part.fault(report | {"shard": "1/1"}) or "")
+        self.assertIn("'worlds': 0", part.fault(report | {"worlds": 0}) or "")
 
 
 class Outputs(unittest.TestCase):
