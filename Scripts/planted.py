@@ -1,4 +1,10 @@
-"""Faults that the search has to find: each is a small change of one source file."""
+"""Faults that the search has to find: each is a small change of one source file.
+
+All are planted at once, so that one build has them. The environment variable HARALD_PLANTED_FAULT chooses the one that a
+process has, by its number.
+"""
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -6,54 +12,77 @@ class Plant(NamedTuple):
     name: str
     path: str
     old: str
+    # With IS_PLANTED in place of the condition that the process has this fault.
     new: str
+    # An expression for the finding that proves the fault: the check, a colon, and the text. The search may also come
+    # across other faults of Harald, and they prove nothing.
+    proof: str
 
+
+VARIABLE = "HARALD_PLANTED_FAULT"
+CHOICE = f"""
+import Glibc
+private let plantedFault = getenv("{VARIABLE}").map {{ atoi($0) }} ?? 0
+"""
 
 PLANTS = [
     Plant(
-        "lost wake-up: values do not wake a suspended app",
-        "Sources/BluetoothService/Lifecycle/BackgroundRules.swift",
-        "        case .channel(_, .room): false\n        case .stateChanged, .central, .peripheral, .channel: true",
-        "        case .channel(_, .room), .central(.peer(_, .valueNotified)): false\n"
-        "        case .stateChanged, .central, .peripheral, .channel: true",
+        "lost wake-up: values do not wake an app that was in front three times",
+        "Sources/BluetoothService/Managers/AppLife.swift",
+        "        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }\n",
+        "        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }\n"
+        "        if IS_PLANTED, lastInFront > 2, case .central(.peer(_, .valueNotified)) = event { return }\n",
+        "a value wakes the app: it does not",
     ),
     Plant(
         "a subscription is not restored: a new process is told of no subscribers",
         "Sources/BluetoothService/Peripherals/PeripheralSession.swift",
         "subscriptions: Array(subscriptions.prefix(ServiceLimits.restoredSubscriptions))",
-        "subscriptions: Array(subscriptions.prefix(0))",
+        "subscriptions: Array(subscriptions.prefix(IS_PLANTED ? 0 : ServiceLimits.restoredSubscriptions))",
+        r"subscriptions: .*, which have 0 subscribers",
     ),
     Plant(
-        "swapped key: the identity key of a peer is taken for one's own",
+        "swapped key: a peripheral takes its own identity key for that of the central",
         "Sources/SMP/Pairing/KeyDistribution.swift",
         "received.identity = .init(key: packet.key, address: .none)",
-        "received.identity = .init(key: own.key, address: .none)",
+        "received.identity = .init(key: IS_PLANTED && role == .responder ? own.key : packet.key, address: .none)",
+        "connected, subscribed and paired: not .* after all faults had ended",
     ),
     Plant(
         "credit leak: of nine and more credits, one does not come back",
         "Sources/BluetoothService/Managers/CreditBatch.swift",
         "let taken = (count: due, isAwaited: spent >= limit)",
-        "let taken = (count: due > 8 ? due - 1 : due, isAwaited: spent >= limit)",
+        "let taken = (count: IS_PLANTED && due > 8 ? due - 1 : due, isAwaited: spent >= limit)",
+        r"credits: .* has not got back \d+ credits",
     ),
     Plant(
-        "a call without an answer: a refused subscription is not reported",
-        "Sources/BluetoothService/Links/PeerLink+Attributes.swift",
-        "        if subscriptions[handle] != nil, !isOver { subscription(handle, .written(result)) }",
-        "        if case .failure = result { return }\n"
-        "        if subscriptions[handle] != nil, !isOver { subscription(handle, .written(result)) }",
+        "a call without an answer: reads from a peer that was lost once",
+        "Sources/BluetoothService/Centrals/CentralSession.swift",
+        "        case .readCharacteristic(let characteristic): link.read(characteristic, for: asker)\n",
+        "        case .readCharacteristic(let characteristic):\n"
+        "            if IS_PLANTED, lost.contains(link.peer) { return }\n"
+        "            link.read(characteristic, for: asker)\n",
+        "an answer to each call: .* has waited for the answer to \"readCharacteristic\"",
     ),
     Plant(
-        "a repeated event: the first event that waits for a new process is delivered twice",
-        "Sources/BluetoothService/Managers/EventMailbox.swift",
-        "        lost = 0\n        handOver(on: loop)",
-        "        lost = 0\n        if let first = queue.first(where: { !$0.isState }) { sink.accept(first, on: loop) }\n"
-        "        handOver(on: loop)",
+        "a repeated event: the first value that waits for an app that was in front three times is delivered twice",
+        "Sources/BluetoothService/Managers/AppManager.swift",
+        "        isHeld = false\n        return sink.map",
+        "        isHeld = false\n"
+        "        let values = mailbox.waiting.filter {\n"
+        "            if case .central(.peer(_, .valueNotified)) = $0 { true } else { false }\n"
+        "        }\n"
+        "        if IS_PLANTED, life.lastInFront > 2, let first = values.first { sink?.accept(first, on: loop) }\n"
+        "        return sink.map",
+        r"values arrive in order, once: (\d+) arrived after \1\b",
     ),
     Plant(
-        "a link is left over: its last app does not let go of it",
+        "a link is left over: the last app lets go of no second link to the same peer",
         "Sources/BluetoothService/Centrals/CentralSession.swift",
         "            manager.channels.disconnect(from: peer)\n            link.detach(user)",
-        "            manager.channels.disconnect(from: peer)\n            _ = (link, user)",
+        "            manager.channels.disconnect(from: peer)\n"
+        "            if !IS_PLANTED || !lost.contains(peer) { link.detach(user) }",
+        r"nothing left over: .*: \d+ links",
     ),
     Plant(
         "a trap: a link that ends in the background",
@@ -61,26 +90,44 @@ PLANTS = [
         "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
         "        if isReconnecting {",
         "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
-        "        precondition(manager.life.rules.scansAfresh)\n        if isReconnecting {",
+        "        precondition(!IS_PLANTED || manager.life.rules.scansAfresh)\n        if isReconnecting {",
+        r"the process survives: it was ended by signal \d+\n.*CentralSession\.swift:\d+: Precondition failed",
     ),
     Plant(
         "a time-out that does nothing: a request that is never answered",
         "Sources/ATT/ATTBearer.swift",
         "deadline <= loop.now { return close(.requestTimeout) }",
-        "deadline <= loop.now { return }",
+        "deadline <= loop.now { return IS_PLANTED ? () : close(.requestTimeout) }",
+        "connected, subscribed and paired: not .* after all faults had ended|an answer to each call: ",
     ),
     Plant(
         "wrong order: values that wait overtake each other",
         "Sources/BluetoothService/Peripherals/PeripheralSession.swift",
         "        updates.append(Update(handle: handle, value: value, centrals: centrals))",
         "        let update = Update(handle: handle, value: value, centrals: centrals)\n"
-        "        updates.insert(update, at: max(0, updates.count - 2))",
+        "        updates.insert(update, at: IS_PLANTED ? max(0, updates.count - 2) : updates.count)",
+        r"values arrive in order, once: \d+ arrived after \d+",
     ),
 ]
 
 
-def plant(source: str, fault: Plant) -> str:
+def plant(source: str, number: int, fault: Plant) -> str:
     """Returns the source with a fault; fails unless there is exactly one place for it."""
     if source.count(fault.old) != 1:
         raise ValueError(f"{fault.path} has {source.count(fault.old)} places for \"{fault.name}\"")
-    return source.replace(fault.old, fault.new)
+    choice = "" if CHOICE in source else CHOICE
+    return source.replace(fault.old, fault.new.replace("IS_PLANTED", f"(plantedFault == {number})")) + choice
+
+
+def planted(root: Path) -> dict[Path, str]:
+    """The files that have faults when all are planted, with their texts."""
+    texts: dict[Path, str] = {}
+    for number, fault in enumerate(PLANTS, 1):
+        path = root / fault.path
+        texts[path] = plant(texts.get(path) or path.read_text(), number, fault)
+    return texts
+
+
+def proves(found: dict, fault: Plant) -> bool:
+    """Whether a finding in the report of a search is the one that the fault causes."""
+    return re.search(fault.proof, f"{found['check']}: {found['text']}") is not None

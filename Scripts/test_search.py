@@ -5,9 +5,10 @@ import sys
 import unittest
 from pathlib import Path
 
-from planted import PLANTS, Plant, plant
+from planted import PLANTS, Plant, plant, planted, proves
 
-LOADER = importlib.machinery.SourceFileLoader("search", str(Path(__file__).resolve().parent / "search"))
+ROOT = Path(__file__).resolve().parent.parent
+LOADER = importlib.machinery.SourceFileLoader("search", str(ROOT / "Scripts" / "search"))
 SPEC = importlib.util.spec_from_loader("search", LOADER)
 search = importlib.util.module_from_spec(SPEC)
 LOADER.exec_module(search)
@@ -20,8 +21,8 @@ class SearchTests(unittest.TestCase):
         self.assertEqual(found["HARALD_SEARCH_SEEDS"], "1-9")
         self.assertEqual(found["HARALD_SEARCH_SHARD"], "3/20")
         self.assertEqual(found["HARALD_SEARCH_JSON"], "report.json")
-        self.assertNotIn("HARALD_SEARCH_STEPS", found)
         self.assertEqual(found["HARALD_SEARCH_LIMIT"], "300")
+        self.assertNotIn("HARALD_SEARCH_STEPS", found)
         self.assertNotIn("HARALD_SEARCH_STATE", found)
 
     def test_the_state_file_is_absolute(self):
@@ -32,14 +33,31 @@ class SearchTests(unittest.TestCase):
     def test_each_planted_fault_has_its_place(self):
         """The sources still have the code that a fault changes."""
         for fault in PLANTS:
-            source = (Path(__file__).resolve().parent.parent / fault.path).read_text()
-            self.assertNotEqual(plant(source, fault), source, fault.name)
+            source = (ROOT / fault.path).read_text()
+            self.assertIn("(plantedFault == 3)", plant(source, 3, fault), fault.name)
+
+    def test_all_faults_are_planted_at_once(self):
+        """A file with two faults has both, each under its own number."""
+        texts = planted(ROOT)
+        self.assertEqual(set(texts), {ROOT / fault.path for fault in PLANTS})
+        joined = "".join(texts.values())
+        for number in range(1, len(PLANTS) + 1):
+            self.assertEqual(joined.count(f"(plantedFault == {number})"), 1)
+        self.assertEqual(joined.count("import Glibc"), len(texts))
 
     def test_a_fault_without_a_place_is_refused(self):
         """A fault that would be planted twice, or not at all, would prove nothing."""
         for source in ("", "x x"):
             with self.assertRaises(ValueError):
-                plant(source, Plant("a fault", "A.swift", "x", "y"))
+                plant(source, 1, Plant("a fault", "A.swift", "x", "y", "z"))
+
+    def test_other_findings_prove_nothing(self):
+        """Only the finding that a fault causes shows that it was found."""
+        fault = next(each for each in PLANTS if "repeated event" in each.name)
+        self.assertTrue(proves({"check": "values arrive in order, once", "text": "7 arrived after 7"}, fault))
+        self.assertFalse(proves({"check": "values arrive in order, once", "text": "71 arrived after 7"}, fault))
+        self.assertFalse(proves({"check": "values arrive in order, once", "text": "6 arrived after 7"}, fault))
+        self.assertFalse(proves({"check": "misuse of the API", "text": "7 arrived after 7"}, fault))
 
 
 if __name__ == "__main__":
