@@ -23,6 +23,25 @@ import Testing
         #expect(Set(gaps).count == gaps.count)
     }
 
+    // The next PDU follows 154 us of listening and 150 us of changing the channel. Only a frame that starts 2 us before
+    // the end of the inter frame space, or later, may be a response and is received to its end (Core Vol 6 Part B
+    // 4.2.1).
+    @Test(arguments: [(10, 304), (147, 304), (148, 148 + 128 + 150), (153, 153 + 128 + 150)] as [(Int64, Int64)])
+    func framesOfOthersAreReceivedOnlyInPlaceOfResponses(start: Int64, pause: Int64) {
+        let world = LinkLayerWorld()
+        let (advertiser, foreign) = (world.host(), ExtendedAttacker(world))
+        var starts: [Int64] = []
+        world.sniff { frame in
+            guard frame.sender != foreign.node.id else { return }
+            starts.append(frame.start.microseconds)
+            let pdu = AdvertisingPDU.nonConnectable(UndirectedAdvertisement(advertiser: foreign.address, data: []))
+            if starts.count == 1 { foreign.send(pdu.encoded(), channel: 37, after: 128 + start) }
+        }
+        advertiser.advertise()
+        world.run(.milliseconds(5))
+        #expect(zip(starts, starts.dropFirst()).map { $1 - $0 - 128 } == [pause, 304])
+    }
+
     // Events per second: 1 / (interval + 5 ms).
     @Test(arguments: [(0x20, 40.0), (0xA0, 9.52), (0x800, 0.778)] as [(UInt16, Double)])
     func eventRate(interval: UInt16, rate: Double) {

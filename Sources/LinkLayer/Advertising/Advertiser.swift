@@ -95,6 +95,8 @@ final class Advertiser: RadioClaimant {
     /// The cached ``pace`` of the current set.
     private var interval: Duration?
     private var eventStart = Instant.zero
+    /// Tells a response to the PDU sent last from an earlier frame.
+    private var responseWindow = ResponseWindow(after: .zero)
     // The private addresses of the set and its target, if any.
     private var ownPrivate: RotatingAddress?
     private var targetPrivate: RotatingAddress?
@@ -360,15 +362,26 @@ final class Advertiser: RadioClaimant {
 
     private func listen(_ channel: Int) {
         state = .listening(channel: channel)
-        arbiter.node.listen(.advertising(channel: channels[channel], phy: .le1M))
+        awaitResponse(.advertising(channel: channels[channel], phy: .le1M)) { [unowned self] in next(after: channel) }
+    }
+
+    /// Listens for a response to the PDU just sent, and calls `proceed` if none has started in time.
+    ///
+    /// A frame that starts before the response is due is from another advertiser. Waiting for its end would align the
+    /// two events, so that their PDUs collide on all further channels.
+    private func awaitResponse(_ tuning: RadioTuning, orElse proceed: @escaping () -> Void) {
+        responseWindow = ResponseWindow(after: loop.now)
+        arbiter.node.listen(tuning)
         let deadline = Duration.microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
         timer = loop.schedule(after: deadline) { [unowned self] in
             timer = nil
-            if !arbiter.node.isReceiving { next(after: channel) }
+            if !arbiter.node.isReceiving || !responseWindow.wasMet { proceed() }
         }
     }
 
-    func radioHeardStart() {}
+    func radioHeardStart() {
+        responseWindow.handleStart(at: loop.now)
+    }
 
     func radioReceived(_ frame: ReceivedFrame) {
         if case .extended(let stage) = state { return extendedReceived(frame, stage) }
@@ -539,11 +552,8 @@ final class Advertiser: RadioClaimant {
 
     private func listen(behind frame: RadioFrame) {
         state = .extended(.listening(channel: frame.channel))
-        arbiter.node.listen(.advertising(channel: frame.channel, phy: set.parameters.secondaryPHY))
-        let deadline = Duration.microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
-        timer = loop.schedule(after: deadline) { [unowned self] in
-            timer = nil
-            if !arbiter.node.isReceiving { completeEvent() }
+        awaitResponse(.advertising(channel: frame.channel, phy: set.parameters.secondaryPHY)) { [unowned self] in
+            completeEvent()
         }
     }
 
