@@ -271,6 +271,8 @@ let package = Package(
                 "Privacy", "SMP", "ServiceMessages",
             ]
         ),
+        // Thousands of advertisers, as a model of contention on the primary channels.
+        module("Crowd", ["BluetoothTypes", "EventLoops", "LinkLayer", "ServiceMessages"]),
         module("SourceChecks"),
         module(
             "Demos",
@@ -544,14 +546,15 @@ let package = Package(
             ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints", "TestBasics"]
         ),
         tests("Cryptography", ["BluetoothTypes", "EventLoops"], exclude: ["Vectors.txt"]),
+        tests("Crowd", ["BluetoothTypes", "EventLoops", "LinkLayer"]),
         tests("SourceChecks"),
         tests("Diagnosis", ["HCITransports", "KernelLog", "StandInKernel", "TestBasics"]),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
             [
-                "BluetoothTypes", "ControllerStandIns", "Cryptography", "EventLoops", "HCI", "HCIHost", "Radio",
-                "StateExplorer",
+                "BluetoothTypes", "ControllerStandIns", "Crowd", "Cryptography", "EventLoops", "HCI", "HCIHost",
+                "Radio", "StateExplorer",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
