@@ -285,7 +285,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "Accessories", "AppAdvice", "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Demos", "EventWords",
+                "Accessories", "AppAdvice", "AssignedNumbers", "CLibedit", "CLinux", "CVersion", "Crowd", "Demos",
+                "EventWords",
                 "PackageWrapping",
                 "SourceChecks",
                 "CapturePlayback", "Diagnosis",
@@ -346,7 +347,7 @@ let package = Package(
             dependencies: [
                 "Accessories", "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
                 "CoreBluetooth",
-                "Demos", "Diagnosis",
+                "Crowd", "Demos", "Diagnosis",
                 "EventLoops", "EventWords", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP",
                 "Security",
                 "ServiceMessages", "TestBasics", "harald",

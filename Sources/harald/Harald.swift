@@ -19,7 +19,7 @@ struct Harald: ParsableCommand {
             """,
         version: ToolVersion.text,
         groupedSubcommands: [
-            CommandGroup(name: "Try", subcommands: [DemoCommand.self]),
+            CommandGroup(name: "Try", subcommands: [DemoCommand.self, CrowdCommand.self]),
             CommandGroup(
                 name: "Talk to devices",
                 subcommands: [
@@ -58,7 +58,7 @@ struct Harald: ParsableCommand {
     }
 
     private static func worksWithoutCryptography(_ command: any ParsableCommand.Type) -> Bool {
-        ["help", "doctor"].contains(command.configuration.commandName)
+        ["help", "doctor", "crowd"].contains(command.configuration.commandName)
     }
 
     private static func requireCryptography() throws {
