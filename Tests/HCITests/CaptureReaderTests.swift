@@ -91,11 +91,28 @@ import Testing
     static let pcapngLittle = pcapng(isBig: false, hasFlags: false)
     static let pcapngBig = pcapng(isBig: true, hasFlags: true)
 
-    static let files = [h1, h4, monitor, pcapLittle, pcapBig, pcapngLittle, pcapngBig]
+    private static func packetLogger(isBig: Bool) -> [UInt8] {
+        func number(_ value: UInt64) -> [UInt8] { Self.number(value, 4, isBig: isBig) }
+        let records: [(kind: UInt8, octets: [UInt8])] = [(0, reset), (1, complete), (2, sentData), (3, receivedData)]
+        return records.enumerated().reduce(into: []) { file, record in
+            file += number(UInt64(record.element.octets.count + 9)) + number(time / 1_000_000)
+            file += number(UInt64(record.offset)) + [record.element.kind] + record.element.octets
+        }
+    }
+
+    static let packetLoggerBig = packetLogger(isBig: true)
+    static let packetLoggerLittle = packetLogger(isBig: false)
+
+    static let files = [
+        h1, h4, monitor, pcapLittle, pcapBig, pcapngLittle, pcapngBig, packetLoggerBig, packetLoggerLittle,
+    ]
 
     // MARK: Tests
 
-    @Test("the same packets, directions and times are read from btsnoop, pcap and pcapng", arguments: files)
+    @Test(
+        "the same packets, directions and times are read from btsnoop, pcap, pcapng and PacketLogger",
+        arguments: files
+    )
     func allFormats(_ file: [UInt8]) throws {
         let records = try CaptureReader.records(of: file)
         #expect(records.map(\.content) == Self.contents)
@@ -120,7 +137,8 @@ import Testing
     @Test("a capture that ends within a record is read up to it, and the error tells where it starts", arguments: files)
     func anyEnd(_ file: [UInt8]) throws {
         let starts = try CaptureReader.records(of: file).map { Int($0.offset) } + [file.count]
-        for end in starts[0]..<file.count where !starts.contains(end) {
+        // The first four octets determine the format.
+        for end in max(starts[0], 4)..<file.count where !starts.contains(end) {
             var (reader, records) = (CaptureReader(), [CaptureRecord]())
             reader.receive(file[..<end])
             while let record = try reader.next() { records.append(record) }
@@ -163,10 +181,23 @@ import Testing
         #expect(record.adapter == 3)
     }
 
+    @Test("texts of PacketLogger keep their type, and its audio packets are packets")
+    func textsOfPacketLogger() throws {
+        let time = Self.big(Self.time / 1_000_000, 4) + Self.big(5, 4)
+        let text: [UInt8] = Self.big(11, 4) + time + [0xFC, 0x68, 0x69]
+        let audio: [UInt8] = Self.big(13, 4) + time + [0x09, 0x40, 0x00, 0x01, 0xAA]
+        let records = try CaptureReader.records(of: text + audio)
+        let packet = HCIPacket(.synchronous, [0x40, 0x00, 0x01, 0xAA])
+        #expect(records.map(\.content) == [.log(kind: 0xFC, [0x68, 0x69]), .hci(packet, .controllerToHost)])
+    }
+
     @Test(
         "an error of a capture file has its kind and its position",
         arguments: [
             ([UInt8](repeating: 0x20, count: 64), CaptureReadingError(.notACapture, at: 0)),
+            (big(20, 4) + big(0, 8) + [0x77] + big(0, 8), CaptureReadingError(.notACapture, at: 0)),
+            (packetLoggerBig + big(8, 4) + big(0, 9), CaptureReadingError(.length(8), at: 71)),
+            (packetLoggerLittle + big(9, 4) + big(0, 9), CaptureReadingError(.length(0x900_0000), at: 71)),
             (snoop(1_003, []), CaptureReadingError(.linkType(1_003), at: 12)),
             (snoop(1_002, [(0, [9, 0])]), CaptureReadingError(.packetType(9), at: 16)),
             (snoop(1_002, [(0, [])]), CaptureReadingError(.length(0), at: 16)),

@@ -26,6 +26,13 @@ extension FuzzTarget {
     }
 }
 
+extension FuzzTarget {
+    /// Capture files of Apple's PacketLogger.
+    static let packetLogger = FuzzTarget("pklg", maximumLength: 4_096, seeds: CaptureSeeds.packetLogger()) { input in
+        for record in CaptureSeeds.readAll(input) { CaptureSeeds.check(record) }
+    }
+}
+
 /// Capture files to start from, and what holds for all of them.
 enum CaptureSeeds {
     static func btsnoop() -> [[UInt8]] { Recording.session.captures }
@@ -41,6 +48,22 @@ enum CaptureSeeds {
                 octets += [0, 0, 0, direction == .controllerToHost ? 1 : 0, packet.kind.rawValue] + packet.bytes
             }
             return octets
+        }
+    }
+
+    /// The same in the format of PacketLogger, in both orders of octets.
+    static func packetLogger() -> [[UInt8]] {
+        Recording.session.captures.flatMap { file in
+            [false, true].map { isBig in
+                func number(_ value: UInt32) -> [UInt8] { little(isBig ? value.byteSwapped : value) }
+                var octets: [UInt8] = []
+                for case .hci(let packet, let direction) in contents(of: file).prefix(16) {
+                    let received: UInt8 = direction == .controllerToHost ? 1 : 0
+                    let kind = packet.kind == .acl ? 2 + received : received
+                    octets += number(UInt32(packet.bytes.count + 9)) + number(1) + number(2) + [kind] + packet.bytes
+                }
+                return octets + number(11) + number(1) + number(2) + [0xFC, 0x68, 0x69]
+            }
         }
     }
 

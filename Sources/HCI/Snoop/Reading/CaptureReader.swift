@@ -1,4 +1,5 @@
-/// A reader for capture files: btsnoop with its datalinks for H1, H4 and Linux's monitor, pcapng and pcap.
+/// A reader for capture files: btsnoop with its datalinks for H1, H4 and Linux's monitor, pcapng, pcap, and the
+/// format of Apple's PacketLogger.
 ///
 /// The octets of the file may arrive in pieces of any length. The reader keeps less than one record of them between two
 /// calls of ``next()``, so the length of a file does not matter.
@@ -49,13 +50,15 @@ package struct CaptureReader: Sendable {
     private static func format(_ start: FileOctets) throws(CaptureReadingError) -> any CaptureFormat {
         switch start.integer(UInt32.self, at: 0, isBigEndian: true) {
         // The start of "btsnoop".
-        case 0x6274_736E: BTSnoopFormat()
-        case PcapngFormat.sectionHeader: PcapngFormat()
-        case 0xA1B2_C3D4: PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000)
-        case 0xD4C3_B2A1: PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000)
-        case 0xA1B2_3C4D: PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000_000)
-        case 0x4D3C_B2A1: PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000_000)
-        default: throw CaptureReadingError(.notACapture, at: 0)
+        case 0x6274_736E: return BTSnoopFormat()
+        case PcapngFormat.sectionHeader: return PcapngFormat()
+        case 0xA1B2_C3D4: return PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000)
+        case 0xD4C3_B2A1: return PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000)
+        case 0xA1B2_3C4D: return PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000_000)
+        case 0x4D3C_B2A1: return PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000_000)
+        default:
+            guard let format = PacketLoggerFormat(start: start) else { throw CaptureReadingError(.notACapture, at: 0) }
+            return format
         }
     }
 }

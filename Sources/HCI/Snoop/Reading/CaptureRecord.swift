@@ -8,6 +8,8 @@ package struct CaptureRecord: Hashable, Sendable {
         case hci(HCIPacket, HCIDirection)
         /// A record of Linux's monitor that is not an HCI packet, such as a note: its opcode, and its octets.
         case monitor(opcode: UInt16, PacketBuffer)
+        /// A record of PacketLogger that is not an HCI packet, such as a message: its type, and its octets.
+        case log(kind: UInt8, PacketBuffer)
         /// A frame of another link type of pcap, such as LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR: its type, and its octets.
         case frame(linkType: UInt32, PacketBuffer)
     }
@@ -72,7 +74,7 @@ extension CaptureReadingError: CustomStringConvertible {
     package var description: String {
         let reason =
             switch fault {
-            case .notACapture: "the file is not a btsnoop, pcap or pcapng capture"
+            case .notACapture: "the file is not a btsnoop, pcap, pcapng or PacketLogger capture"
             case .version(let version): "version \(version) of the format is not supported"
             case .linkType(let type): "the link type \(type) is not supported"
             case .length(let length): "the length \(length) is invalid"
