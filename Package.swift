@@ -254,6 +254,8 @@ let package = Package(
             "AppAdvice",
             ["AssignedNumbers", "BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages"]
         ),
+        // What a capture tells: its story in words, and a copy of it without what is private.
+        module("CaptureStory", ["ATT", "AssignedNumbers", "BluetoothTypes", "Cryptography", "HCI", "SMP"]),
         // The words in which the tool and failed tests tell events.
         module("EventWords", ["AssignedNumbers", "BluetoothService", "BluetoothTypes"]),
         module(
@@ -289,7 +291,7 @@ let package = Package(
                 "EventWords",
                 "PackageWrapping",
                 "SourceChecks",
-                "CapturePlayback", "Diagnosis",
+                "CapturePlayback", "CaptureStory", "Diagnosis",
                 "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
                 "HCI",
                 "HCIFraming",
@@ -346,7 +348,7 @@ let package = Package(
             name: "HaraldTests",
             dependencies: [
                 "Accessories", "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
-                "CoreBluetooth",
+                "CaptureStory", "CoreBluetooth",
                 "Crowd", "Demos", "Diagnosis",
                 "EventLoops", "EventWords", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP",
                 "Security",
@@ -370,6 +372,10 @@ let package = Package(
             ["BluetoothService", "BluetoothSimulation", "CoreBluetooth", "TestBasics", "VirtualAppTime"]
         ),
         tests("CapturePlayback", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests(
+            "CaptureStory",
+            ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "SMP"]
+        ),
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops", ["TestBasics"]),

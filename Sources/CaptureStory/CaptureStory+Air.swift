@@ -1,0 +1,162 @@
+import BluetoothTypes
+import HCI
+
+/// Frames of the LE link layer, as a sniffer receives them.
+extension CaptureStory {
+    mutating func receive(frame octets: PacketBuffer, linkType: UInt32, adapter: UInt32) {
+        guard let frame = AirFrame(octets, linkType: linkType) else {
+            totals.malformed += 1
+            return
+        }
+        guard !frame.isCorrupted else { return }
+        if frame.accessAddress == AirFrame.advertisingAccessAddress {
+            receive(advertising: frame, adapter)
+        } else {
+            receive(data: frame, adapter)
+        }
+    }
+
+    private func key(_ accessAddress: UInt32, _ adapter: UInt32) -> LinkKey {
+        LinkKey(adapter: adapter, number: accessAddress, isAir: true)
+    }
+
+    // MARK: Advertising channels
+
+    private mutating func receive(advertising frame: AirFrame, _ adapter: UInt32) {
+        let header = frame.pdu[0]
+        let payload = frame.payload
+        let (isSenderRandom, isReceiverRandom) = (header >> 6 & 1 == 1, header >> 7 & 1 == 1)
+        switch header & 0x0F {
+        case 0, 2, 4, 6:
+            guard let address = payload.address(at: 0, isRandom: isSenderRandom) else { return }
+            advertised(address, payload.suffix(after: 6), rssi: frame.rssi)
+        case 1:
+            guard let address = payload.address(at: 0, isRandom: isSenderRandom) else { return }
+            advertised(address, [], rssi: frame.rssi)
+        case 5: connect(payload, isSenderRandom, isReceiverRandom, frame, adapter)
+        case 7:
+            guard let extended = AirExtendedHeader(payload, isRandom: isSenderRandom), let address = extended.advertiser
+            else { return }
+            advertised(address, payload.suffix(after: extended.dataPosition), rssi: frame.rssi)
+        default: break
+        }
+    }
+
+    /// Opens a link with CONNECT_IND or AUX_CONNECT_REQ (Core Vol 6 Part B 2.3.3.1).
+    private mutating func connect(
+        _ payload: PacketBuffer,
+        _ isInitiatorRandom: Bool,
+        _ isAdvertiserRandom: Bool,
+        _ frame: AirFrame,
+        _ adapter: UInt32
+    ) {
+        guard payload.count == 34, let initiator = payload.address(at: 0, isRandom: isInitiatorRandom),
+            let advertiser = payload.address(at: 6, isRandom: isAdvertiserRandom), let low = payload.word(at: 12),
+            let high = payload.word(at: 14), let interval = payload.word(at: 22), let latency = payload.word(at: 24),
+            let timeout = payload.word(at: 26)
+        else { return }
+        book.met(initiator, at: now)
+        openLink(key(UInt32(low) | UInt32(high) << 16, adapter), peer: advertiser) { link in
+            (link.isCentral, link.isAir) = (true, true)
+            (link.interval, link.latency, link.timeout) = (interval, latency, timeout)
+            link.air = PerSide(AirTime())
+            (link.air.near.phy, link.air.far.phy) = (frame.phy, frame.phy)
+        }
+        let parameters = StoryWords.parameters(interval, latency, timeout)
+        tell(.connected, "\(book.label(initiator)) connects to \(book.label(advertiser)): \(parameters)")
+    }
+
+    // MARK: Data channels
+
+    private mutating func receive(data frame: AirFrame, _ adapter: UInt32) {
+        let key = key(frame.accessAddress, adapter)
+        withLink(key) { link, story in story.receive(frame, on: &link) }
+        if let reason = ending {
+            ending = nil
+            close(key, reason)
+        }
+    }
+
+    private mutating func receive(_ frame: AirFrame, on link: inout LinkStory) {
+        let header = frame.pdu[0]
+        let side = frame.side ?? guessed(link)
+        (link.lastSide, link.lastFrame) = (side, now)
+        let (sequence, payload) = (header >> 3 & 1, frame.payload)
+        defer { link.sequence[side] = sequence }
+        guard !payload.isEmpty else {
+            link.emptyPDUs += 1
+            return
+        }
+        // The same sequence number again means that the other end has not acknowledged (Core Vol 6 Part B 4.5.9).
+        guard link.sequence[side] != sequence else {
+            link.repeats[side] += 1
+            return
+        }
+        guard !link.isEncrypted else {
+            link.unreadable += 1
+            link.traffic[side].add(max(0, payload.count - 4), at: now)
+            link.lastPacket = now
+            return
+        }
+        switch header & 0b11 {
+        case 0b11: receive(control: payload, from: side, on: &link)
+        case 0b10: receive(payload, isStart: true, from: side, on: &link)
+        case 0b01: receive(payload, isStart: false, from: side, on: &link)
+        default: break
+        }
+    }
+
+    /// Returns the sender of a frame if the sniffer does not tell it: the central begins each connection event.
+    private func guessed(_ link: LinkStory) -> StorySide {
+        guard let last = link.lastSide, now &- link.lastFrame < 3_000 else { return .near }
+        return last.other
+    }
+
+    private mutating func receive(control pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
+        let who = link.name(side)
+        switch pdu.octet(at: 0) {
+        case 0x00:
+            guard let interval = pdu.word(at: 4), let latency = pdu.word(at: 6), let timeout = pdu.word(at: 8) else {
+                return
+            }
+            change(&link, interval, latency, timeout)
+        case 0x02:
+            let status = HCIStatus(rawValue: pdu.octet(at: 1) ?? 0)
+            let text = "disconnected after \(StoryWords.time(now &- link.begin)) by \(who): \(status)"
+            tell(.disconnected, text, section: StoryWords.section(of: status.rawValue))
+            ending = "\(status)"
+        case 0x03: tell(.encryption, "\(who) starts to encrypt the link")
+        case 0x05:
+            link.isEncrypted = true
+            if link.pairing.encrypted() { tell(.pairing, "paired: \(link.pairing.method ?? "")") }
+            link.mark(.encryption, "encrypted", at: now)
+            tell(.encryption, "encrypted from here on: what follows stays unreadable without the key")
+        case 0x0C:
+            guard let version = pdu.octet(at: 1), let company = pdu.word(at: 2) else { return }
+            tell(.note, "the controller of \(who): \(StoryWords.controller(version, company))")
+        case 0x0D: tellError("\(who) rejects", pdu.octet(at: 1) ?? 0)
+        case 0x11: tellError("\(who) rejects", pdu.octet(at: 2) ?? 0)
+        case 0x15: lengths(pdu, side, &link)
+        case 0x18: phys(pdu, &link)
+        default: break
+        }
+    }
+
+    private mutating func lengths(_ pdu: PacketBuffer, _ side: StorySide, _ link: inout LinkStory) {
+        guard let rx = pdu.word(at: 1), let tx = pdu.word(at: 5) else { return }
+        (link.air[side].octets, link.air[side.other].octets) = (Int(tx), Int(rx))
+        tell(.dataLength, "data length: \(link.name(side)) sends up to \(tx) octets, and receives up to \(rx)")
+    }
+
+    private mutating func phys(_ pdu: PacketBuffer, _ link: inout LinkStory) {
+        guard let down = pdu.octet(at: 1), let up = pdu.octet(at: 2) else { return }
+        // A bit for each PHY; none means that the PHY stays (Core Vol 6 Part B 2.4.2.22).
+        func number(_ bits: UInt8, _ old: UInt8) -> UInt8 { bits == 0 ? old : UInt8(bits.trailingZeroBitCount) + 1 }
+        link.air.near.phy = number(down, link.air.near.phy)
+        link.air.far.phy = number(up, link.air.far.phy)
+        let text =
+            "PHY: \(StoryWords.phy(link.air.near.phy)) from the central, \(StoryWords.phy(link.air.far.phy)) to it"
+        link.mark(.phy, text, at: now)
+        tell(.phy, text)
+    }
+}

@@ -1,0 +1,287 @@
+import BluetoothTypes
+import HCI
+
+/// The story of a capture: a machine that turns its records into entries in words, and keeps what the end needs.
+///
+/// Records go in, entries come out; there is no I/O. Memory is bounded by ``StoryLimits``, whatever the length of the
+/// capture.
+package struct CaptureStory: Sendable {
+    /// The state of an adapter of a capture of HCI.
+    struct Adapter: Sendable {
+        var attempt: (peer: BluetoothAddress?, time: Int64, count: Int)?
+        var advertisingSince: Int64?
+        /// The advertising data of a device, as far as it has arrived.
+        var fragments = RecencyTable<UInt64, PacketBuffer>(limit: 64)
+    }
+
+    /// A link is known by its handle on an adapter, or by its access address on the air.
+    struct LinkKey: Hashable, Sendable {
+        let adapter: UInt32
+        let number: UInt32
+        let isAir: Bool
+    }
+
+    /// The totals so far.
+    package internal(set) var totals = StoryTotals()
+    /// The links that have ended, in the order of their ends.
+    package internal(set) var links: [LinkSummary] = []
+
+    var book = DeviceBook()
+    var open: [LinkKey: LinkStory] = [:]
+    var adapters: [UInt32: Adapter] = [:]
+    var servers = RecencyTable<UInt64, AttributeBook>(limit: StoryLimits.servers)
+    private(set) var entries: [StoryEntry] = []
+    var now: Int64 = 0
+    var offset: UInt64 = 0
+    /// Why the link of the current frame ends with it.
+    var ending: String?
+    /// The link that the entries are about.
+    var current: Int?
+
+    package init() {}
+
+    /// The devices, in the order of their first packets.
+    package var devices: [StoryDevice] { book.devices }
+    /// The devices that are forgotten because there were too many.
+    package var forgottenDevices: Int { book.forgotten }
+
+    /// Receives a record, in the order of the capture.
+    ///
+    /// - Returns: The entries that follow from it.
+    package mutating func receive(_ record: CaptureRecord) -> [StoryEntry] {
+        entries.removeAll(keepingCapacity: true)
+        (now, offset, current) = (record.unixMicroseconds, record.offset, nil)
+        totals.records += 1
+        totals.begin = totals.begin ?? now
+        totals.end = max(totals.end, now)
+        totals.drops = max(totals.drops, record.drops)
+        switch record.content {
+        case .hci(let packet, let direction) where record.omitted == 0: receive(packet, direction, record.adapter)
+        case .hci(let packet, _):
+            count(packet.kind)
+            totals.malformed += 1
+        case .frame(let linkType, let octets):
+            totals.frames += 1
+            receive(frame: octets, linkType: linkType, adapter: record.adapter)
+        case .monitor, .log: totals.others += 1
+        }
+        return entries
+    }
+
+    /// Ends the story.
+    ///
+    /// - Returns: The entries about links that are still there.
+    package mutating func finish() -> [StoryEntry] {
+        entries.removeAll()
+        for key in open.keys.sorted(by: { (open[$0]?.number ?? 0) < (open[$1]?.number ?? 0) }) {
+            guard let link = open[key] else { continue }
+            let silence = now &- link.lastFrame
+            let isLost = link.isAir && link.timeout > 0 && silence > Int64(link.timeout) * 10_000
+            close(key, isLost ? "not seen any more: longer silent than the supervision timeout" : nil)
+        }
+        return entries
+    }
+
+    // MARK: Entries
+
+    mutating func tell(
+        _ kind: StoryEntry.Kind,
+        _ text: String,
+        value: String? = nil,
+        section: String? = nil,
+        latency: Int64? = nil
+    ) {
+        entries.append(
+            StoryEntry(
+                unixMicroseconds: now,
+                offset: offset,
+                connection: current,
+                kind: kind,
+                text: text,
+                value: value,
+                section: section,
+                latency: latency
+            )
+        )
+    }
+
+    /// Tells that something failed with an error code of the controller.
+    mutating func tellError(_ what: String, _ status: UInt8) {
+        let text = "\(what): \(HCIStatus(rawValue: status))"
+        tell(.error, text, section: StoryWords.section(of: status))
+    }
+
+    // MARK: Links
+
+    /// Opens a link in place of an earlier one with the same key, and numbers it.
+    mutating func openLink(_ key: LinkKey, peer: BluetoothAddress?, _ configure: (inout LinkStory) -> Void) {
+        if open[key] != nil { close(key, "replaced by another link with the same handle") }
+        if open.count >= StoryLimits.openLinks,
+            let idle = open.min(by: { ($0.value.lastPacket, $0.value.number) < ($1.value.lastPacket, $1.value.number) })
+        {
+            close(idle.key, nil)
+        }
+        totals.connections += 1
+        var link = LinkStory(number: totals.connections, adapter: key.adapter, at: now)
+        link.peer = peer
+        if let peer {
+            book.met(peer, at: now)
+            if let known = servers[book.identity(of: peer).value] { link.attributes.books.far = known }
+        }
+        configure(&link)
+        current = link.number
+        open[key] = link
+    }
+
+    /// Ends a link, and keeps its summary.
+    mutating func close(_ key: LinkKey, _ reason: String?) {
+        guard var link = open.removeValue(forKey: key) else { return }
+        current = link.number
+        for side in StorySide.allCases {
+            guard let text = link.attributes.unanswered(side, name: link.name) else { continue }
+            tell(.error, text, section: "Core Vol 3 Part F 3.3.3")
+        }
+        if let reason {
+            (link.end, link.reason) = (now, reason)
+        }
+        if let peer = link.peer, !link.attributes.books.far.isEmpty {
+            servers.set(link.attributes.books.far, for: book.identity(of: peer).value)
+        }
+        if links.count < StoryLimits.summaries {
+            links.append(LinkSummary(link, label: link.peer.map(book.label), endOfCapture: now))
+        }
+    }
+
+    /// Changes a link, and creates one that the capture has no beginning of.
+    mutating func withLink(_ key: LinkKey, _ body: (inout LinkStory, inout CaptureStory) -> Void) {
+        if open[key] == nil {
+            openLink(key, peer: nil) { link in
+                link.hasBeginning = false
+                link.isAir = key.isAir
+                if key.isAir { link.isCentral = true }
+            }
+            tell(.connected, "a connection that was there before the capture began")
+        }
+        // Removed for the time of the change, so that its tables are not copied.
+        guard var link = open.removeValue(forKey: key) else { return }
+        current = link.number
+        body(&link, &self)
+        open[key] = link
+    }
+
+    // MARK: L2CAP
+
+    /// Receives a fragment of a PDU on a link.
+    mutating func receive(_ payload: PacketBuffer, isStart: Bool, from side: StorySide, on link: inout LinkStory) {
+        let silence = now &- link.lastPacket
+        if silence > StoryLimits.gap {
+            link.gaps += 1
+            tell(.gap, "no data for \(StoryWords.time(silence))")
+        }
+        link.lastPacket = max(link.lastPacket, now)
+        link.traffic[side].add(payload.count, at: now)
+        guard let pdu = link.parts[side].add(payload, isStart: isStart), let channel = pdu.word(at: 2) else { return }
+        let content = pdu.suffix(after: 4)
+        switch channel {
+        case 0x0004: receive(attribute: content, from: side, on: &link)
+        case 0x0005: receive(signal: content, from: side, on: &link)
+        case 0x0006: receive(security: content, from: side, on: &link)
+        default: break
+        }
+    }
+
+    private mutating func receive(attribute pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
+        totals.attributePDUs += 1
+        if pdu.octet(at: 0) == 0x01 { totals.attributeErrors += 1 }
+        let name = Names(link)
+        guard let news = link.attributes.receive(pdu, from: side, at: now, name: name.callAsFunction) else { return }
+        if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }
+        if [.error, .mtu].contains(news.kind) { link.mark(news.kind, news.text, at: now) }
+        tell(news.kind, news.text, value: news.value, section: news.section, latency: news.latency)
+    }
+
+    private mutating func receive(security pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
+        for news in link.pairing.receive(pdu, from: side, name: link.name(side)) {
+            switch news {
+            case .text(let text): tell(.pairing, text)
+            case .failed(let text):
+                link.mark(.error, text, at: now)
+                tell(.error, text, section: StoryWords.pairingFailedSection)
+            case .identity(let key, let identity):
+                for device in book.add(key, of: identity) { tellIdentity(device) }
+            }
+        }
+    }
+
+    mutating func tellIdentity(_ device: StoryDevice) {
+        guard let identity = device.identity else { return }
+        tell(.device, "\(device.address) is a private address of \(book.label(identity))")
+    }
+
+    private mutating func receive(signal pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
+        guard let code = pdu.octet(at: 0), let identifier = pdu.octet(at: 1) else { return }
+        let data = pdu.suffix(after: 4)
+        let who = link.name(side)
+        switch code {
+        case 0x12, 0x14, 0x17, 0x19:
+            if link.signals.count < StoryLimits.signals { link.signals[identifier] = pdu }
+            guard let text = Self.request(code, data) else { return }
+            tell(code == 0x12 ? .parameters : .channel, "\(who) asks for \(text)")
+        case 0x01, 0x13, 0x15, 0x18, 0x1A:
+            link.signals[identifier] = nil
+            respond(to: code, data, who)
+        case 0x06: tell(.channel, "\(who) closes the channel \(StoryWords.handle(data.word(at: 0) ?? 0))")
+        default: break
+        }
+    }
+
+    private static func request(_ code: UInt8, _ data: PacketBuffer) -> String? {
+        switch code {
+        case 0x12:
+            guard let least = data.word(at: 0), let most = data.word(at: 2), let latency = data.word(at: 4),
+                let timeout = data.word(at: 6)
+            else { return nil }
+            let interval = "\(StoryWords.time(Int64(least) * 1_250)) to \(StoryWords.time(Int64(most) * 1_250))"
+            return "an interval of \(interval), latency \(latency), timeout \(StoryWords.time(Int64(timeout) * 10_000))"
+        case 0x14, 0x17:
+            guard let psm = data.word(at: 0) else { return nil }
+            return psm == 0x27 ? "an enhanced ATT bearer" : "a channel to PSM \(StoryWords.handle(psm))"
+        default: return nil
+        }
+    }
+
+    private mutating func respond(to code: UInt8, _ data: PacketBuffer, _ who: String) {
+        switch code {
+        case 0x01:
+            tell(.error, "\(who) does not understand a signalling command", section: "Core Vol 3 Part A 4.1")
+        case 0x13:
+            let isAccepted = data.word(at: 0) == 0
+            let text = "\(who) \(isAccepted ? "accepts" : "rejects") the parameters"
+            tell(isAccepted ? .parameters : .error, text, section: isAccepted ? nil : "Core Vol 3 Part A 4.21")
+        case 0x15, 0x18:
+            let result = data.word(at: code == 0x15 ? 8 : 6) ?? 0
+            guard result != 0 else { return tell(.channel, "\(who) opens the channel") }
+            let section = code == 0x15 ? "Core Vol 3 Part A 4.23" : "Core Vol 3 Part A 4.26"
+            tell(.error, "\(who) refuses the channel: result \(StoryWords.handle(result))", section: section)
+        default: break
+        }
+    }
+
+    mutating func count(_ kind: HCIPacket.Kind) {
+        switch kind {
+        case .command: totals.commands += 1
+        case .event: totals.events += 1
+        case .acl, .synchronous, .isochronous: totals.dataPackets += 1
+        }
+    }
+}
+
+/// The names of the ends of a link, apart from the link itself.
+private struct Names {
+    let near: String
+    let far: String
+
+    init(_ link: LinkStory) { (near, far) = (link.name(.near), link.name(.far)) }
+
+    func callAsFunction(_ side: StorySide) -> String { side == .near ? near : far }
+}

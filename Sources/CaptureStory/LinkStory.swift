@@ -1,0 +1,132 @@
+import BluetoothTypes
+
+/// An end of a link: this device and its peer in a capture of HCI, and the central and the peripheral on the air.
+enum StorySide: Int, Sendable, CaseIterable {
+    /// The host of an HCI capture, or the central on the air.
+    case near
+    case far
+
+    var other: StorySide { self == .near ? .far : .near }
+}
+
+/// A value for each end of a link.
+struct PerSide<Value> {
+    var near: Value
+    var far: Value
+
+    init(_ make: @autoclosure () -> Value) { (near, far) = (make(), make()) }
+
+    subscript(_ side: StorySide) -> Value {
+        get { side == .near ? near : far }
+        set { if side == .near { near = newValue } else { far = newValue } }
+    }
+}
+
+extension PerSide: Equatable where Value: Equatable {}
+extension PerSide: Hashable where Value: Hashable {}
+extension PerSide: Sendable where Value: Sendable {}
+
+/// A link of a capture: its state, and what the end of the story says about it.
+struct LinkStory: Sendable {
+    /// A mark on the timeline.
+    struct Mark: Hashable, Sendable {
+        var time: Int64
+        var kind: StoryEntry.Kind
+        var text: String
+    }
+
+    let number: Int
+    let adapter: UInt32
+    var peer: BluetoothAddress?
+    /// Whether the near end is the central; nil if the capture does not tell.
+    var isCentral: Bool?
+    /// Whether the capture is one of the air.
+    var isAir = false
+    /// Whether the capture holds the beginning.
+    var hasBeginning = true
+    var begin: Int64
+    var end: Int64?
+    var reason: String?
+    var interval: UInt16?
+    var latency: UInt16 = 0
+    var timeout: UInt16 = 0
+    var mtu = 23
+    var air = PerSide(AirTime())
+    var traffic = PerSide(Traffic())
+    var lastPacket: Int64
+    var isEncrypted = false
+    var isDisconnecting = false
+
+    var attributes = AttributeStory()
+    var pairing = PairingStory()
+    var signals: [UInt8: PacketBuffer] = [:]
+    var parts = PerSide(PDUParts())
+    var marks: [Mark] = []
+    var gaps = 0
+
+    var sequence = PerSide<UInt8?>(nil)
+    var repeats = PerSide(0)
+    var emptyPDUs = 0
+    var unreadable = 0
+    var lastSide: StorySide?
+    var lastFrame: Int64
+
+    init(number: Int, adapter: UInt32, at time: Int64) {
+        self.number = number
+        self.adapter = adapter
+        (begin, lastPacket, lastFrame) = (time, time, time)
+    }
+
+    /// Returns the name of an end.
+    func name(_ side: StorySide) -> String {
+        guard let isCentral else { return side == .near ? "this device" : "the peer" }
+        return isCentral == (side == .near) ? "the central" : "the peripheral"
+    }
+
+    mutating func mark(_ kind: StoryEntry.Kind, _ text: String, at time: Int64) {
+        guard marks.count < StoryLimits.marks else { return }
+        marks.append(Mark(time: time, kind: kind, text: text))
+    }
+
+    /// Returns the most payload a second that the link allows in the direction from an end.
+    func limit(from side: StorySide) -> Double? {
+        guard let interval else { return nil }
+        var air = air[side]
+        air.isEncrypted = isEncrypted
+        return air.limit(interval: Int64(interval) * 1_250, acknowledgement: self.air[side.other].phy)
+    }
+}
+
+/// The parts of an L2CAP PDU in one direction.
+struct PDUParts: Sendable {
+    private var octets: [UInt8] = []
+    private var needed = 0
+
+    /// Adds a fragment.
+    ///
+    /// - Returns: The PDU that ends with it.
+    mutating func add(_ payload: PacketBuffer, isStart: Bool) -> PacketBuffer? {
+        if isStart {
+            octets.removeAll(keepingCapacity: true)
+            needed = 0
+            guard let length = payload.word(at: 0) else {
+                octets.append(contentsOf: payload)
+                needed = payload.isEmpty ? 0 : 4
+                return nil
+            }
+            let whole = Int(length) + 4
+            // Most PDUs arrive in one piece, which is not copied.
+            if payload.count >= whole { return payload.prefix(upTo: whole) }
+            needed = whole
+        }
+        guard needed > 0, octets.count + payload.count <= StoryLimits.longestPDU else {
+            needed = 0
+            return nil
+        }
+        octets.append(contentsOf: payload)
+        if octets.count >= 4 { needed = 4 + Int(octets[0]) + Int(octets[1]) << 8 }
+        guard octets.count >= needed, octets.count >= 4 else { return nil }
+        defer { needed = 0 }
+        return PacketBuffer(Array(octets.prefix(needed)))
+    }
+}

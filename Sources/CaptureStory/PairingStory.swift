@@ -1,0 +1,82 @@
+import BluetoothTypes
+import Cryptography
+import HCI
+import SMP
+
+/// The pairing of a link, from the features to the keys.
+struct PairingStory: Sendable {
+    /// An event of a pairing.
+    enum News: Sendable {
+        case text(String)
+        case failed(String)
+        /// A key, and the identity that it belongs to.
+        case identity(Key128, BluetoothAddress)
+    }
+
+    private var request: PairingFeatures?
+    private var response: PairingFeatures?
+    private var irk = PerSide<Key128?>(nil)
+    /// Whether the features are exchanged, and encryption is still to come.
+    private(set) var isRunning = false
+    /// How the devices paired, in words.
+    private(set) var method: String?
+    private(set) var result: String?
+
+    /// Receives a command of the Security Manager.
+    mutating func receive(_ command: PacketBuffer, from side: StorySide, name: String) -> [News] {
+        guard let code = command.octet(at: 0) else { return [] }
+        let data = command.suffix(after: 1)
+        switch SMPCode(rawValue: code) {
+        case .securityRequest:
+            let wanted = AuthenticationRequirements(rawValue: data.octet(at: 0) ?? 0)
+            return [.text("\(name) asks for security \(wanted)")]
+        case .pairingRequest:
+            (request, response, result) = (try? PairingFeatures(reading: data), nil, nil)
+            return request.map { [.text("pairing begins: \(Self.words($0, name))")] } ?? []
+        case .pairingResponse: return respond(data, name)
+        case .pairingFailed:
+            let reason = PairingFailure(rawValue: data.octet(at: 0) ?? 0)
+            (isRunning, result) = (false, "failed: \(reason)")
+            return [.failed("pairing failed: \(name) says that \(reason)")]
+        case .identityInformation:
+            irk[side] = Key128(littleEndian: data)
+            return []
+        case .identityAddressInformation:
+            guard let kind = data.octet(at: 0), let address = data.address(at: 1, isRandom: kind & 1 == 1) else {
+                return []
+            }
+            let identity: [News] = irk[side].map { [.identity($0, address)] } ?? []
+            return [.text("\(name) gives its identity \(address) and the key that resolves its private addresses")]
+                + identity
+        case .encryptionInformation: return [.text("\(name) distributes a long-term key")]
+        case .signingInformation: return [.text("\(name) distributes a signature key")]
+        default: return []
+        }
+    }
+
+    private mutating func respond(_ data: PacketBuffer, _ name: String) -> [News] {
+        response = try? PairingFeatures(reading: data)
+        guard let request, let response else { return [] }
+        let isSecure = [request, response].allSatisfy { $0.requirements.contains(.secureConnections) }
+        let model = AssociationModel.of(initiator: request, responder: response, isSecureConnections: isSecure)
+        let kind = isSecure ? "LE Secure Connections" : "legacy pairing"
+        let size = min(request.maximumKeySize, response.maximumKeySize)
+        let bonds = [request, response].allSatisfy { $0.requirements.contains(.bonding) }
+        method = "\(kind), \(StoryWords.method(model)), \(size * 8)-bit key, \(bonds ? "bonding" : "no bonding")"
+        isRunning = true
+        return [.text("\(Self.words(response, name)); this results in \(method ?? "")")]
+    }
+
+    /// Ends a pairing with the encryption of the link.
+    ///
+    /// - Returns: Whether a pairing was going on.
+    mutating func encrypted() -> Bool {
+        guard isRunning else { return false }
+        (isRunning, result) = (false, "succeeded")
+        return true
+    }
+
+    private static func words(_ features: PairingFeatures, _ name: String) -> String {
+        "\(name) has \(features.ioCapability), wants \(features.requirements)"
+    }
+}

@@ -1,0 +1,106 @@
+import ATT
+import AssignedNumbers
+import BluetoothTypes
+import HCI
+import SMP
+
+/// The texts that several parts of a story use.
+package enum StoryWords {
+    /// Returns a duration in microseconds, milliseconds or seconds.
+    package static func time(_ microseconds: Int64) -> String {
+        let amount = max(0, microseconds)
+        if amount < 1_000 { return "\(amount) us" }
+        if amount < 1_000_000 { return "\(decimal(amount, per: 1_000)) ms" }
+        return "\(decimal(amount, per: 1_000_000)) s"
+    }
+
+    /// Returns a rate in octets or thousands of octets a second.
+    package static func rate(_ octetsPerSecond: Double) -> String {
+        guard octetsPerSecond >= 1_000 else { return "\(Int64(octetsPerSecond.rounded())) B/s" }
+        return "\(decimal(Int64(octetsPerSecond.rounded()), per: 1_000)) kB/s"
+    }
+
+    /// Returns a quotient with one decimal, without `.0`.
+    static func decimal(_ amount: Int64, per unit: Int64) -> String {
+        let tenths = (amount * 10 + unit / 2) / unit
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// Returns a handle in hexadecimal.
+    static func handle(_ number: UInt16) -> String { "0x" + BluetoothUUID(number).description }
+
+    /// Returns a number with its noun.
+    static func count(_ number: Int, _ noun: String) -> String { number == 1 ? "1 \(noun)" : "\(number) \(noun)s" }
+
+    /// Returns the interval, latency and supervision timeout of a connection.
+    static func parameters(_ interval: UInt16, _ latency: UInt16, _ timeout: UInt16) -> String {
+        let interval = time(Int64(interval) * 1_250)
+        return "interval \(interval), latency \(latency), supervision timeout \(time(Int64(timeout) * 10_000))"
+    }
+
+    static func phy(_ number: UInt8) -> String {
+        switch number {
+        case 1: "1M"
+        case 2: "2M"
+        case 3: "Coded"
+        default: "PHY \(number)"
+        }
+    }
+
+    /// Returns the section that defines an error code of the controller. In Core Vol 1 Part F the number of the section
+    /// is the error code, up to the first code that is reserved.
+    static func section(of status: UInt8) -> String {
+        (0x01...0x2A).contains(status) ? "Core Vol 1 Part F 2.\(status)" : "Core Vol 1 Part F 2"
+    }
+
+    /// Returns the section that defines an error code of ATT.
+    static func section(ofAttributeError code: UInt8) -> String {
+        code >= 0xE0 ? "Core Specification Supplement Part B 1.2" : "Core Vol 3 Part F 3.4.1.1"
+    }
+
+    /// Returns an error code of ATT in words.
+    static func attributeError(_ code: UInt8) -> String {
+        (0x80...0x9F).contains(code)
+            ? "application error 0x\(hexadecimal([code]))" : ATTErrorCode(rawValue: code).description
+    }
+
+    static let pairingFailedSection = "Core Vol 3 Part H 3.5.5"
+
+    /// Returns how the devices authenticate each other.
+    static func method(_ model: AssociationModel) -> String {
+        switch model {
+        case .justWorks: "Just Works, without MITM protection"
+        case .numericComparison: "numeric comparison"
+        case .passkey(.initiatorShows): "passkey entry, shown by the central"
+        case .passkey(.responderShows): "passkey entry, shown by the peripheral"
+        case .passkey(.bothTake): "passkey entry on both devices"
+        case .outOfBand: "out-of-band data"
+        }
+    }
+}
+
+extension PacketBuffer {
+    /// The little-endian number of two octets at an index; nil if the buffer ends before.
+    func word(at index: Int) -> UInt16? {
+        guard index >= 0, count >= index + 2 else { return nil }
+        return UInt16(self[index]) | UInt16(self[index + 1]) << 8
+    }
+
+    /// The octet at an index; nil if the buffer ends before.
+    func octet(at index: Int) -> UInt8? { index >= 0 && index < count ? self[index] : nil }
+
+    /// The six octets of an address at an index; nil if the buffer ends before.
+    func address(at index: Int, isRandom: Bool) -> BluetoothAddress? {
+        guard index >= 0, count >= index + 6 else { return nil }
+        let value = (0..<6).reduce(UInt64(0)) { $0 | UInt64(self[index + $1]) << (8 * UInt64($1)) }
+        return BluetoothAddress(value, kind: isRandom ? .randomDevice : .publicDevice)
+    }
+}
+
+extension StoryWords {
+    /// Returns the version of a controller and its manufacturer.
+    static func controller(_ version: UInt8, _ company: UInt16) -> String {
+        let core = AssignedNumbers.coreVersion(version).map { "Bluetooth \($0)" } ?? "version \(version)"
+        return "\(core), \(AssignedNumbers.companyTitle(company))"
+    }
+}

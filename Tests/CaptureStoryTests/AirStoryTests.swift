@@ -1,0 +1,100 @@
+import BluetoothTypes
+import Testing
+
+@testable import CaptureStory
+@testable import HCI
+
+/// Frames of the air, written by hand.
+@Suite struct AirStoryTests {
+    private static let accessAddress: [UInt8] = [0x78, 0x56, 0x34, 0x12]
+    private static let advertising: [UInt8] = [0xD6, 0xBE, 0x89, 0x8E]
+    private static let central: [UInt8] = [1, 0, 0, 0, 0, 0xC0]
+    private static let peripheral: [UInt8] = [2, 0, 0, 0, 0, 0xC0]
+    /// The access address, the CRC's start, the window, an interval of 30 ms, no latency, a timeout of 720 ms.
+    private static let linkData: [UInt8] =
+        accessAddress + [1, 2, 3, 2, 0, 0, 24, 0, 0, 0, 72, 0] + [0xFF, 0xFF, 0xFF, 0xFF, 0x1F, 5]
+
+    private var records: [CaptureRecord] = []
+    private var time: Int64 = 0
+
+    private mutating func frame(_ address: [UInt8], _ pdu: [UInt8], after microseconds: Int64 = 300) {
+        time += microseconds
+        let content = CaptureRecord.Content.frame(linkType: 251, PacketBuffer(address + pdu + [0, 0, 0]))
+        records.append(CaptureRecord(offset: UInt64(records.count), unixMicroseconds: time, content: content))
+    }
+
+    private mutating func data(_ header: UInt8, _ payload: [UInt8], after microseconds: Int64 = 300) {
+        frame(Self.accessAddress, [header, UInt8(payload.count)] + payload, after: microseconds)
+    }
+
+    private func told() -> (entries: [StoryEntry], story: CaptureStory) {
+        var story = CaptureStory()
+        let entries = records.flatMap { story.receive($0) }
+        return (entries + story.finish(), story)
+    }
+
+    @Test("a link is followed from CONNECT_IND, with packets that are sent again, to the encryption and its end")
+    func aLink() throws {
+        var air = AirStoryTests()
+        air.frame(Self.advertising, [0x40, 13] + Self.peripheral + [6, 0x09] + Array("Pulse".utf8))
+        air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+        // The central asks for the MTU, twice; the peripheral answers.
+        air.data(0b0010, [3, 0, 4, 0, 2, 0xF7, 0], after: 30_000)
+        air.data(0b0001, [])
+        air.data(0b0010, [3, 0, 4, 0, 2, 0xF7, 0], after: 30_000)
+        air.data(0b1110, [3, 0, 4, 0, 3, 0x40, 0])
+        air.data(0b1011, [0x18, 2, 2, 0, 0], after: 30_000)
+        air.data(0b0111, [0x05])
+        air.data(0b0011, [0x99, 1, 2, 3, 4], after: 30_000)
+        let (entries, story) = air.told()
+        #expect(entries.map(\.kind) == [.device, .connected, .mtu, .phy, .encryption])
+        #expect(entries[2].line == "MTU 64: the central offers 247, the peripheral 64, after 30.6 ms")
+        let link = try #require(story.links.first)
+        #expect(link.isAir)
+        #expect(link.mtu == 64)
+        #expect(link.repeats == 1)
+        #expect(link.unreadable == 1)
+        #expect(link.emptyPDUs == 1)
+        #expect(link.lines.contains("1 encrypted packet, unreadable without the key"))
+        #expect(link.flows[0].limit != nil)
+    }
+
+    @Test("the end of a link is told with its reason, and the link is closed")
+    func anEnd() throws {
+        var air = AirStoryTests()
+        air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+        air.data(0b0011, [0x02, 0x13], after: 30_000)
+        let (entries, story) = air.told()
+        #expect(
+            entries.last?.line
+                == "disconnected after 30 ms by the central: remote user terminated (0x13) [Core Vol 1 Part F 2.19]"
+        )
+        #expect(story.links.first?.reason == "remote user terminated (0x13)")
+    }
+
+    @Test("frames of any length and content cause no trap")
+    func hostileFrames() {
+        var air = AirStoryTests()
+        air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+        air.frame(Self.advertising, [0x47, 12, 10, 3] + Self.peripheral + [1, 2])
+        air.data(0b0011, [0x18, 2, 2, 0, 0])
+        var story = CaptureStory()
+        for record in air.records {
+            guard case .frame(let type, let octets) = record.content else { continue }
+            for length in 0..<octets.count {
+                for octet in [UInt8(0), 0x7F, 0xFF] {
+                    var changed = octets
+                    changed[length] = octet
+                    for content in [changed, octets.prefix(upTo: length)] {
+                        for linkType in [type, 256, 3] {
+                            let frame = CaptureRecord.Content.frame(linkType: linkType, content)
+                            _ = story.receive(CaptureRecord(offset: 0, unixMicroseconds: 0, content: frame))
+                        }
+                    }
+                }
+            }
+        }
+        _ = story.finish()
+        #expect(story.totals.malformed > 0)
+    }
+}
