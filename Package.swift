@@ -356,6 +356,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            exclude: ["Explained.txt"],
             swiftSettings: settings
         ),
         .testTarget(

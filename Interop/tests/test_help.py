@@ -49,7 +49,7 @@ def test_the_commands_are_grouped(binary: str) -> None:
     told = ran(binary, "--help").stdout
     assert told == ran(binary, "help").stdout
     groups = re.findall(r"^([A-Z ]+) SUBCOMMANDS:$", told, re.MULTILINE)
-    assert groups == ["TRY", "TALK TO DEVICES", "SERVICE", "MACHINE", "DEVELOP"]
+    assert groups == ["TRY", "TALK TO DEVICES", "SERVICE", "CAPTURES", "MACHINE", "DEVELOP"]
 
 
 def test_each_command_has_an_example_and_each_option_a_placeholder(binary: str) -> None:
