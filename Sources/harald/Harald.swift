@@ -36,7 +36,7 @@ struct Harald: ParsableCommand {
                     BondsCommand.self, AgentCommand.self, AppCommand.self,
                 ]
             ),
-            CommandGroup(name: "Captures", subcommands: [ExplainCommand.self]),
+            CommandGroup(name: "Captures", subcommands: [ExplainCommand.self, RedactCommand.self]),
             CommandGroup(name: "Machine", subcommands: [DoctorCommand.self, ControllersCommand.self]),
             CommandGroup(name: "Develop", subcommands: [SwiftCommand.self]),
         ]
