@@ -16,6 +16,28 @@ import Testing
         actions.compactMap { if case .send(let pdu) = $0 { pdu } else { nil } }
     }
 
+    // MARK: Requests that wait for the peer's procedure
+
+    @Test("a request that waits for the peer's parameter request starts when the host declines it")
+    func aDeclinedRequestLetsTheNextOneStart() throws {
+        var machine = machine(.central)
+        _ = machine.receive(ControlPDU.connectionParameterRequest(LinkControlTests.validRequest).encoded())
+        #expect(machine.request(.phy(tx: .le2M, rx: .le2M)) == [])
+        let declined = machine.decline(.unsupportedRemoteFeature)
+        let actions = try #require(declined)
+        #expect(sent(actions).last == .phyRequest(.init(tx: .le2M, rx: .le2M)))
+    }
+
+    @Test("a request that waits for encryption starts when the host has no key")
+    func aMissingKeyLetsTheNextRequestStart() throws {
+        var machine = machine(.peripheral)
+        _ = machine.receive(ControlPDU.encryptionRequest(.init()).encoded())
+        #expect(machine.request(.ping) == [])
+        let answered = machine.answer(key: nil)
+        let actions = try #require(answered)
+        #expect(sent(actions).last == .pingRequest)
+    }
+
     // MARK: Instants (5.5.1)
 
     // An instant 32,767 events or more away, modulo 65,536, has passed. The current event has not passed.

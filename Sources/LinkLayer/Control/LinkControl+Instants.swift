@@ -101,6 +101,7 @@ extension LinkControl {
         guard case .parametersAwaitingHost = remote else { return nil }
         procedures.leave()
         refuse(.connectionParamReq, reason)
+        startNext()
         return takeActions()
     }
 

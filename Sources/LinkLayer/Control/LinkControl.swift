@@ -174,7 +174,7 @@ struct LinkControl {
     }
 
     /// Starts the next procedure, unless it would collide with one in progress.
-    private mutating func startNext() {
+    mutating func startNext() {
         while local == nil, !encryption.isBusy, let request = requests.first {
             switch request {
             case .phy, .parameters, .channelMap, .encrypt, .subrate:
@@ -264,6 +264,7 @@ struct LinkControl {
     mutating func answer(key: Key128?) -> [Action]? {
         guard encryption.awaitsHost else { return nil }
         carryOut(encryption.handle(.key(key)))
+        startNext()
         return flush()
     }
 
