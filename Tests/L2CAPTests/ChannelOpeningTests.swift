@@ -324,6 +324,26 @@ import Testing
         #expect(other.channels.count == 1)
     }
 
+    // The peer would keep the channels for the life of the link, and refuse others from the same identifiers.
+    @Test(
+        "a response that is too late closes the channels that it opens",
+        arguments: [ChannelMode.creditBased, .enhanced]
+    )
+    func aLateResponseClosesItsChannels(mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(mode)
+        fixture.loop.run(for: .seconds(30))
+        #expect(attempt.error == .timedOut)
+        let requests = fixture.answer(attempt, destinations: [0x50])
+        try #require(requests.count == 1)
+        #expect(requests[0].first == 0x06)
+        #expect(Array(requests[0][4...]) == le(0x50) + le(attempt.sources[0]))
+        #expect(fixture.answer(attempt, destinations: [0x50]).isEmpty)
+        fixture.signal(0x07, requests[0][1], le(0x50) + le(attempt.sources[0]))
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+        #expect(attempt.outcomes == 1)
+    }
+
     @Test func identifiersThatWaitAreLeftOut() throws {
         let fixture = try ChannelFixture()
         let waiting = try fixture.ask(.creditBased)

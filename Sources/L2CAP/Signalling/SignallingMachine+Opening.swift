@@ -66,6 +66,39 @@ extension SignallingMachine {
         return [stop] + actions + [.finished(ticket, .notOpened(error))]
     }
 
+    /// Closes the channels that a response opens at the peer although it has come too late: the peer would keep them
+    /// for the life of the link.
+    mutating func endLate(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
+        guard let late = abandoned[packet.identifier] else { return [] }
+        let channels = late.keys.sorted { $0.rawValue < $1.rawValue }
+        let numbers: [ChannelIdentifier]
+        switch (packet.code, late.values.first?.mode) {
+        case (.creditBasedConnectionResponse, .creditBased):
+            let response = try CreditBasedConnectionResponse(reading: packet.data)
+            numbers = response.result == .success ? [response.destination] : []
+        case (.enhancedConnectionResponse, .enhanced):
+            let response = try EnhancedConnectionResponse(reading: packet.data)
+            if response.result.isPending { return [] }
+            numbers = response.result == .success || response.result.isPartial ? response.destinations.channels : []
+        default: return []
+        }
+        forget(packet.identifier)
+        return zip(channels, numbers).flatMap { own, number in late[own].map { end($0, own, at: number) } ?? [] }
+    }
+
+    private mutating func end(_ endpoint: Endpoint, _ own: ChannelIdentifier, at number: ChannelIdentifier) -> [Action]
+    {
+        let isKnown = endpoints.values.contains { $0.peer?.identifier == number }
+        // An identifier that is in use again belongs to another channel.
+        guard number.isDynamic, !isKnown, endpoints[own] == nil, endpoints.count < Self.maximumChannels else {
+            return []
+        }
+        var endpoint = endpoint
+        endpoint.state = .open(PeerEnd(identifier: number, mtu: 0, mps: 0, credits: 0))
+        endpoints[own] = endpoint
+        return requestEnd(of: own)
+    }
+
     /// Settles each channel of a request according to the response.
     private mutating func settle(
         _ channels: [ChannelIdentifier],

@@ -23,8 +23,11 @@ struct SignallingMachine {
     /// The channels at this end, by their identifiers here; bounded by ``ChannelIdentifier/dynamicRange``.
     var endpoints: [ChannelIdentifier: Endpoint] = [:]
     private(set) var pending: [UInt8: PendingRequest] = [:]
-    private var lastIdentifier: UInt8 = 0
-    private var lastChannel = ChannelIdentifier.dynamicRange.upperBound
+    /// The channels of requests that got no response in time, until their identifiers are used again. A late response
+    /// may still open them at the peer.
+    private(set) var abandoned: [UInt8: [ChannelIdentifier: Endpoint]] = [:]
+    private(set) var lastIdentifier: UInt8 = 0
+    private(set) var lastChannel = ChannelIdentifier.dynamicRange.upperBound
 
     init(role: L2CAPRole) {
         self.role = role
@@ -67,6 +70,7 @@ extension SignallingMachine {
         repeat {
             lastIdentifier = lastIdentifier == .max ? 1 : lastIdentifier + 1
         } while pending[lastIdentifier] != nil
+        abandoned[lastIdentifier] = nil
         return lastIdentifier
     }
 
@@ -87,11 +91,17 @@ extension SignallingMachine {
     /// Ends the wait for a response.
     mutating func finish(_ identifier: UInt8) -> PendingRequest? { pending.removeValue(forKey: identifier) }
 
+    /// No longer expects a late response.
+    mutating func forget(_ identifier: UInt8) { abandoned[identifier] = nil }
+
     /// Continues to wait, for another response to the same request.
     mutating func extend(_ identifier: UInt8, _ request: PendingRequest) { pending[identifier] = request }
 
     private mutating func timeout(_ identifier: UInt8) -> [Action] {
         guard let request = finish(identifier) else { return [] }
+        if case .open(let channels, _, _, _) = request {
+            abandoned[identifier] = endpoints.filter { channels.contains($0.key) }
+        }
         return fail(request, parameters: .timedOut, open: .timedOut, reconfigure: .timedOut)
     }
 
@@ -147,7 +157,9 @@ extension SignallingMachine {
     /// Handles a command that gets no response: a response to one of our requests, an unexpected one, or credits.
     private mutating func answered(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
         if packet.code == .flowControlCredit { return credited(try FlowControlCredit(reading: packet.data)) }
-        guard let request = pending[packet.identifier] else { return [.discarded(.unexpected(packet.code))] }
+        guard let request = pending[packet.identifier] else {
+            return [.discarded(.unexpected(packet.code))] + (try endLate(packet))
+        }
         let identifier = packet.identifier
         switch (packet.code, request) {
         case (.commandReject, _): return rejected(try CommandReject(reading: packet.data), identifier, request)
