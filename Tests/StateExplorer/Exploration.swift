@@ -1,31 +1,50 @@
 /// A system that is explored: machines, and the network and users between them.
-///
-/// States are reached again by repeating the moves from the beginning, so machines may hold references.
 package protocol Explorable {
     associatedtype Move: Hashable
+    associatedtype Key: Hashable
+
+    /// Whether a copy of the system is independent of the original.
+    ///
+    /// If not, because machines hold references, states are reached again by repeating the moves from the beginning.
+    static var isValue: Bool { get }
 
     /// The moves that are possible now; none in a final state.
     var moves: [Move] { get }
     /// A description that two states share only if they have the same future.
-    var key: String { get }
+    var key: Key { get }
     /// The broken rule of this state, if there is one.
     var fault: String? { get }
 
     mutating func perform(_ move: Move)
 }
 
+extension Explorable {
+    package static var isValue: Bool { false }
+}
+
 /// A breadth-first search of all states of a system.
 package struct Exploration<System: Explorable> {
     /// A broken rule, and the shortest moves that lead to it.
-    package struct Fault {
+    package struct Fault: CustomStringConvertible {
         package let text: String
         package let moves: [System.Move]
+
+        /// The rule, and a line for each move.
+        package var description: String {
+            let lines = moves.enumerated().map { "\n  \($0 + 1). \(unqualified("\($1)"))" }
+            return "\(text), after" + (lines.isEmpty ? " no move" : lines.joined())
+        }
+    }
+
+    /// A state, with the way that leads to it.
+    private struct Node {
+        let parent: Int?
+        let move: System.Move?
     }
 
     /// The number of faults after which a search ends.
     private static var maximumFaults: Int { 3 }
 
-    package private(set) var states = 0
     package private(set) var edges = 0
     /// The states without moves.
     package private(set) var ends = 0
@@ -34,6 +53,12 @@ package struct Exploration<System: Explorable> {
     /// Whether all states were found within the limit.
     package private(set) var isComplete = true
     package private(set) var faults: [Fault] = []
+    private var nodes: [Node] = []
+
+    package var states: Int { nodes.count }
+
+    /// The size of the exploration, in words.
+    package var summary: String { "\(states) states, \(edges) edges, \(ends) ends, depth \(depth)" }
 
     /// Explores a system from its beginning.
     ///
@@ -41,20 +66,22 @@ package struct Exploration<System: Explorable> {
     ///   - limit: The number of states after which the search ends.
     ///   - make: Creates the system in its first state, always the same.
     package init(limit: Int, _ make: () -> System) {
-        var seen: Set<String> = []
-        var frontier: [[System.Move]] = [[]]
-        visit(make(), [], &seen)
+        var seen: Set<System.Key> = []
+        var frontier: [(node: Int, system: System?)] = []
+        if let first = visit(make(), Node(parent: nil, move: nil), &seen) { frontier.append(first) }
         while !frontier.isEmpty, faults.count < Self.maximumFaults {
-            var next: [[System.Move]] = []
-            for path in frontier {
-                for move in Self.system(after: path, make).moves {
+            var next: [(node: Int, system: System?)] = []
+            for (node, kept) in frontier {
+                let system = kept ?? system(at: node, make)
+                for move in system.moves {
                     guard states < limit else {
                         isComplete = false
                         return
                     }
                     edges += 1
-                    let longer = path + [move]
-                    if visit(Self.system(after: longer, make), longer, &seen) { next.append(longer) }
+                    var successor = kept ?? self.system(at: node, make)
+                    successor.perform(move)
+                    if let new = visit(successor, Node(parent: node, move: move), &seen) { next.append(new) }
                 }
             }
             if !next.isEmpty { depth += 1 }
@@ -62,22 +89,54 @@ package struct Exploration<System: Explorable> {
         }
     }
 
-    private static func system(after path: [System.Move], _ make: () -> System) -> System {
+    /// Repeats the moves that lead to a state.
+    private func system(at node: Int, _ make: () -> System) -> System {
         var system = make()
-        for move in path { system.perform(move) }
+        for move in path(to: node) { system.perform(move) }
         return system
     }
 
-    /// Counts a state; returns whether it is new and has to be continued.
-    @discardableResult
-    private mutating func visit(_ system: System, _ path: [System.Move], _ seen: inout Set<String>) -> Bool {
-        guard seen.insert(system.key).inserted else { return false }
-        states += 1
-        if system.moves.isEmpty { ends += 1 }
-        guard let fault = system.fault else { return true }
-        faults.append(Fault(text: fault, moves: path))
-        return false
+    private func path(to node: Int) -> [System.Move] {
+        var moves: [System.Move] = []
+        var current = nodes[node]
+        while let move = current.move {
+            moves.append(move)
+            guard let parent = current.parent else { break }
+            current = nodes[parent]
+        }
+        return moves.reversed()
     }
+
+    /// Counts a state; returns it if it is new and has to be continued.
+    private mutating func visit(
+        _ system: System,
+        _ node: Node,
+        _ seen: inout Set<System.Key>
+    ) -> (node: Int, system: System?)? {
+        guard seen.insert(system.key).inserted else { return nil }
+        nodes.append(node)
+        let number = nodes.count - 1
+        if system.moves.isEmpty { ends += 1 }
+        guard let fault = system.fault else { return (number, System.isValue ? system : nil) }
+        faults.append(Fault(text: fault, moves: path(to: number)))
+        return nil
+    }
+}
+
+/// Removes the names of types that qualify others, as in "SMP.PairingRole.initiator".
+private func unqualified(_ text: String) -> String {
+    var result = ""
+    var word = ""
+    for character in text {
+        if character.isLetter || character.isNumber || character == "_" {
+            word.append(character)
+        } else {
+            let isType = character == "." && word.first?.isUppercase == true
+            if !isType { result += word + String(character) }
+            word = ""
+        }
+    }
+    return result + word
 }
 
 /// Returns a description of a value with everything in it, also what is not printed otherwise.
@@ -86,7 +145,11 @@ package struct Exploration<System: Explorable> {
 package func wholeDescription(_ value: Any) -> String {
     let mirror = Mirror(reflecting: value)
     if mirror.displayStyle == .class { return "" }
-    guard !mirror.children.isEmpty else { return "\(value)" }
+    guard !mirror.children.isEmpty else {
+        // The mirror of a key is empty, so that it is never printed; its hash tells it from others.
+        let hash = value is any CustomReflectable ? (value as? any Hashable)?.hashValue : nil
+        return hash.map { "\(value)#\($0)" } ?? "\(value)"
+    }
     let children = mirror.children.map { "\($0.label ?? ""):\(wholeDescription($0.value))" }
     return "\(type(of: value))(\(children.joined(separator: ",")))"
 }

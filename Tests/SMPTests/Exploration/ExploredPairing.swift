@@ -39,22 +39,27 @@ struct ExploredPairing: Explorable {
         var sentKeysInTheClear = false
     }
 
+    private static let central = BluetoothAddress(0xC0FF_EE00_0001, kind: .randomDevice)
+    private static let peripheral = BluetoothAddress(0x0012_3456_789A, kind: .publicDevice)
+
     private(set) var initiator: Side
     private(set) var responder: Side
     /// The number of losses, repetitions, refusals and early time-outs that may still happen.
     private var disturbances: Int
     private let allowed: Int
+    /// Whether a side was left to its time-out though nothing went wrong between the two.
+    private var wasLeftWaiting = false
 
     init(_ initiator: PairingConfiguration, _ responder: PairingConfiguration, disturbances: Int) {
         func side(_ role: PairingRole, _ configuration: PairingConfiguration) -> Side {
             let isInitiator = role == .initiator
             var context = PairingMachine.Context(
-                initiatorAddress: PairingBench.central,
-                responderAddress: PairingBench.peripheral,
+                initiatorAddress: Self.central,
+                responderAddress: Self.peripheral,
                 random: RandomSource(seed: 1).split(isInitiator ? 1 : 2)
             )
             let key = Key128(Block128(high: isInitiator ? 1 : 2, low: 0))
-            let address = isInitiator ? PairingBench.central : PairingBench.peripheral
+            let address = isInitiator ? Self.central : Self.peripheral
             context.ownIdentity = .init(key: key, address: address)
             return Side(machine: PairingMachine(role: role, configuration: configuration, context: context))
         }
@@ -114,7 +119,11 @@ struct ExploredPairing: Explorable {
             handle(.permitted(isPermitted), at: role)
         case .answer(let role, let agrees): answer(agrees, at: role)
         case .timeout(let role):
-            if !(initiator.isStill && responder.isStill) { disturbances -= 1 }
+            if !(initiator.isStill && responder.isStill) {
+                disturbances -= 1
+            } else if disturbances == allowed {
+                wasLeftWaiting = true
+            }
             self[role].hasTimer = false
             handle(.timeout, at: role)
         case .loseLink:
@@ -189,6 +198,7 @@ struct ExploredPairing: Explorable {
     var key: String { wholeDescription((initiator, responder, disturbances)) }
 
     var fault: String? {
+        if wasLeftWaiting { return "only a time-out ends the pairing" }
         for role in Self.roles {
             let side = self[role]
             if side.sentKeysInTheClear { return "the \(role) sends keys before encryption" }

@@ -69,9 +69,9 @@ import Testing
         let found = Exploration(limit: Self.maximumStates) {
             ExploredPairing(pair.initiator, pair.responder, disturbances: Self.disturbances)
         }
-        print("\(pair.testDescription): \(found.states) states, \(found.edges) edges, depth \(found.depth)")
+        print("\(pair.testDescription): \(found.summary)")
         #expect(found.isComplete)
         #expect(found.ends > 1)
-        for fault in found.faults { Issue.record("\(fault.text), after \(fault.moves)") }
+        for fault in found.faults { Issue.record("\(fault)") }
     }
 }

@@ -8,10 +8,10 @@ import Testing
 /// Both ends of a link that starts encryption and refreshes the key, with data at any time.
 private struct ExploredEncryption: Explorable {
     enum Move: Hashable {
-        case start, deliver(isToCentral: Bool), send(isFromCentral: Bool), key(Key?), forge(Forgery)
+        case start, deliver(isToCentral: Bool), send(isFromCentral: Bool), key(HostKey?), forge(Forgery)
     }
 
-    enum Key: Hashable { case right, wrong }
+    enum HostKey: Hashable { case right, wrong }
 
     /// A PDU that an attacker inserts in the clear, for one end.
     enum Forgery: Hashable, CaseIterable {
@@ -46,7 +46,8 @@ private struct ExploredEncryption: Explorable {
     private let forgeries: Int
     private var hasEnded = false
     private var plainData: String?
-    private var acceptedForgery = false
+    /// Whether a wrong or a missing key, or an attacker, may have ended the link.
+    private var mayEnd = false
 
     init(data: Int, forgeries: Int) {
         central = End(dataLeft: data)
@@ -87,10 +88,13 @@ private struct ExploredEncryption: Explorable {
             send(nil, isFromCentral: isFromCentral)
         case .key(let key):
             peripheral.isAsked = false
+            // The peripheral may refuse to start encryption without ending the link, but not a refresh (5.1.3.1).
+            if key == .wrong || key == nil && peripheral.isEncrypted { mayEnd = true }
             handle(.key(key.map { $0 == .right ? Self.right : Self.wrong }), isCentral: false)
         case .deliver(let isToCentral): receive(self[isToCentral].inbox.removeFirst(), isCentral: isToCentral)
         case .forge(let forgery):
             forgeriesLeft -= 1
+            mayEnd = true
             let packet = Packet(pdu: forgery.pdu, session: nil)
             receive(packet, isCentral: forgery.isForCentral)
         }
@@ -138,7 +142,7 @@ private struct ExploredEncryption: Explorable {
     }
 
     var key: String {
-        "\(wholeDescription(central))\(wholeDescription(peripheral))\(startsLeft)\(forgeriesLeft)\(hasEnded)"
+        "\(wholeDescription(central))\(wholeDescription(peripheral))\(startsLeft)\(forgeriesLeft)\(hasEnded)\(mayEnd)"
     }
 
     var fault: String? {
@@ -146,6 +150,7 @@ private struct ExploredEncryption: Explorable {
         for isCentral in [true, false] where self[isCentral].isEncrypted && !hasEnded {
             if case .plain = self[isCentral].machine.state { return "an end returns to plain text" }
         }
+        if hasEnded, !mayEnd { return "the link ends though the keys are right and no PDU is forged" }
         guard moves.isEmpty, !hasEnded else { return nil }
         if central.machine.isBusy || peripheral.machine.isBusy {
             // An attacker may stop a procedure; its time-out ends the link.
@@ -183,9 +188,9 @@ extension ExploredEncryption.Forgery {
     )
     func nothingInTheClear(forgeries: Int) {
         let found = Exploration(limit: 60_000) { ExploredEncryption(data: 1, forgeries: forgeries) }
-        print("encryption, \(forgeries) forgeries: \(found.states) states, \(found.edges) edges, depth \(found.depth)")
+        print("encryption, \(forgeries) forgeries: \(found.summary)")
         #expect(found.isComplete)
         #expect(found.ends > 1)
-        for fault in found.faults { Issue.record("\(fault.text), after \(fault.moves)") }
+        for fault in found.faults { Issue.record("\(fault)") }
     }
 }

@@ -115,9 +115,9 @@ private struct ExploredBearers: Explorable {
         let found = Exploration(limit: 10_000) {
             ExploredBearers(wanted: (central, peripheral), room: room)
         }
-        print("bearers \(central), \(peripheral): \(found.states) states, \(found.edges) edges, depth \(found.depth)")
+        print("bearers \(central), \(peripheral): \(found.summary)")
         #expect(found.isComplete)
         #expect(found.ends > 0)
-        for fault in found.faults { Issue.record("\(fault.text), after \(fault.moves)") }
+        for fault in found.faults { Issue.record("\(fault)") }
     }
 }
