@@ -31,10 +31,10 @@ struct TransmitQueue {
         var isStart: Bool
     }
 
-    private var control = Deque<PacketBuffer>()
+    private(set) var control = Deque<PacketBuffer>()
     private var packets = Deque<Packet>()
     /// Control PDUs held back together with the data.
-    private var waiting: Deque<PacketBuffer>?
+    private(set) var waiting: Deque<PacketBuffer>?
     /// The PDU that has been sent but not acknowledged.
     private(set) var inFlight: Outgoing?
 

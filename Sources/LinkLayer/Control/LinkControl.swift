@@ -25,7 +25,7 @@ struct LinkControl {
     /// PDUs of the peer postponed until the encryption procedure ends.
     private(set) var postponed = Deque<PacketBuffer>()
     private(set) var requests = Deque<Request>()
-    private var peer = PeerFacts()
+    private(set) var peer = PeerFacts()
     private(set) var dataLength: DataLength
     private var phys: LinkPHYs
     private(set) var timing: LinkTiming

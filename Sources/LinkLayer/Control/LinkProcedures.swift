@@ -78,7 +78,7 @@ struct LinkProcedures {
 }
 
 /// The version and the features of the peer, as far as it has reported them.
-struct PeerFacts {
+struct PeerFacts: Hashable {
     private(set) var version: VersionIndication?
     private(set) var features: LEFeatures?
     /// Whether this device has sent its own version, which it does only once.
