@@ -522,7 +522,7 @@ let package = Package(
             path: "Tests/StackStandIns",
             swiftSettings: settings
         ),
-        tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
+        tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks", "StateExplorer"]),
         tests("ATT", ["BluetoothTypes", "EventLoops", "L2CAP", "LoopbackLinks", "StateExplorer"]),
         tests(
             "GATT",
