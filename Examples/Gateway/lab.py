@@ -85,7 +85,11 @@ class Relay:
         await server.serve_forever()
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except OSError:
+            # At the end the controllers are killed first, while programs still look for them.
+            return writer.close()
         await asyncio.gather(self.copy(reader, far_writer), self.copy(far_reader, writer))
 
     @staticmethod

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """Tests of lab.py that need no build."""
+import asyncio
+import socket
+import tempfile
 import unittest
+from pathlib import Path
 
 import lab
 
@@ -34,6 +38,28 @@ class Judgement(unittest.TestCase):
 
     def test_a_wrong_value(self) -> None:
         self.assertEqual(self.faults(message(1), {**message(2), "value": 0}), {"wrong": [("S1", 2)]})
+
+
+class Relay(unittest.TestCase):
+    def test_a_program_that_comes_after_the_controllers_is_turned_away(self) -> None:
+        with socket.socket() as gone:
+            gone.bind(("127.0.0.1", 0))
+            port = gone.getsockname()[1]
+        problems = []
+
+        async def come(path: Path) -> bytes:
+            relay = lab.Relay.__new__(lab.Relay)
+            relay.path, relay.port = path, port
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context["message"]))
+            async with await asyncio.start_unix_server(relay.connect, str(path)):
+                reader, writer = await asyncio.open_unix_connection(str(path))
+                answer = await reader.read()
+                writer.close()
+            return answer
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(asyncio.run(asyncio.wait_for(come(Path(folder, "radio")), 30)), b"")
+        self.assertEqual(problems, [])
 
 
 if __name__ == "__main__":
