@@ -284,6 +284,8 @@ let package = Package(
             ]
         ),
         module("PackageWrapping", ["Cryptography", "SourceChecks"]),
+        // Without "harald" and what only it needs, so that a newcomer waits less for the first demo.
+        .executableTarget(name: "harald-demo", dependencies: ["Demos", "EventLoops"], swiftSettings: settings),
         .executableTarget(
             name: "harald",
             dependencies: [

@@ -1,6 +1,8 @@
 """`harald demo`: Harald's heart rate sensor and app, as decoded by tshark."""
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -60,3 +62,27 @@ def test_no_file_takes_the_place_of_a_closed_stream(binary: str, tmp_path: Path,
         command = f'exec "$0" demo background --air "$1" {streams}'
         subprocess.run(["bash", "-c", command, binary, log], check=True, capture_output=True, timeout=30)
     assert logs[0].read_bytes() == logs[1].read_bytes()
+
+
+def test_faults_can_be_typed_at_a_terminal(binary: str) -> None:
+    keyboard, terminal = pty.openpty()
+    with subprocess.Popen([binary, "demo"], stdin=terminal, stdout=subprocess.PIPE, text=True) as run:
+        os.write(keyboard, b"?\nlossy=2\nout-of-range\nend out-of-range\n")
+        told = (line.split("  fault   ")[1].strip() for line in run.stdout if "  fault   " in line)
+        first, second, *rest = (next(told) for _ in range(4))
+        run.kill()
+    os.close(keyboard)
+    os.close(terminal)
+    assert first.startswith("faults: out-of-range, lossy[=0.5], ")
+    assert "write a share of packets from 0 to 1" in second
+    assert rest == ["fault: out-of-range", "end out-of-range"]
+
+
+def test_the_small_demo_tells_the_same(binary: str) -> None:
+    """`harald-demo` builds in half the time of `harald`. Its beginning is enough, since it runs in real time."""
+    tool = subprocess.run([binary, "demo", "--virtual-time"], capture_output=True, text=True, check=True, timeout=30)
+    with subprocess.Popen([f"{binary}-demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as small:
+        beginning = [small.stdout.readline() for _ in range(25)]
+        small.kill()
+        assert small.stderr.read() == ""
+    assert beginning == tool.stdout.splitlines(keepends=True)[:25]

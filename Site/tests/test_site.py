@@ -150,7 +150,7 @@ def test_code_blocks(visit) -> None:
         colours = page.evaluate("new Set([...document.querySelectorAll('pre span')].map(s => getComputedStyle(s).color)).size")
         assert colours >= 3, address
     page = visitor.open("/documentation/guides/readme/")
-    assert "swift run harald demo" in page.inner_text("main")
+    assert "Scripts/demo" in page.inner_text("main")
     source = (ROOT / "README.md").read_text()
     assert page.locator("main pre").count() == len(re.findall(r"^```\w+$", source, re.M))
 
@@ -207,7 +207,7 @@ def test_tutorials(visit, tutorial: str) -> None:
 def test_home(visit) -> None:
     """the first page has the two commands of the README, and leads to all products"""
     page = visit().open("/")
-    assert page.inner_text("pre").split("\n") == ["swift run harald demo", "Scripts/test"]
+    assert page.inner_text("pre").split("\n") == ["Scripts/demo", "Scripts/test"]
     for module in MODULES[:4]:
         page.goto("/")
         page.locator("main a h3", has_text=re.compile(f"^{module}$", re.I)).click()
