@@ -581,6 +581,7 @@ let package = Package(
             "HCITransports",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCIFraming", "StandInKernel", "StandInUSB", "TestBasics",
+                .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
     ],

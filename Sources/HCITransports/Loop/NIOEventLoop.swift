@@ -21,6 +21,10 @@ package final class NIOEventLoop: EventLoops.EventLoop {
 
     /// The capacity that lists keep from one burst to the next.
     private static let keptCapacity = 1_024
+    /// The number of tasks after which sockets and submissions get their turn, even if more tasks are due.
+    private static let turn = 256
+    /// The pause between two such turns. swift-nio serves sockets only when nothing else is ready.
+    private static let breath = TimeAmount.microseconds(100)
 
     // Submissions of other threads that the loop has not started to run.
     private let inbox = Mutex<[Submission]>([])
@@ -30,6 +34,9 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     nonisolated(unsafe) private var pacing = Pacing()
     nonisolated(unsafe) private var alarm: (deadline: Instant, scheduled: Scheduled<Void>)?
     nonisolated(unsafe) private var isRunning = false
+    // Whether the last turn left tasks that were due, and whether the next turn is arranged.
+    nonisolated(unsafe) private var isBehind = false
+    nonisolated(unsafe) private var nextTurnComes = false
     private let group: MultiThreadedEventLoopGroup
     private let start: NIODeadline
 
@@ -73,6 +80,8 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     }
 
     /// Runs `task` on the loop's thread, after everything due by then. From any thread.
+    ///
+    /// A loop that is behind with its tasks runs it between two turns of them.
     ///
     /// Submissions made before the thread wakes count as one arrival, so that many of them cost one wake-up.
     package func submit(_ task: @escaping @Sendable () -> Void) {
@@ -121,9 +130,12 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     /// swift-nio reports some events from inside the call that caused them, such as a write that fills a socket, or a
     /// close. The loop defers an event that arrives while a task runs until that task, and all tasks due before the
     /// event, have ended. Deferred events keep their order. No caller therefore has to expect an event during a call.
+    ///
+    /// On a loop that is behind with its tasks, an event comes after those that were due up to ``now``, not after all
+    /// that have become due since, which might never end.
     package func arrive(_ task: @escaping () -> Void) {
         onLoop()
-        guard !isRunning else {
+        guard !isRunning, !isBehind else {
             schedule(at: pacing.now, task)
             return
         }
@@ -136,23 +148,39 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         onLoop()
         runDue()
         isRunning = true
-        pacing.arrive(wall: wall)
+        // The clock of a loop that is behind does not pass over tasks.
+        if !isBehind { pacing.arrive(wall: wall) }
         task()
         isRunning = false
         runDue()
     }
 
+    /// Runs what is due, for one turn at most.
     private func runDue() {
         isRunning = true
         defer { isRunning = false }
-        while true {
+        for _ in 0..<Self.turn {
             switch pacing.step(wall: wall) {
             case .run(let task): LoopWatchdog.run(task)
             case .sleep(let deadline):
+                isBehind = false
                 handOver()
                 if let deadline { setAlarm(for: deadline) }
                 return
             }
+        }
+        isBehind = true
+        handOver()
+        arrangeNextTurn()
+    }
+
+    private func arrangeNextTurn() {
+        guard !nextTurnComes else { return }
+        nextTurnComes = true
+        // Not `execute`, which would run before any socket is served.
+        nio.scheduleTask(in: Self.breath) { [self] in
+            nextTurnComes = false
+            runDue()
         }
     }
 
