@@ -105,3 +105,19 @@ async def test_the_air_between_foreign_hosts_is_captured_with_their_names(harald
     # The quirk: each controller sends LL_VERSION_IND (0x0C) several times.
     versions = captures.tshark(air, "-Y", "btle.control_opcode == 0x0c", "-T", "fields", "-e", "frame.comment")
     assert versions.splitlines().count("controller 2") > 1
+
+
+async def test_all_connections_to_a_controller_share_a_capture(harald: Start, tmp_path: Path) -> None:
+    reset, complete = bytes.fromhex("01 030c00"), bytes.fromhex("04 0e")
+    async with harald("controllers", "--listen", "0", "--capture", str(tmp_path)) as process:
+        port = int((await process.line(r"listening on .*?(\d+)\D*$"))[1])
+        for _ in range(3):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(reset)
+            assert (await reader.readexactly(7)).startswith(complete)
+            writer.close()
+            await writer.wait_closed()
+            await process.line("controller 1 disconnected")
+    assert [each.name for each in tmp_path.iterdir()] == ["controller-1.btsnoop"]
+    assert captures.records(tmp_path / "controller-1.btsnoop") == 6
+    assert captures.malformed(tmp_path / "controller-1.btsnoop") == []

@@ -28,6 +28,8 @@ final class ControllerOffer {
     private var controllers: [UInt64: VirtualController] = [:]
     private var numbers = ControllerNumbers()
     private var numbersOfNodes: [RadioNode.ID: UInt64] = [:]
+    /// The capture of each number, which all its connections share. At most as many as were open at once.
+    private var captures: [UInt64: CaptureFile] = [:]
 
     init(loop: NIOEventLoop, random: RandomSource, options: Options, report: ToolReport) {
         self.loop = loop
@@ -87,9 +89,9 @@ final class ControllerOffer {
     }
 
     func accept(_ line: any HCITransport, whenGone: @escaping () -> Void = {}) {
-        let (number, use) = numbers.take()
+        let number = numbers.take()
         report.say("controller \(number) connected")
-        let transport = snooping(line, number: number, use: use)
+        let transport = snooping(line, number: number)
         // Within a few metres of each other.
         let node = radio.add(at: Position(x: Double(number % 8), y: Double(number / 8 % 8)))
         numbersOfNodes[node.id] = number
@@ -115,12 +117,14 @@ final class ControllerOffer {
         }
     }
 
-    private func snooping(_ line: any HCITransport, number: UInt64, use: Int) -> any HCITransport {
+    private func snooping(_ line: any HCITransport, number: UInt64) -> any HCITransport {
         guard let captureFolder = options.captureFolder else { return line }
-        let name = use == 1 ? "controller-\(number)" : "controller-\(number).\(use)"
-        let path = (captureFolder as NSString).appendingPathComponent("\(name).btsnoop")
+        let path = (captureFolder as NSString).appendingPathComponent("controller-\(number).btsnoop")
         do throws(ToolError) {
-            return SnoopingTransport.toFile(try CaptureFile.named(path), line, end: .controller, loop: loop)
+            // Not `??`, whose right side throws untyped errors.
+            let file = if let begun = captures[number] { begun } else { try CaptureFile.named(path) }
+            captures[number] = file
+            return SnoopingTransport.toFile(file, line, end: .controller, loop: loop)
         } catch {
             _ = error.report()
             return line

@@ -21,9 +21,9 @@ struct ControllersCommand: ParsableCommand {
 
             With --listen, offers virtual controllers over H4/TCP until interrupted: one for each connection, all on one radio. A \
             connection gets the controller with the lowest free number, which determines its address. A client that reconnects alone \
-            therefore gets the same controller, and finds its bonds. With --capture, the HCI packets are in \
-            controller-NUMBER.btsnoop, those of the controller's later connections in controller-NUMBER.2.btsnoop and so on. With \
-            --air, all packets on the radio are in one file, each with its controller and the name it advertises as a comment.
+            therefore gets the same controller, and finds its bonds. With --capture, the HCI packets of all connections to a controller \
+            are in controller-NUMBER.btsnoop. With --air, all packets on the radio are in one file, each with its controller and the \
+            name it advertises as a comment.
 
             With --terminal, offers a virtual controller behind a pseudoterminal that works as a serial port, on the same radio. With \
             --dongle, attaches one to this machine's kernel as a USB dongle, for BlueZ or other users of adapters; this requires root \
