@@ -81,3 +81,11 @@ def examples(command: dict, above: list[str]) -> list[tuple[list[str], str]]:
     lines = re.findall(r"^  ((?:sudo )?\S*harald .*)$", command.get("discussion") or "", re.MULTILINE)
     below = [each for subcommand in command.get("subcommands", []) for each in examples(subcommand, words)]
     return [(words, each) for each in lines] + below
+
+
+@pytest.mark.parametrize("command", ["--version", "--help", "help scan", "demo --virtual-time", "demo background"])
+def test_output_that_cannot_be_written_is_an_error(binary: str, command: str) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        told = subprocess.run([binary, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+    assert told.stderr == "harald: the output cannot be written: No space left on device\n"
+    assert told.returncode == 1

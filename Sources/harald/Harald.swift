@@ -44,6 +44,7 @@ struct Harald: ParsableCommand {
 
     static func main() {
         Console.openClosedStreams()
+        Console.checkPrintedText()
         LoggingSystem.bootstrap { ConsoleLog(label: $0) }
         if let unknown = UnknownCommand(in: Array(CommandLine.arguments.dropFirst()), of: Self.self) {
             Console.problem("harald: \(unknown)")

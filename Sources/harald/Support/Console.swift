@@ -66,7 +66,8 @@ enum Console {
             octets.withUnsafeBytes { write($0, to: handle.fileDescriptor) }
         }
         // A closed standard error does not end the program: it may be a log.
-        if error == EPIPE, handle === FileHandle.standardOutput { readerIsGone() }
+        guard error != 0, handle === FileHandle.standardOutput else { return }
+        if error == EPIPE { readerIsGone() } else { outputIsLost(error) }
     }
 
     /// Writes all of `octets`. Returns 0, or the error number.
@@ -87,11 +88,33 @@ enum Console {
         return 0
     }
 
+    // MARK: Lost output
+
+    /// Ends the program with an error if the text that ArgumentParser prints, such as help, cannot be written.
+    static func checkPrintedText() {
+        atexit {
+            guard fflush(nil) != 0, errno != EPIPE else { return }
+            Console.problem(Console.lostOutput(errno))
+            _exit(1)
+        }
+    }
+
+    private static func outputIsLost(_ error: Int32) {
+        guard !outlives.load(ordering: .relaxed) else { return }
+        problem(lostOutput(error))
+        // Not `exit`, which other threads may call at the same time.
+        _exit(1)
+    }
+
+    private static func lostOutput(_ error: Int32) -> String {
+        "harald: the output cannot be written: \(String(cString: strerror(error)))"
+    }
+
     // MARK: Broken pipes
 
     private static let outlives = Atomic(false)
 
-    /// Makes the program survive the loss of standard output's reader. For services, which matter more than their log.
+    /// Makes the program survive the loss of standard output. For services, which matter more than their log.
     static func outliveReader() {
         outlives.store(true, ordering: .relaxed)
         // Not SIG_IGN, which launched programs would inherit (execve(2)).
