@@ -33,6 +33,7 @@ let everyKey = """
               "onWrite": [
                 {
                   "if": {"equals": "01"}, "whenValues": [{"characteristic": "rate", "value": "02"}],
+                  "unlessSubscribed": ["rate"],
                   "delay": 1, "fault": {"attError": 128}, "everyNth": 3
                 },
                 {

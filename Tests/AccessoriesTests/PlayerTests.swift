@@ -37,6 +37,14 @@ private final class Visitor: NSObject, CBCentralManagerDelegate, CBPeripheralDel
         }
     }
 
+    /// Ends the subscription to a characteristic.
+    func leave(_ uuid: String) {
+        queue.sync {
+            guard let device, let characteristic = characteristic(uuid) else { return notes.add("no \(uuid)") }
+            device.setNotifyValue(false, for: characteristic)
+        }
+    }
+
     private func characteristic(_ uuid: String) -> CBCharacteristic? {
         device?.services?.flatMap { $0.characteristics ?? [] }.first { $0.uuid == CBUUID(string: uuid) }
     }
@@ -169,6 +177,17 @@ private struct Meeting {
         #expect(reset.contains("wrote 2A39: ok"))
         #expect(reset.contains("2A37 = 0e480000"))
         #expect(meeting.write([2], to: "2A39").contains("wrote 2A39: error 128"))
+    }
+
+    @Test func aGlucoseMeterAsksForSubscriptions() {
+        let meeting = Meeting(ReadyMadeAccessory.glucose.accessory)
+        let report = meeting.write([1, 1], to: "2A52")
+        #expect(report.contains("wrote 2A52: ok"))
+        #expect(report.count { $0.hasPrefix("2A18 = ") } == 3)
+        meeting.visitor.leave("2A18")
+        meeting.world.run(for: .seconds(1))
+        #expect(meeting.write([1, 1], to: "2A52").contains("wrote 2A52: error 253"))
+        #expect(meeting.write([4, 1], to: "2A52").contains("2A52 = 05000300"))
     }
 
     @Test func aThermometerIndicatesInItsRhythm() {

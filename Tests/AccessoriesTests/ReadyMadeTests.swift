@@ -9,6 +9,8 @@ import Testing
     private struct Bench {
         var machine: AccessoryMachine
         let accessory: Accessory
+        /// The characteristics without a subscription of the writer, by their UUIDs.
+        var unsubscribed: Set<String> = []
 
         init(_ readyMade: ReadyMadeAccessory) {
             accessory = readyMade.accessory
@@ -18,7 +20,8 @@ import Testing
         /// Writes a value, and returns the ATT error or what subscribers get.
         mutating func write(_ octets: [UInt8], to reference: String, upTo limit: Duration = .seconds(60)) -> Answer {
             guard let index = accessory.index(of: reference) else { return .none }
-            let result = machine.write([(index, 0, octets)])
+            let missing = unsubscribed.compactMap { accessory.index(of: $0) }
+            let result = machine.write([(index, 0, octets)]) { !missing.contains($0) }
             if case .error(let code) = result.answer.outcome { return .error(code) }
             let due = result.effects.enumerated().filter { $1.after <= limit }
                 .sorted { ($0.element.after, $0.offset) < ($1.element.after, $1.offset) }
@@ -57,6 +60,19 @@ import Testing
         let answer = bench.write(request, to: "2A52")
         #expect(answer.values(of: "2A18").count == count)
         #expect(answer.values(of: "2A52") == [response])
+    }
+
+    @Test("GLS 1.0.1: a meter whose client has not subscribed is improperly configured")
+    func aMeterNeedsSubscriptions() {
+        var bench = Bench(.glucose)
+        bench.unsubscribed = ["2A18"]
+        #expect(bench.write([1, 1], to: "2A52") == .error(0xFD))
+        #expect(bench.write([4, 1], to: "2A52").values(of: "2A52") == ["05000300"])
+        bench.unsubscribed = ["2A52"]
+        #expect(bench.write([1, 1], to: "2A52") == .error(0xFD))
+        #expect(bench.write([4, 1], to: "2A52") == .error(0xFD))
+        bench.unsubscribed = []
+        #expect(bench.write([1, 5], to: "2A52").values(of: "2A18").count == 1)
     }
 
     @Test func aMeterThatReportsTakesNothingButAnAbort() {
@@ -99,6 +115,7 @@ import Testing
             ("\"then\": [{\"cancel\": \"a\", \"value\": \"00\"}]", "then[0].value: nothing has a value here"),
             ("\"then\": [{\"set\": \"a\", \"value\": {\"size\": \"b\"}}]", "then[0].value: \"b\" names no"),
             ("\"then\": [{\"set\": \"a\", \"value\": \"\", \"everyNth\": \"b\"}]", "then[0].everyNth: \"b\" names no"),
+            ("\"unlessSubscribed\": [\"h\"]", "unlessSubscribed[0]: \"h\" names no characteristic"),
             ("\"if\": {\"equals\": {\"crc32\": \"b\"}}", "if.equals: \"b\" names no"),
             ("\"if\": {\"beginsWith\": {\"value\": \"h\"}}", "if.beginsWith: this value cannot contain others"),
         ]

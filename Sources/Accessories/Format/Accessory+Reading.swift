@@ -301,6 +301,11 @@ extension FileReader {
                 )
             }
         }
+        if let reader = members["unlessSubscribed"] {
+            rule.missingSubscriptions = try reader.elements(atMost: AccessoryLimits.effects).map {
+                (each) throws(AccessoryError) in try each.name()
+            }
+        }
         rule.response = try members.response(for: .write)
         if let reader = members["then"] {
             rule.effects = try reader.elements(atMost: AccessoryLimits.effects).map { (each) throws(AccessoryError) in
@@ -509,6 +514,13 @@ extension FileReader {
     private func check(_ rule: Accessory.Rule, in accessory: Accessory, at path: String) throws(AccessoryError) {
         for (index, condition) in rule.conditions.enumerated() {
             try check(condition.characteristic, in: accessory, at: "\(path).whenValues[\(index)].characteristic")
+        }
+        for (index, each) in rule.missingSubscriptions.enumerated() where accessory.index(of: each) == nil {
+            throw AccessoryError(
+                "\(path).unlessSubscribed[\(index)]",
+                "\(each.quotedName) names no characteristic, or several",
+                "use an id, or a UUID that occurs once"
+            )
         }
         if case .equals(let value) = rule.content {
             for each in value.references { try check(each, in: accessory, at: "\(path).if.equals") }

@@ -151,6 +151,7 @@ extension Accessory.Rule {
         members["whenValues"] = .list(
             conditions.map { .members(("characteristic", .text($0.characteristic)), ("value", $0.value.tree)) }
         )
+        members["unlessSubscribed"] = .list(missingSubscriptions.map { .text($0) })
         members["then"] = .list(effects.map(\.tree))
         return .object(members)
     }

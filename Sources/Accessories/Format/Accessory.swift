@@ -243,6 +243,8 @@ public struct Accessory: Hashable, Sendable {
         public var content: Content?
         /// The values that characteristics must have.
         public var conditions: [Condition] = []
+        /// The IDs or UUIDs of characteristics: the rule fits only while the writer is not subscribed to all of them.
+        public var missingSubscriptions: [String] = []
         /// The answer to the write request.
         public var response = Response()
         /// The changes after the answer, in order.
@@ -252,11 +254,13 @@ public struct Accessory: Hashable, Sendable {
         public init(
             content: Content? = nil,
             conditions: [Condition] = [],
+            missingSubscriptions: [String] = [],
             response: Response = Response(),
             effects: [Effect] = []
         ) {
             self.content = content
             self.conditions = conditions
+            self.missingSubscriptions = missingSubscriptions
             self.response = response
             self.effects = effects
         }

@@ -19,7 +19,7 @@ enum FormatKeys {
     static let response = ["delay", "fault", "everyNth"]
     static let scheduledFault = ["fault", "at", "until", "onWrite"]
     static let fault = ["attError", "length", "noAnswer"]
-    static let rule = ["if", "whenValues", "delay", "fault", "everyNth", "then"]
+    static let rule = ["if", "whenValues", "unlessSubscribed", "delay", "fault", "everyNth", "then"]
     static let content = ["equals", "beginsWith", "length"]
     static let condition = ["characteristic", "value"]
     static let effect = ["set", "notify", "append", "cancel", "value", "after", "everyNth"]

@@ -96,7 +96,14 @@ struct AccessoryMachine {
     }
 
     /// Returns the result of the writes of one request: several, of one value or of more, if they were prepared.
-    mutating func write(_ parts: [(index: Int, offset: Int, value: [UInt8])]) -> Result {
+    ///
+    /// - Parameters:
+    ///   - parts: The writes.
+    ///   - isSubscribed: Returns whether the writer is subscribed to a characteristic.
+    mutating func write(
+        _ parts: [(index: Int, offset: Int, value: [UInt8])],
+        isSubscribed: (Int) -> Bool = { _ in true }
+    ) -> Result {
         var written: [Int: [UInt8]] = [:]
         var order: [Int] = []
         for part in parts {
@@ -108,15 +115,21 @@ struct AccessoryMachine {
             written[part.index] = before.prefix(part.offset) + part.value
         }
         var result = Result(answer: Answer(delay: .zero, outcome: .success([])))
-        for index in order { apply(written[index] ?? [], at: index, to: &result) }
+        for index in order { apply(written[index] ?? [], at: index, isSubscribed, to: &result) }
         if result.answer.outcome != .success([]) { (result.stored, result.effects) = ([:], []) }
         return result
     }
 
     /// Applies the first rule that fits.
-    private mutating func apply(_ value: [UInt8], at index: Int, to result: inout Result) {
+    private mutating func apply(
+        _ value: [UInt8],
+        at index: Int,
+        _ isSubscribed: (Int) -> Bool,
+        to result: inout Result
+    ) {
         let rules = characteristics[index].onWrite
-        guard let number = rules.firstIndex(where: { fits($0, value) }) else {
+        let fitting = rules.firstIndex { fits($0, value) && lacksSubscriptions($0, isSubscribed) }
+        guard let number = fitting else {
             result.stored[index] = value
             return
         }
@@ -186,6 +199,12 @@ struct AccessoryMachine {
         return rule.conditions.allSatisfy { condition in
             accessory.slot(of: condition.characteristic).map { values[$0] == condition.value.octets() } ?? false
         }
+    }
+
+    /// Whether the writer lacks one of the subscriptions of a rule, or the rule has none.
+    private func lacksSubscriptions(_ rule: Accessory.Rule, _ isSubscribed: (Int) -> Bool) -> Bool {
+        let wanted = rule.missingSubscriptions.compactMap { accessory.index(of: $0) }
+        return wanted.isEmpty || !wanted.allSatisfy(isSubscribed)
     }
 
     private static func fault(_ response: Accessory.Response, _ count: Int) -> Accessory.Fault? {

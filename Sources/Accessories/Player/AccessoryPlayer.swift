@@ -351,7 +351,14 @@ extension AccessoryPlayer {
         let parts = requests.compactMap { request in
             index(of: request.characteristic).map { ($0, request.offset, [UInt8](request.value ?? Data())) }
         }
-        let result = state.withLock { $0.machine.write(parts) }
+        let writer = first.central.identifier
+        let result = state.withLock { state in
+            let published = state.published
+            return state.machine.write(parts) { index in
+                guard published.indices.contains(index) else { return false }
+                return published[index].subscribedCentrals?.contains { $0.identifier == writer } ?? false
+            }
+        }
         perform(result.answer, to: first, of: peripheral) { $0.apply(result) }
     }
 

@@ -21,6 +21,8 @@ extension ReadyMadeAccessory {
                   "properties": ["write", "indicate"],
                   "permission": {"write": "encrypted", "notify": "encrypted"},
                   "onWrite": [
+                    {"unlessSubscribed": ["2A52"], "fault": {"attError": 253}},
+                    {"if": {"beginsWith": "01"}, "unlessSubscribed": ["2A18"], "fault": {"attError": 253}},
                     {
                       "if": {"equals": "0300"},
                       "then": [
