@@ -593,6 +593,23 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(CapturedLog.contains("API MISUSE", "released without respond"))
     }
 
+    @Test("behaviour 7.37: requests that the app drops outside of a callback are reported to its own service")
+    func requestsThatAreDroppedLaterAreReported() {
+        let app = PeripheralApp()
+        app.publish()
+        let write = WriteRequest(characteristic: app.characteristicID, offset: 0, value: [1])
+        app.service.deliver(.writeRequested(transaction: 7, app.central, [write], needsResponse: true))
+        app.service.deliver(.centralChanged(app.central))
+        #expect(app.service.misuses == [])
+        app.requests = []
+        #expect(app.service.misuses.map { $0.contains("released without respond") } == [true])
+        app.service.deliver(
+            .readRequested(transaction: 8, app.central, characteristic: app.characteristicID, offset: 0)
+        )
+        app.requests = []
+        #expect(app.service.misuses.count == 2)
+    }
+
     @Test func requestsThatNobodyHandlesAreRefused() {
         final class Minimal: NSObject, CBPeripheralManagerDelegate {
             func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}

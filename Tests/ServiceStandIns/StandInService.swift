@@ -21,6 +21,7 @@ package final class StandInService: ServiceConnection {
         var queries: [Query] = []
         var peripherals: [PeerInfo] = []
         var info = SystemInfo()
+        var misuses: [String] = []
     }
 
     private let state = Mutex(State())
@@ -66,7 +67,14 @@ package final class StandInService: ServiceConnection {
         }
     }
 
+    package func noteMisuse(_ text: String) {
+        state.withLock { $0.misuses.append(text) }
+    }
+
     // MARK: Test interface
+
+    /// The reported misuse of the API.
+    package var misuses: [String] { state.withLock { $0.misuses } }
 
     /// Delivers an event to a manager, by default the latest one, on its queue. Returns when the app's code has
     /// returned.

@@ -68,19 +68,23 @@ final class Transaction: Sendable {
     let isRead: Bool
     /// Whether the central waits for a response. False for write commands (behaviour 7.36).
     let needsResponse: Bool
+    /// The connection of the app, which may release its requests from any thread.
+    private let connection: (any ServiceConnection)?
     private let isAnswered = Atomic(false)
 
-    init(id: UInt64, isRead: Bool, needsResponse: Bool) {
+    init(id: UInt64, isRead: Bool, needsResponse: Bool, of connection: (any ServiceConnection)?) {
         self.id = id
         self.isRead = isRead
         self.needsResponse = needsResponse
+        self.connection = connection
     }
 
     deinit {
         if needsResponse, !isAnswered.load(ordering: .relaxed) {
             Misuse.report(
                 "A request of a central was released without respond(to:withResult:); the central gets no response and "
-                    + "gives up the link after 30 s"
+                    + "gives up the link after 30 s",
+                by: connection
             )
         }
     }

@@ -297,7 +297,11 @@ extension CBPeripheralManager {
         case .readRequested(let transaction, let info, let id, let offset):
             receiveRead(transaction, info, id, offset)
         case .writeRequested(let transaction, let info, let writes, let needsResponse):
-            receiveWrites(Transaction(id: transaction, isRead: false, needsResponse: needsResponse), info, writes)
+            receiveWrites(
+                Transaction(id: transaction, isRead: false, needsResponse: needsResponse, of: link?.connection),
+                info,
+                writes
+            )
         case .updateCreditsReturned(let count): returnCredits(count)
         case .centralChanged(let info): _ = central(info)
         case .channelPublished, .channelUnpublished, .channelOpened: receiveChannelEvent(event)
@@ -354,7 +358,7 @@ extension CBPeripheralManager {
     }
 
     private func receiveRead(_ id: UInt64, _ info: CentralInfo, _ attribute: LocalAttributeID, _ offset: Int) {
-        let transaction = Transaction(id: id, isRead: true, needsResponse: true)
+        let transaction = Transaction(id: id, isRead: true, needsResponse: true, of: link?.connection)
         guard let characteristic = characteristic(attribute) else { return refuse(transaction) }
         let request = CBATTRequest(
             transaction,
