@@ -1,4 +1,5 @@
 import CoreBluetooth
+import Foundation
 import TestBasics
 import XCTest
 
@@ -31,6 +32,45 @@ final class WorldTestCaseTests: WorldTestCase {
     func testEachTestHasAWorldOfItsOwn() {
         XCTAssertEqual(world.now, .zero)
         XCTAssertTrue(world.name.hasSuffix("testEachTestHasAWorldOfItsOwn"))
+    }
+}
+
+/// The files of a failed test. The failure is expected here.
+final class WorldTestCaseFilesTests: WorldTestCase {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "attachments-\(UUID().uuidString)")
+    private var isFailing = false
+
+    override func recordFailure(
+        withDescription description: String,
+        inFile filePath: String,
+        atLine lineNumber: Int,
+        expected: Bool
+    ) {
+        guard !isFailing else { return _ = explained(description) }
+        super.recordFailure(withDescription: description, inFile: filePath, atLine: lineNumber, expected: expected)
+    }
+
+    override func invokeTest() {
+        setenv(Self.attachmentsVariable, directory.path, 1)
+        super.invokeTest()
+        unsetenv(Self.attachmentsVariable)
+        isFailing = false
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        let test = "WorldTestCaseFilesTests.testAFailureLeavesFiles-seed-"
+        for ending in ["Phone.btsnoop", "air.pcapng", "story.txt"] {
+            let name = names.first { $0.hasPrefix(test) && $0.hasSuffix(ending) }
+            XCTAssertNotNil(name, "\(names) lacks \(ending)")
+            let octets = try? Data(contentsOf: directory.appending(path: name ?? ""))
+            XCTAssertFalse(octets?.isEmpty ?? true, "\(ending) is empty")
+        }
+        XCTAssertEqual(names.count, 3)
+    }
+
+    func testAFailureLeavesFiles() {
+        isFailing = true
+        world.addDevice(named: "Phone")
+        XCTAssertFalse(world.until(within: .seconds(1), "the belt is found") { false })
     }
 }
 
