@@ -128,6 +128,9 @@ class Faults(unittest.TestCase):
         self.assert_none(End(130, sent=[2]), statuses={0, 130})
         self.assert_none(End(143, sent=[2, 15]))
         self.assert_fault("143", End(143, sent=[2]))
+        # A group of commands that prints its help.
+        self.assert_fault("1", End(1, err=b"harald: no"), statuses={0, 64})
+        self.assert_none(End(1, err=b"harald: no"), statuses={0, 64}, stdout="full")
 
     def test_traces(self) -> None:
         for text in (
