@@ -1,5 +1,20 @@
 """Faults that the explorations have to find: for each suite, small changes of one source file each."""
-from planted import Plant
+from typing import NamedTuple
+
+
+class Defect(NamedTuple):
+    name: str
+    path: str
+    old: str
+    new: str
+
+
+def plant(source: str, defect: Defect) -> str:
+    """Returns the source with a defect; fails unless there is exactly one place for it."""
+    if source.count(defect.old) != 1:
+        raise ValueError(f"{defect.path} has {source.count(defect.old)} places for \"{defect.name}\"")
+    return source.replace(defect.old, defect.new)
+
 
 MACHINE = "Sources/SMP/Pairing/PairingMachine.swift"
 ENCRYPTION = "Sources/LinkLayer/Encryption/EncryptionMachine.swift"
@@ -7,31 +22,31 @@ BEARERS = "Sources/ATT/Enhanced/EnhancedBearerMachine.swift"
 
 PLANTS = {
     "SMPTests.PairingExplorationTests": [
-        Plant(
+        Defect(
             "a short key is accepted",
             "Sources/SMP/Pairing/PairingNegotiation.swift",
             "guard keySize >= max(configuration.minimumKeySize, demand.level.minimumKeySize) else {",
             "guard keySize >= 7 else {",
         ),
-        Plant(
+        Defect(
             "keys are distributed although encryption has failed",
             MACHINE,
             "        guard isEncrypted else { return end(.encryptionFailed) }\n",
             "",
         ),
-        Plant(
+        Defect(
             "a device is done before the peer's last key has arrived",
             "Sources/SMP/Pairing/KeyDistribution.swift",
             "        guard expected.isEmpty else { return [] }\n",
             "        guard expected.count <= 1 else { return [] }\n",
         ),
-        Plant(
+        Defect(
             "a time-out does not end the pairing",
             MACHINE,
             "            state = .dead\n            return [.closePrompt, .failed(.timedOut)]",
             "            return [.closePrompt]",
         ),
-        Plant(
+        Defect(
             "the peer is not told that the pairing has failed",
             MACHINE,
             "        [.send(.failed(PairingFailed(reason)))] + end(.refused(reason))",
@@ -39,25 +54,25 @@ PLANTS = {
         ),
     ],
     "LinkLayerTests.EncryptionExplorationTests": [
-        Plant(
+        Defect(
             "data are not held back while the key is refreshed",
             ENCRYPTION,
             "return [.hold, .send(.pauseEncryptionRequest)]",
             "return [.send(.pauseEncryptionRequest)]",
         ),
-        Plant(
+        Defect(
             "a refused refresh leaves the link in the clear",
             ENCRYPTION,
             "            return [.terminate(error)]",
             "            return [.reportRefresh(error), .release]",
         ),
-        Plant(
+        Defect(
             "the last PDU of the start is sent in the clear",
             ENCRYPTION,
             "                .transmit(session), .send(.startEncryptionResponse), report(.success, isRefresh), .release,",
             "                .send(.startEncryptionResponse), .transmit(session), report(.success, isRefresh), .release,",
         ),
-        Plant(
+        Defect(
             "a request is not refused for lack of a key",
             ENCRYPTION,
             "[.terminate(.pinOrKeyMissing)] : [.refuse(.pinOrKeyMissing), .release]",
@@ -65,37 +80,37 @@ PLANTS = {
         ),
     ],
     "LinkLayerTests.LinkControlExplorationTests": [
-        Plant(
+        Defect(
             "a request waits although the host has declined the peer's",
             "Sources/LinkLayer/Control/LinkControl+Instants.swift",
             "        refuse(.connectionParamReq, reason)\n        startNext()\n",
             "        refuse(.connectionParamReq, reason)\n",
         ),
-        Plant(
+        Defect(
             "a request that collides is not answered",
             "Sources/LinkLayer/Control/LinkControl+Instants.swift",
             "if procedures.isAnswered { emit(.end(error)) } else { refuse(opcode, error) }",
             "if procedures.isAnswered { emit(.end(error)) }",
         ),
-        Plant(
+        Defect(
             "a peripheral changes its timing an event too late",
             "Sources/LinkLayer/Control/LinkControl+Instants.swift",
             "begin(.timing(pdu), at: pdu.instant, isOwn: isOwn)",
             "begin(.timing(pdu), at: pdu.instant &+ 1, isOwn: isOwn)",
         ),
-        Plant(
+        Defect(
             "a peripheral confuses the directions of the PHYs",
             "Sources/LinkLayer/Control/LinkControl+PHY.swift",
             "Change.phy(tx: single(pdu.peripheralToCentral), rx: single(pdu.centralToPeripheral))",
             "Change.phy(tx: single(pdu.centralToPeripheral), rx: single(pdu.peripheralToCentral))",
         ),
-        Plant(
+        Defect(
             "PDUs that wait for the end of encryption are forgotten",
             "Sources/LinkLayer/Control/LinkControl.swift",
             "        while let bytes = postponed.popFirst() { handleNow(bytes) }",
             "        postponed = []",
         ),
-        Plant(
+        Defect(
             "data lengths that are received are not adopted",
             "Sources/LinkLayer/Control/LinkControl.swift",
             "        dataLength.adopt(pdu)\n",
@@ -103,31 +118,31 @@ PLANTS = {
         ),
     ],
     "L2CAPTests.SignallingExplorationTests": [
-        Plant(
+        Defect(
             "a channel that a late response opens is not closed",
             "Sources/L2CAP/Signalling/SignallingMachine.swift",
             "[.discarded(.unexpected(packet.code))] + (try endLate(packet))",
             "[.discarded(.unexpected(packet.code))]",
         ),
-        Plant(
+        Defect(
             "a channel that the peer closes stays open",
             "Sources/L2CAP/Signalling/SignallingMachine+Changing.swift",
             "        endpoints[request.destination] = nil\n",
             "",
         ),
-        Plant(
+        Defect(
             "one credit of each grant is lost",
             "Sources/L2CAP/CreditBased/FrameReceiver.swift",
             "        return UInt16(window - outstanding)",
             "        return UInt16(window - outstanding - 1)",
         ),
-        Plant(
+        Defect(
             "the identifiers of a request that fails are lost",
             "Sources/L2CAP/Signalling/SignallingMachine.swift",
             "            for channel in channels { endpoints[channel] = nil }\n",
             "",
         ),
-        Plant(
+        Defect(
             "a frame is sent without a credit",
             "Sources/L2CAP/CreditBased/FrameSender.swift",
             "        guard credits > 0 else { return nil }",
@@ -135,19 +150,19 @@ PLANTS = {
         ),
     ],
     "ATTTests.EnhancedBearerExplorationTests": [
-        Plant(
+        Defect(
             "a peripheral does not wait after a collision",
             BEARERS,
             "        if role == .central { return",
             "        if attempts >= 0 { return",
         ),
-        Plant(
+        Defect(
             "a request without anything left to open has no outcome",
             BEARERS,
             "            state = .idle\n            return [.finished(nil)]",
             "            state = .idle\n            return []",
         ),
-        Plant(
+        Defect(
             "bearers that are open are requested again",
             BEARERS,
             "return [.request(wanted - open)]",

@@ -6,8 +6,7 @@ import re
 import unittest
 from pathlib import Path
 
-from planted import plant
-from planted_explorations import PLANTS
+from planted_explorations import PLANTS, plant
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -241,6 +241,9 @@ extension PairingResult {
         if keys.localKey != other.keys.peerKey || keys.peerKey != other.keys.localKey {
             return "the sides stored different keys"
         }
+        if ownKeys != other.peerKeys || peerKeys != other.ownKeys {
+            return "a side lacks keys that the other one has distributed"
+        }
         return nil
     }
 }
