@@ -17,6 +17,8 @@ struct ExploredPairing: Explorable {
         /// The user answers the prompt, as asked or not.
         case answer(PairingRole, Bool)
         case timeout(PairingRole)
+        /// The controllers fail to encrypt, although both hosts gave the same key.
+        case failEncryption
         case loseLink
     }
 
@@ -91,7 +93,9 @@ struct ExploredPairing: Explorable {
             return moves
         }
         let isUnderWay = initiator.machine.isUnderWay || responder.machine.isUnderWay
-        return own + (disturbances > 0 && isUnderWay ? [.loseLink] : [])
+        guard disturbances > 0 else { return own }
+        let isEncrypting = Self.roles.allSatisfy { self[$0].inbox.contains(.encrypted(true)) }
+        return own + (isEncrypting ? [.failEncryption] : []) + (isUnderWay ? [.loseLink] : [])
     }
 
     private var choices: [Bool] { disturbances > 0 ? [true, false] : [true] }
@@ -126,6 +130,11 @@ struct ExploredPairing: Explorable {
             }
             self[role].hasTimer = false
             handle(.timeout, at: role)
+        case .failEncryption:
+            disturbances -= 1
+            for role in Self.roles {
+                self[role].inbox = self[role].inbox.map { $0 == .encrypted(true) ? .encrypted(false) : $0 }
+            }
         case .loseLink:
             disturbances -= 1
             for role in Self.roles {
