@@ -452,7 +452,8 @@ let package = Package(
                 "BluetoothTesting", "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT",
                 "HCI", "HCIHost",
                 "ATT",
-                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "SampleMessages", "ServiceMessages", "TestBasics",
+                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "SampleMessages", "ServiceMessages",
+                "StateExplorer", "TestBasics",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -18,6 +18,7 @@ def plant(source: str, defect: Defect) -> str:
 
 MACHINE = "Sources/SMP/Pairing/PairingMachine.swift"
 ENCRYPTION = "Sources/LinkLayer/Encryption/EncryptionMachine.swift"
+LIFECYCLE = "Sources/BluetoothService/Lifecycle/AppLifecycle.swift"
 BEARERS = "Sources/ATT/Enhanced/EnhancedBearerMachine.swift"
 
 PLANTS = {
@@ -167,6 +168,38 @@ PLANTS = {
             BEARERS,
             "return [.request(wanted - open)]",
             "return [.request(wanted)]",
+        ),
+    ],
+    "BluetoothServiceTests.AppExplorationTests": [
+        Defect(
+            "an event for an app that is slowed down is forgotten",
+            LIFECYCLE,
+            "case (.slowedDown, .told): return move(to: .slowedDown(isTold: true), [])",
+            "case (.slowedDown, .told): return []",
+        ),
+        Defect(
+            "an app that is woken has no end of its time",
+            LIFECYCLE,
+            "return move(to: .woken(hasTask: false), [.resume, .startTimer(Self.wakeTime)])",
+            "return move(to: .woken(hasTask: false), [.resume])",
+        ),
+        Defect(
+            "an event during the pause before a launch is forgotten",
+            "Sources/BluetoothService/Lifecycle/LaunchBackoff.swift",
+            "            state = .pausing(isWanted: true)",
+            "            state = .pausing(isWanted: false)",
+        ),
+        Defect(
+            "a change during a save is not saved",
+            "Sources/BluetoothService/Records/RecordKeeper.swift",
+            "        if !isCurrent {\n            save(slot, for: ended.later)\n",
+            "        if !isCurrent {\n            slots[slot]?.phase = .durable\n            ended.later.forEach { $0() }\n",
+        ),
+        Defect(
+            "a change counts as saved when an older save ends",
+            "Sources/BluetoothService/Records/RecordKeeper.swift",
+            "if save.record == record { save.waiting += waiting } else { save.later += waiting }",
+            "save.waiting += waiting",
         ),
     ],
 }
