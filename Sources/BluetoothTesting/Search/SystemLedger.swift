@@ -21,6 +21,26 @@ final class SystemLedger: Sendable {
         let number: UInt32
     }
 
+    /// The kind of answer to a call without a number, such as those of delegates. Answers of one kind come in the order
+    /// of the calls.
+    fileprivate enum Answer: Hashable {
+        case services, rssi, linkInformation
+        case includedServices(AttributeHandle)
+        case characteristics(AttributeHandle)
+        case descriptors(AttributeHandle)
+        case value(AttributeHandle)
+        case descriptor(AttributeHandle)
+        case written(AttributeHandle)
+        case descriptorWritten(AttributeHandle)
+        case notifyState(AttributeHandle)
+        case channel(psm: UInt16)
+    }
+
+    fileprivate struct PlainCall: Hashable {
+        let peer: UUID
+        let answer: Answer
+    }
+
     fileprivate struct Subscription: Hashable {
         let peer: UUID
         let attribute: UInt64
@@ -29,6 +49,10 @@ final class SystemLedger: Sendable {
     /// The open accounts of one manager.
     fileprivate struct Account {
         var calls: [Call: (name: String, since: Instant)] = [:]
+        /// Calls without a number, the oldest first.
+        var plainCalls: [PlainCall: [(name: String, since: Instant)]] = [:]
+        /// The peers that the app has been told are connected. The loss of a connection answers calls that cross it.
+        var connected: Set<UUID> = []
         var updates = 0
         var writes: [UUID: Int] = [:]
         /// The characteristics that a central is subscribed to.
@@ -40,6 +64,8 @@ final class SystemLedger: Sendable {
 
         mutating func forget(_ peer: UUID) {
             calls = calls.filter { $0.key.peer != peer }
+            plainCalls = plainCalls.filter { $0.key.peer != peer }
+            connected.remove(peer)
             writes[peer] = nil
             subscribedTo = subscribedTo.filter { $0.peer != peer }
         }
@@ -91,7 +117,8 @@ final class SystemLedger: Sendable {
             return state.withLock { state in
                 state.accounts.flatMap { key, account -> [String] in
                     guard let awake = state.awake[AppKey(device: key.device, app: key.app)] else { return [] }
-                    return account.calls.values.filter { now - max($0.since, awake) > Self.patience }.map {
+                    let calls = [_](account.calls.values) + account.plainCalls.values.compactMap(\.first)
+                    return calls.filter { now - max($0.since, awake) > Self.patience }.map {
                         "\(key.device): \(key.app) has waited for the answer to \"\($0.name)\" for more than 40 s"
                     }
                 }.sorted()
@@ -145,6 +172,9 @@ extension SystemLedger.Account {
             guard request.isAnswered else { return }
             calls[SystemLedger.Call(peer: peer, number: number)] = (request.name, now)
         case .central(.peer(let peer, .link(.writeWithoutResponse))): writes[peer, default: 0] += 1
+        case .central(.peer(let peer, .link(let request))):
+            guard connected.contains(peer), let answer = request.answer else { return }
+            plainCalls[SystemLedger.PlainCall(peer: peer, answer: answer), default: []].append((request.name, now))
         case .peripheral(.updateValue): updates += 1
         case .peripheral(.removeAllServices): subscribers = []
         default: break
@@ -157,15 +187,24 @@ extension SystemLedger.Account {
         case .central(.answered(let peer, let number, let event)):
             calls[SystemLedger.Call(peer: peer, number: number)] = nil
             note(event, of: peer)
-        case .central(.peer(let peer, let event)): note(event, of: peer)
+        case .central(.peer(let peer, let event)):
+            if let answer = event.answer { finish(SystemLedger.PlainCall(peer: peer, answer: answer)) }
+            note(event, of: peer)
         case .central(.willRestore(let restored)): for peer in restored.peers { note(peer) }
         case .peripheral(let event): note(event)
         case .central, .channel: break
         }
     }
 
+    private mutating func finish(_ call: SystemLedger.PlainCall) {
+        guard var waiting = plainCalls[call] else { return }
+        waiting.removeFirst()
+        plainCalls[call] = waiting.isEmpty ? nil : waiting
+    }
+
     private mutating func note(_ event: PeerEvent, of peer: UUID) {
         switch event {
+        case .connected: connected.insert(peer)
         case .disconnected, .connectionFailed: forget(peer)
         case .writeCreditsReturned(let count): writes[peer] = (writes[peer] ?? 0) - count
         case .notifyStateChanged(let attribute, let isNotifying, let error):
@@ -181,6 +220,7 @@ extension SystemLedger.Account {
     }
 
     private mutating func note(_ peer: RestoredPeer) {
+        if peer.maximumWriteWithoutResponse != nil { connected.insert(peer.info.identifier) }
         for characteristic in peer.services.flatMap(\.characteristics) where characteristic.isNotifying {
             let handle = UInt64(characteristic.characteristic.handle)
             subscribedTo.insert(SystemLedger.Subscription(peer: peer.info.identifier, attribute: handle))
@@ -216,4 +256,50 @@ extension LinkRequest {
     }
 
     fileprivate var name: String { String("\(self)".prefix { $0 != "(" }) }
+}
+
+extension LinkRequest {
+    /// The kind of the answer; nil if the service need not answer.
+    fileprivate var answer: SystemLedger.Answer? {
+        switch self {
+        case .discoverServices: .services
+        case .discoverIncludedServices(of: let service, _): .includedServices(service)
+        case .discoverCharacteristics(of: let service, _): .characteristics(service)
+        case .discoverDescriptors(of: let handle): .descriptors(handle)
+        case .readCharacteristic(let handle): .value(handle)
+        case .readDescriptor(let handle): .descriptor(handle)
+        case .writeCharacteristic(let handle, value: _): .written(handle)
+        case .writeDescriptor(let handle, value: _): .descriptorWritten(handle)
+        case .setNotify(let handle, isEnabled: _): .notifyState(handle)
+        case .readRSSI: .rssi
+        case .openChannel(psm: let psm): .channel(psm: psm)
+        case .readLinkInformation: .linkInformation
+        case .writeWithoutResponse, .startChannelSounding, .cancelChannelSounding, .refreshServices, .watchLink,
+            .preferLink:
+            nil
+        }
+    }
+}
+
+extension PeerEvent {
+    /// The kind of answer that the event is; nil for one that no call asks for.
+    fileprivate var answer: SystemLedger.Answer? {
+        switch self {
+        case .servicesDiscovered: .services
+        case .includedServicesDiscovered(of: let service, _): .includedServices(service)
+        case .characteristicsDiscovered(of: let service, _): .characteristics(service)
+        case .descriptorsDiscovered(of: let handle, _): .descriptors(handle)
+        case .valueRead(let handle, _): .value(handle)
+        case .descriptorUpdated(let handle, _): .descriptor(handle)
+        case .valueWritten(let handle, _): .written(handle)
+        case .descriptorWritten(let handle, _): .descriptorWritten(handle)
+        case .notifyStateChanged(let handle, isNotifying: _, _): .notifyState(handle)
+        case .rssiRead: .rssi
+        case .channelOpened(psm: let psm, _): .channel(psm: psm)
+        case .linkInformation: .linkInformation
+        case .connected, .connectionFailed, .disconnected, .valueNotified, .nameChanged, .servicesModified,
+            .maximumWriteLengthChanged, .writeCreditsReturned, .notificationsAuthorized, .channelSoundingEnded:
+            nil
+        }
+    }
 }
