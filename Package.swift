@@ -261,8 +261,8 @@ let package = Package(
         module(
             "BluetoothTesting",
             [
-                "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
-                "CoreBluetooth", "EventLoops", "EventWords", "ServiceMessages", "VirtualAppTime",
+                "Accessories", "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothSimulation",
+                "BluetoothTypes", "CoreBluetooth", "EventLoops", "EventWords", "ServiceMessages", "VirtualAppTime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -372,7 +372,10 @@ let package = Package(
         ),
         tests(
             "BluetoothTesting",
-            ["BluetoothService", "BluetoothSimulation", "CoreBluetooth", "TestBasics", "VirtualAppTime"]
+            [
+                "Accessories", "BluetoothService", "BluetoothSimulation", "CoreBluetooth", "TestBasics",
+                "VirtualAppTime",
+            ]
         ),
         tests("CapturePlayback", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests(

@@ -4,7 +4,7 @@ extension DeviceFault {
     /// The fault of answers to requests; nil for other faults.
     package var answer: AnswerFault? {
         switch kind {
-        case .slowAnswers: .late(.microseconds(Int64(value * 1_000_000)))
+        case .slowAnswers: .late(.microseconds(Int64((value * 1_000_000).rounded())))
         case .noAnswers: .never
         case .malformedAnswers: .malformed
         case .shortAnswers: .cutShort

@@ -1,3 +1,4 @@
+import Accessories
 import Foundation
 
 /// A step of a search for faults: time that passes, a fault of a device or an app, or a step of the scenario.
@@ -58,6 +59,12 @@ public struct SearchStep: Hashable, Codable, Sendable {
         case removeFromMemory
         /// The user ends the app.
         case forceQuit
+        /// The private address of the device changes.
+        case changeAddress
+        /// The device's answers claim to be longer than they are.
+        case answerTooLong
+        /// The device refuses the exchange of the MTU.
+        case refuseMTU
     }
 
     enum Content: Hashable, Codable, Sendable {
@@ -116,11 +123,45 @@ extension Set<SearchStep.Fault> {
     ]
     /// Faults in the lives of apps.
     public static let lives: Set = [.open, .leave, .suspend, .crash, .removeFromMemory, .forceQuit]
-    /// All faults after which devices recover without the help of their users: all but `forgetPeers`.
+    /// Faults that are in no other set, so that the other sets draw the same steps for a seed as before.
+    public static let rare: Set = [.changeAddress, .answerTooLong, .refuseMTU]
+    /// All faults after which devices recover without the help of their users: all but `forgetPeers` and those
+    /// of ``rare``.
     public static let recoverable = radio.union(power).union(answers).union(lives)
 }
 
 extension SearchStep.Fault {
+    /// The fault in the list that accessory files and command lines use, and whether it begins or ends. Nil for steps
+    /// that are not in that list.
+    ///
+    /// - Parameter number: The size of the fault.
+    func deviceFault(_ number: Int) -> (fault: DeviceFault, begins: Bool)? {
+        switch self {
+        case .leaveRange: (DeviceFault(.outOfRange), true)
+        case .returnToRange: (DeviceFault(.outOfRange), false)
+        case .losePackets: (DeviceFault(.lossy, Double(number) / 100), number > 0)
+        case .enterAirplaneMode: (DeviceFault(.airplaneMode), true)
+        case .leaveAirplaneMode: (DeviceFault(.airplaneMode), false)
+        case .restartLocked: (DeviceFault(.locked), true)
+        case .answerLate: (DeviceFault(.slowAnswers, Double(number) / 1_000), true)
+        case .answerNever: (DeviceFault(.noAnswers), true)
+        case .answerError: (DeviceFault(.attError, Double(UInt8(clamping: number))), true)
+        case .answerMalformed: (DeviceFault(.malformedAnswers), true)
+        case .answerCutShort: (DeviceFault(.shortAnswers), true)
+        case .answerTooLong: (DeviceFault(.longAnswers), true)
+        case .refuseMTU: (DeviceFault(.mtuRefused), true)
+        case .answerCorrectly: (DeviceFault(.noAnswers), false)
+        case .forgetPeers: (DeviceFault(.bondLost), true)
+        case .changeAddress: (DeviceFault(.newAddress), true)
+        case .suspend: (DeviceFault(.appSuspended), true)
+        case .crash: (DeviceFault(.appKilled), true)
+        // A reboot in that list also opens an app.
+        case .restart, .unlock, .switchOff, .disconnectAll, .switchOn, .unplug, .plugIn, .open, .leave,
+            .removeFromMemory, .forceQuit:
+            nil
+        }
+    }
+
     /// Whether the fault is one of an app.
     var isOfApp: Bool { Set<Self>.lives.contains(self) }
 

@@ -1,3 +1,4 @@
+import Accessories
 import BluetoothSimulation
 import Synchronization
 
@@ -31,18 +32,14 @@ final class SearchSurroundings: Sendable {
         switch fault {
         case .leaveRange: setAway(true, device)
         case .returnToRange: setAway(false, device)
-        case .losePackets: device.losePackets(number == 0 ? nil : Double(number) / 100)
         case .switchOff: device.setPower(false, by: .settings)
         case .disconnectAll: device.setPower(false, by: .controlCentre)
         case .switchOn: device.setPower(true, by: .settings)
-        case .enterAirplaneMode: device.person.switchesAirplaneMode(true)
-        case .leaveAirplaneMode: device.person.switchesAirplaneMode(false)
         case .unplug: setPlugged(false, device)
         case .plugIn: setPlugged(true, device)
-        case .restart, .restartLocked: restart(device, isLocked: fault == .restartLocked)
+        case .restart, .restartLocked: restart(device, fault)
         case .unlock: unlock(device)
-        case .forgetPeers: for peer in device.pairedPeers { device.forget(peer.identifier) }
-        default: device.answerFault = fault.answer(number)
+        default: device.perform(fault, number)
         }
     }
 
@@ -52,8 +49,7 @@ final class SearchSurroundings: Sendable {
         switch fault {
         case .open where !state.withLock({ $0.locked.contains(device.name) }): device.open(name)
         case .leave: app?.leave()
-        case .suspend: app?.suspend()
-        case .crash: app?.crash()
+        case .suspend, .crash: if app != nil { device.perform(fault, app: name) }
         case .removeFromMemory: app?.removeFromMemory()
         case .forceQuit: device.app(name)?.forceQuit()
         default: break
@@ -65,7 +61,7 @@ final class SearchSurroundings: Sendable {
             isAway ? $0.away.insert(device.name).inserted : $0.away.remove(device.name) != nil
         }
         guard changes else { return }
-        isAway ? device.leaveRange() : device.returnToRange()
+        device.perform(isAway ? .leaveRange : .returnToRange)
     }
 
     private func setPlugged(_ isPlugged: Bool, _ device: SimulatedDevice) {
@@ -75,13 +71,13 @@ final class SearchSurroundings: Sendable {
         if changes { device.setController(isPluggedIn: isPlugged) }
     }
 
-    private func restart(_ device: SimulatedDevice, isLocked: Bool) {
+    private func restart(_ device: SimulatedDevice, _ fault: SearchStep.Fault) {
         state.withLock {
             // A restart plugs the controller in.
             $0.unplugged.remove(device.name)
-            if isLocked { $0.locked.insert(device.name) } else { $0.locked.remove(device.name) }
+            if fault == .restartLocked { $0.locked.insert(device.name) } else { $0.locked.remove(device.name) }
         }
-        device.restart(isLocked: isLocked)
+        if fault == .restartLocked { device.perform(fault) } else { device.restart() }
     }
 
     private func unlock(_ device: SimulatedDevice) {
@@ -116,15 +112,10 @@ extension SimulatedApp {
     }
 }
 
-extension SearchStep.Fault {
-    fileprivate func answer(_ number: Int) -> AnswerFault? {
-        switch self {
-        case .answerLate: .late(.milliseconds(number))
-        case .answerNever: .never
-        case .answerError: .error(UInt8(clamping: number))
-        case .answerMalformed: .malformed
-        case .answerCutShort: .cutShort
-        default: nil
-        }
+extension SimulatedDevice {
+    /// Begins or ends a fault of the list that accessory files and command lines use.
+    fileprivate func perform(_ fault: SearchStep.Fault, app: String = "", _ number: Int = 0) {
+        guard let (fault, begins) = fault.deviceFault(number) else { return }
+        if begins { begin(fault, ofApp: app) } else { end(fault, ofApp: app) }
     }
 }

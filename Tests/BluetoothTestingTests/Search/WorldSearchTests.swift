@@ -1,3 +1,4 @@
+import Accessories
 import Foundation
 import Synchronization
 import Testing
@@ -86,6 +87,29 @@ import VirtualAppTime
         #expect(!codes.contains { $0.contains("other") })
         #expect(!codes.contains(".fault(.restart, \"Phone\")"))
         #expect(codes.contains(".fault(.restart, \"Strap\")"))
+    }
+
+    @Test("faults that accessory files have as well are those of accessory files")
+    func sharedFaults() {
+        #expect(SearchStep.Fault.answerLate.deviceFault(12_345)?.fault == DeviceFault(.slowAnswers, 12.345))
+        #expect(SearchStep.Fault.losePackets.deviceFault(30)?.fault == DeviceFault(.lossy, 0.3))
+        #expect(SearchStep.Fault.losePackets.deviceFault(0)?.begins == false)
+        let shared = Set(SearchStep.Fault.allCases.compactMap { $0.deviceFault(1)?.fault.kind })
+        // What needs an accessory or a user, beside the jammed channel and what restarts opened apps.
+        let others: Set<DeviceFault.Kind> = [
+            .jammedChannel, .lowBattery, .batteryReplaced, .reboot, .factoryReset, .newFirmware, .notificationFlood,
+            .parameterFlood, .userDeclines, .appUpgraded,
+        ]
+        #expect(shared == Set(DeviceFault.Kind.allCases).subtracting(others))
+    }
+
+    @Test("rare faults are in no other set, and are drawn from theirs", .world)
+    func rareFaults() async {
+        _ = SearchedPair(in: world)
+        let places = SearchSurroundings(world).places
+        #expect(Set<SearchStep.Fault>.rare.isDisjoint(with: .recoverable))
+        let codes = StepDraw(Scenario(faults: .rare), places).steps(200, seed: 1).map(\.code)
+        #expect(codes.contains(".fault(.refuseMTU, \"Strap\")"))
     }
 
     @Test("after all faults have ended, devices work again", .world)
