@@ -216,7 +216,7 @@ async def test_steps_test_an_accessory_file_without_a_controller(harald: Start, 
     thing, steps = tmp_path / "lamp.json", tmp_path / "steps.json"
     thing.write_text(json.dumps(THING))
     right = [step for step in STEPS["steps"] if step.get("read") != "Battery Level"]
-    steps.write_text(json.dumps({"format": 1, "steps": [*right[:-1], {"wait": 3600}, right[-1]]}))
+    steps.write_text(json.dumps({"format": 1, "steps": [*right[:-1], {"wait": 900}, right[-1]]}))
     async with harald("test", str(thing), str(steps)) as process:
         assert await process.status() == 0
     assert process.out[-1] == "10 passed, 0 failed, 0 skipped"

@@ -194,10 +194,12 @@ long harald_editor_read(
     locale_t before = editor->locale ? uselocale(editor->locale) : (locale_t)0;
     // The size of the terminal may have changed since the last line.
     loaded.el_resize(editor->line);
+    // A count of -1 is an error (editline(3)). At the end of input the count is 0, and errno may be that of a read that was
+    // interrupted before: the end must not be taken for an interruption.
     do {
         errno = 0;
         *line = loaded.el_gets(editor->line, &count);
-    } while (!*line && errno == EINTR);
+    } while (!*line && count < 0 && errno == EINTR);
     if (before) uselocale(before);
     editor->prompt = "";
     editor->complete = NULL;

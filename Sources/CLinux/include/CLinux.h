@@ -3,7 +3,9 @@
 #ifndef HARALD_CLINUX_H
 #define HARALD_CLINUX_H
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -21,6 +23,12 @@ static const int harald_SOCK_RAW = SOCK_RAW;
 static const int harald_SOCK_SEQPACKET = SOCK_SEQPACKET;
 static const int harald_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int harald_SOCK_NONBLOCK = SOCK_NONBLOCK;
+
+/// Writes out what C and Swift's `print` have buffered for standard output. Returns 0, or the error number. Swift does not
+/// let several threads use `stdout` by name.
+static inline int harald_flush_output(void) {
+    return fflush(stdout) ? errno : 0;
+}
 
 /// A descriptor of a process (pidfd_open(2)); negative, with `errno`, where there is none.
 static inline int harald_pidfd_open(int process) {

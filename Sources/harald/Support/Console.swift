@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CLinux
 import Foundation
 import Logging
 import Synchronization
@@ -93,8 +94,10 @@ enum Console {
     /// Ends the program with an error if the text that ArgumentParser prints, such as help, cannot be written.
     static func checkPrintedText() {
         atexit {
-            guard fflush(nil) != 0, errno != EPIPE else { return }
-            Console.problem(Console.lostOutput(errno))
+            // Not all streams: another thread may wait for input with the lock of that stream.
+            let error = harald_flush_output()
+            guard error != 0, error != EPIPE else { return }
+            Console.problem(Console.lostOutput(error))
             _exit(1)
         }
     }
