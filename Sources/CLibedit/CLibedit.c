@@ -21,6 +21,7 @@ enum {
     set_function = 9,
     set_history = 10,
     set_client_data = 14,
+    set_prepared = 16,
     history_set_size = 1,
     history_enter = 10,
     result_refresh = 4,
@@ -194,6 +195,9 @@ long harald_editor_read(
     locale_t before = editor->locale ? uselocale(editor->locale) : (locale_t)0;
     // The size of the terminal may have changed since the last line.
     loaded.el_resize(editor->line);
+    // Before the prompt, after which the library would do it by itself: between the two, the terminal would take Ctrl-D for
+    // the end of a line without characters, and nothing would arrive.
+    loaded.el_set(editor->line, set_prepared, 1);
     // A count of -1 is an error (editline(3)). At the end of input the count is 0, and errno may be that of a read that was
     // interrupted before: the end must not be taken for an interruption.
     do {
