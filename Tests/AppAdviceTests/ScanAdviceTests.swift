@@ -137,6 +137,20 @@ import Testing
         #expect(hidden.rules == [])
     }
 
+    @Test("behaviour 12.4: a scan that led to a connection counts again when the app wants another device")
+    func longScanForMore() {
+        var app = AdvisedApp(.central)
+        app.scan()
+        app.discover(.sensor)
+        app.connect(.sensor)
+        app.subscribe(18, of: .sensor)
+        app.wait(100)
+        #expect(app.rules == ["12.1"])
+        app.ask(.peer(.other, .connect(ConnectOptions())))
+        app.wait(61)
+        #expect(app.rules == ["12.1", "12.4"])
+    }
+
     @Test("behaviour 12.11: a scan for a device that was connected before is noticed")
     func scanForKnown() {
         var app = AdvisedApp(.central)

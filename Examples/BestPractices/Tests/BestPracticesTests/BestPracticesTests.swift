@@ -1,0 +1,121 @@
+#if canImport(BluetoothTesting)
+    import Accessories
+    import BestPractices
+    import BluetoothTesting
+    import CoreBluetooth
+    import Foundation
+    import Synchronization
+    import Testing
+
+    /// Two minutes with each app, in a world of its own.
+    @Suite(.world) struct BestPracticesTests {
+        @Test("the advisor names the rule that the worse app breaks, and no other", arguments: Practice.all)
+        func worse(_ practice: Practice) async {
+            let run = await Run(practice, isBetter: false)
+            #expect(Set(run.advice.map(\.rule)) == [practice.rule])
+        }
+
+        @Test("the advisor is silent about the better app", arguments: Practice.all)
+        func better(_ practice: Practice) async {
+            let run = await Run(practice, isBetter: true)
+            #expect(run.advice.map(\.description) == [])
+        }
+    }
+
+    /// Two minutes of an app.
+    struct Run {
+        static let time = Duration.seconds(120)
+        /// The time after which the user shares the lamp.
+        private static let beforeSharing = Duration.seconds(10)
+
+        /// What the app could do better.
+        let advice: [Advice]
+        /// The time from the launch, or from the moment the user shares the lamp, to the first value.
+        let timeToData: Duration?
+
+        /// Runs an app of a pair.
+        init(_ practice: Practice, isBetter: Bool) async {
+            let values = Values()
+            switch practice.apps {
+            case .thermometer(let worse, let better):
+                world.simulation.addAccessory(Self.room)
+                await Self.run(isBetter ? better : worse, values)
+            case .nothingInRange(let worse, let better): await Self.run(isBetter ? better : worse, values)
+            case .lamp(let worse, let better): await Self.run(isBetter ? better : worse, values)
+            }
+            advice = world.advice.filter { $0.device == "Device" }
+            timeToData = values.first
+        }
+
+        private static func run(_ app: RoomThermometer.Type, _ values: Values) async {
+            let device = world.addDevice(named: "Device", at: Position(x: 1))
+            let start = world.simulation.now
+            let simulation = world.simulation
+            device.launch("app") { _ in
+                app.init(queue: DispatchQueue(label: "app")) { _ in values.note(simulation.now - start) }
+            }
+            await world.run(for: time)
+        }
+
+        private static func run(_ app: Lamp.Type, _ values: Values) async {
+            let device = world.addDevice(named: "Device", at: Position(x: 1))
+            let phone = world.addDevice(named: "Phone")
+            let simulation = world.simulation
+            let lamp = device.launch("app") { _ in app.init(queue: DispatchQueue(label: "app")) }
+            let start = simulation.now + beforeSharing
+            phone.launch("client") { _ in LampClient { _ in values.note(simulation.now - start) } }
+            await world.run(for: beforeSharing)
+            lamp.share()
+            for _ in 0..<11 {
+                await world.run(for: .seconds(10))
+                lamp.flip()
+            }
+        }
+
+        /// A thermometer for rooms, which measures each second, with a battery and some information.
+        private static var room: Accessory {
+            get {
+                let temperatures = [2_150, 2_151, 2_149].map {
+                    #"{"after": 1, "value": {"int16": \#($0)}}"#
+                }
+                let json = """
+                    {
+                      "format": 1,
+                      "name": "Room",
+                      "advertising": {"services": ["Environmental Sensing"]},
+                      "services": [
+                        {"uuid": "Device Information", "characteristics": [
+                          {"uuid": "Manufacturer Name String", "properties": ["read"], "value": {"text": "Rooms"}},
+                          {"uuid": "Model Number String", "properties": ["read"], "value": {"text": "One"}},
+                          {"uuid": "Serial Number String", "properties": ["read"], "value": {"text": "17"}}
+                        ]},
+                        {"uuid": "Battery", "characteristics": [
+                          {"uuid": "Battery Level", "properties": ["read", "notify"], "value": {"uint8": 90}}
+                        ]},
+                        {"uuid": "Environmental Sensing", "characteristics": [
+                          {"uuid": "Temperature", "properties": ["read", "notify"], "value": {"int16": 2150},
+                           "changes": [\(temperatures.joined(separator: ", "))], "repeat": true},
+                          {"uuid": "Humidity", "properties": ["read", "notify"], "value": {"uint16": 5000}},
+                          {"uuid": "Pressure", "properties": ["read"], "value": {"uint32": 1013000}}
+                        ]}
+                      ]
+                    }
+                    """
+                do {
+                    return try Accessory(json: json)
+                } catch {
+                    preconditionFailure("the thermometer is invalid: \(error)")
+                }
+            }
+        }
+    }
+
+    /// The time of the first value, from whichever queue.
+    final class Values: Sendable {
+        private let time = Mutex<Duration?>(nil)
+
+        var first: Duration? { time.withLock { $0 } }
+
+        func note(_ duration: Duration) { time.withLock { $0 = $0 ?? duration } }
+    }
+#endif
