@@ -270,3 +270,10 @@ public func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
     }
     return String(decoding: text, as: UTF8.self)
 }
+
+/// Decodes hexadecimal digits. Returns nil for any other text.
+package func octets(hexadecimal text: some StringProtocol) -> [UInt8]? {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}

@@ -114,7 +114,7 @@ struct WriteCommand: ConnectedVerb {
 
     private var octets: PacketBuffer? {
         if text { return PacketBuffer(Array(value.utf8)) }
-        return harald.octets(hexadecimal: value).map { PacketBuffer($0) }
+        return BluetoothTypes.octets(hexadecimal: value).map { PacketBuffer($0) }
     }
 
     func validate() throws {

@@ -183,13 +183,6 @@ func hex(_ handle: UInt16) -> String {
     return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
 }
 
-/// Decodes hexadecimal digits. Returns nil for any other text.
-func octets(hexadecimal text: some StringProtocol) -> [UInt8]? {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-}
-
 /// A value that was read, or that the peer sent.
 struct ValueDocument: ReportDocument {
     static let event = "value"
