@@ -2,8 +2,8 @@ import EventLoops
 import ServiceMessages
 
 /// 12.4: a scan without a pause in the foreground. A scan that replaces another one continues it. In the background a
-/// scan may run on: the system gives it little time (behaviour 2.27). Once it has led to a connection, its length is the
-/// subject of ``ScanUntilFound``, so that there is one advice for one mistake.
+/// scan may run on: the system gives it little time (behaviour 2.27). Once it has led to a connection, its length is up
+/// to ``ScanUntilFound``, so that there is one advice for one mistake.
 struct LongScan: CentralDetector {
     private enum State: Sendable {
         case off

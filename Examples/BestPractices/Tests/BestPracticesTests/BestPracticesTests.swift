@@ -28,7 +28,7 @@
         /// The time after which the user shares the lamp.
         private static let beforeSharing = Duration.seconds(10)
 
-        /// What the app could do better.
+        /// The advice for the app.
         let advice: [Advice]
         /// The time from the launch, or from the moment the user shares the lamp, to the first value.
         let timeToData: Duration?
@@ -72,7 +72,7 @@
             }
         }
 
-        /// A thermometer for rooms, which measures each second, with a battery and some information.
+        /// A thermometer that measures each second, with a battery and some information.
         private static var room: Accessory {
             get {
                 let temperatures = [2_150, 2_151, 2_149].map {

@@ -25,7 +25,7 @@ public enum NarrowDiscovery {
         }
     }
 
-    /// Discovers the temperature.
+    /// Discovers the temperature and nothing else.
     public final class Better: RoomThermometer {
         override public func exploreServices(of peripheral: CBPeripheral) {
             peripheral.discoverServices([Self.service])

@@ -18,7 +18,7 @@ public enum ReportsOnce {
         override public func use(_ found: CBPeripheral, with central: CBCentralManager) {}
     }
 
-    /// Lists thermometers, and hears of each of them once.
+    /// Lists thermometers, each of which is reported once.
     public final class Better: RoomThermometer {
         override public func search(with central: CBCentralManager) {
             central.scanForPeripherals(withServices: [Self.service])

@@ -1,12 +1,14 @@
 import CoreBluetooth
 import Foundation
 
-/// The steps that all central apps of this package share: finds a room thermometer, connects, discovers, and passes each
-/// temperature on. An app replaces the step in which it is better or worse.
+/// The steps of all central apps in this package: finds a thermometer, connects, discovers, and passes each temperature
+/// on. An app replaces the step in which it is better or worse.
 ///
 /// All methods and reports run on the queue passed to the initializer.
 open class RoomThermometer: NSObject {
+    /// The service Environmental Sensing.
     public static let service = CBUUID(string: "181A")
+    /// The characteristic Temperature, in hundredths of a degree Celsius.
     public static let temperature = CBUUID(string: "2A6E")
 
     private let queue: DispatchQueue
@@ -93,7 +95,7 @@ extension RoomThermometer: CBPeripheralDelegate {
         }
     }
 
-    /// Gets the temperature.
+    /// Reads the temperature, or subscribes to it.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,

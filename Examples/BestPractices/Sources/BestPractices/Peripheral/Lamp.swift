@@ -6,8 +6,11 @@ import Foundation
 ///
 /// All methods run on the queue passed to the initializer.
 open class Lamp: NSObject {
+    /// The service of the lamp.
     public static let service = CBUUID(string: "6C616D70-0001-4861-7261-6C6420303031")
+    /// The characteristic that switches the lamp: 1 for on, 0 for off.
     public static let toggle = CBUUID(string: "6C616D70-0002-4861-7261-6C6420303031")
+    /// The characteristic that says whether the lamp is on, as 1 or 0.
     public static let light = CBUUID(string: "6C616D70-0003-4861-7261-6C6420303031")
 
     private let queue: DispatchQueue
@@ -94,7 +97,7 @@ extension Lamp: CBPeripheralManagerDelegate {
         peripheral.respond(to: request, withResult: .success)
     }
 
-    /// Switches the lamp.
+    /// Switches the lamp as the central asks.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         centralCame(with: peripheral)
         guard let first = requests.first else { return }
