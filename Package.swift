@@ -211,6 +211,23 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        // The page that shows a system in a browser: a tool of the service, and a web server on this machine.
+        .target(
+            name: "Page",
+            dependencies: [
+                "AssignedNumbers", "BluetoothService", "BluetoothTypes", "CoreBluetooth", "CoreBluetoothExtras",
+                "EventLoops", "EventWords", "HCITransports", "ServiceMessages", "ServiceProcess",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            resources: [
+                "advice.js", "apps.js", "device.js", "devices.js", "elements.js", "events.js", "icon.svg", "index.html",
+                "model.js", "page.css", "page.js", "prompts.js",
+            ].map { .embedInCode("Assets/\($0)") },
+            swiftSettings: settings
+        ),
         module(
             "EmbeddedService",
             [
@@ -300,7 +317,7 @@ let package = Package(
                 "HCIHost",
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
-                "GATT",
+                "GATT", "Page",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceMessages", "ServiceProcess",
                 "ServiceSocket",
                 "CoreBluetooth", "CoreBluetoothExtras", "EmbeddedService",
@@ -385,6 +402,15 @@ let package = Package(
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops", ["TestBasics"]),
+        tests(
+            "Page",
+            [
+                "BluetoothService", "EventLoops", "HCITransports", "ServiceMessages", "ServiceProcess",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]
+        ),
         tests("VirtualAppTime", ["BluetoothSimulation", "CoreBluetooth"]),
         tests(
             "CoreBluetooth",

@@ -32,7 +32,7 @@ struct Harald: ParsableCommand {
                 name: "Service",
                 subcommands: [
                     ServiceCommand.self, InstallCommand.self, StatusCommand.self, MonitorCommand.self,
-                    AdviceCommand.self, DevicesCommand.self,
+                    AdviceCommand.self, DevicesCommand.self, PageCommand.self, PageDevicesCommand.self,
                     BondsCommand.self, AgentCommand.self, AppCommand.self,
                 ]
             ),

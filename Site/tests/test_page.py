@@ -1,0 +1,179 @@
+"""`harald page` in a browser, used as a person would: by mouse and by keyboard alone, on a phone and on a desktop."""
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from conftest import DESKTOP, PHONE, ROOT, Visitor
+
+HARALD = os.environ.get("HARALD", str(ROOT / ".build/debug/harald"))
+PICTURES = ROOT / ".build/page"
+# For programs that begin and devices that are found; on a quiet machine it takes a second.
+SECONDS = 60
+
+
+class Program:
+    """A program with its output, which ends with the test."""
+
+    def __init__(self, *arguments: str, log: Path) -> None:
+        self.log = log
+        with log.open("w") as output:
+            self.process = subprocess.Popen([HARALD, *arguments], stdout=output, stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL)
+
+    def line(self, pattern: str) -> str:
+        """Waits for a line of the output, and returns its part in parentheses."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            found = re.search(pattern, self.log.read_text())
+            if found:
+                return found.group(1)
+            assert self.process.poll() is None, f"{self.process.args} ended: {self.log.read_text()}"
+            time.sleep(0.05)
+        raise AssertionError(f"no {pattern} of {self.process.args}: {self.log.read_text()}")
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a page, whose service has two accessories in range."""
+    folder = tmp_path_factory.mktemp("page")
+    programs: list[Program] = []
+
+    def start(name: str, *arguments: str) -> Program:
+        programs.append(Program(*arguments, log=folder / f"{name}.log"))
+        return programs[-1]
+
+    radio = "tcp:127.0.0.1:" + start("radio", "controllers", "--listen", "0").line(r"127\.0\.0\.1:(\d+)")
+    start("service", "service", "--controller", radio, "--socket", f"{folder}/service", "--store", f"{folder}/store"
+          ).line("is (listening)")
+    start("belt", "serve", "--controller", radio, "heart-rate")
+    start("hostile", "serve", "--controller", radio, "--name", "<b>x</b>", "lock")
+    yield start("page", "page", "--service", f"{folder}/service").line(r"(http://\S+)")
+    for program in reversed(programs):
+        program.end()
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator:
+    """Opens the page in a window, and fails the test if anything went wrong in one of them."""
+    visitors: list[Visitor] = []
+
+    def new(size: dict[str, int] = DESKTOP, scheme: str = "light", view: str = "devices") -> Page:
+        visitor = Visitor(browser, address.partition("?")[0], size, scheme)
+        visitors.append(visitor)
+        visitor.page.goto(address)
+        visitor.page.goto(f"{visitor.page.url}#{view}")
+        expect(visitor.page.get_by_role("status").first).to_have_text("Bluetooth is on", timeout=SECONDS * 1_000)
+        return visitor.page
+
+    yield new
+    for visitor in visitors:
+        visitor.context.close()
+    assert not [fault for each in visitors for fault in each.faults]
+
+
+def scan(page: Page) -> None:
+    page.get_by_role("button", name="Scan").click()
+    expect(page.get_by_role("link", name="Heart Rate")).to_be_visible(timeout=SECONDS * 1_000)
+
+
+def picture(page: Page, name: str) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURES / f"{name}.png")
+
+
+def test_the_token_is_exchanged_and_not_shown(open_page, address: str) -> None:
+    page = open_page()
+    assert "token" not in page.url
+    assert page.evaluate("document.cookie") == ""
+    token = address.partition("token=")[2]
+    assert token and token not in page.content()
+
+
+def test_a_browser_without_the_key_is_told_what_to_open(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    answer = page.goto(address.partition("?")[0])
+    assert answer is not None and answer.status == 401
+    assert "Open the address that was printed" in page.content()
+    page.close()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme: str) -> None:
+    page = open_page(size, scheme)
+    scan(page)
+    picture(page, f"devices-{scheme}")
+    page.get_by_role("link", name="Heart Rate").click()
+    page.get_by_role("button", name="Connect", exact=True).click()
+    expect(page.get_by_role("heading", name="Heart Rate (180D)")).to_be_visible(timeout=SECONDS * 1_000)
+    page.get_by_role("button", name=re.compile("^Read Body Sensor Location")).click()
+    expect(page.locator(".value", has_text="chest")).to_be_visible(timeout=SECONDS * 1_000)
+    page.get_by_role("button", name=re.compile("^Follow Heart Rate Measurement")).click()
+    expect(page.locator(".plot")).to_be_visible(timeout=SECONDS * 1_000)
+    picture(page, f"device-{scheme}")
+    page.get_by_role("button", name="Disconnect").click()
+    expect(page.get_by_text("Not connected.")).to_be_visible(timeout=SECONDS * 1_000)
+    page.get_by_role("link", name="Events").click()
+    page.get_by_label("Filter events").fill("heart rate measurement")
+    expect(page.get_by_text("Heart Rate Measurement").first).to_be_visible()
+    picture(page, f"events-{scheme}")
+    page.get_by_role("link", name="Apps").click()
+    expect(page.get_by_role("img", name=re.compile("The life of harald"))).to_be_visible()
+    picture(page, f"apps-{scheme}")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_keyboard_is_enough(open_page) -> None:
+    page = open_page()
+
+    def press_until(name: str) -> None:
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent") == name:
+                return
+        raise AssertionError(f"Tab does not reach {name}")
+
+    press_until("Events")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Filter events")).to_be_visible()
+    page.get_by_role("link", name="Devices").focus()
+    page.keyboard.press("Enter")
+    press_until("Scan")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Heart Rate")).to_be_visible(timeout=SECONDS * 1_000)
+    press_until("Heart Rate")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Connect", exact=True)).to_be_visible()
+
+
+def test_the_name_of_a_device_is_text(open_page) -> None:
+    page = open_page()
+    scan(page)
+    expect(page.get_by_text("<b>x</b>").first).to_be_visible(timeout=SECONDS * 1_000)
+    assert page.locator("#view b").count() == 0
+
+
+def test_lists_are_filtered_and_sorted(open_page) -> None:
+    page = open_page()
+    scan(page)
+    page.get_by_label("Filter devices").fill("heart")
+    expect(page.get_by_text("1 device", exact=True)).to_be_visible()
+    page.get_by_label("Filter devices").fill("")
+    page.get_by_role("button", name="Name").click()
+    names = page.locator("tbody a").all_inner_texts()
+    assert names == sorted(names)

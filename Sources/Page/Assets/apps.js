@@ -1,0 +1,93 @@
+import { element, replace } from "./elements.js";
+
+const VERBS = [
+  ["launch", "Launch"], ["foreground", "Foreground"], ["background", "Background"], ["suspend", "Suspend"],
+  ["terminate", "End for memory"], ["forceQuit", "Force quit"], ["revokePermission", "Deny Bluetooth"],
+  ["resetPermission", "Ask again"],
+];
+const PERMISSIONS = {
+  allowedAlways: "allowed", denied: "denied", restricted: "restricted", notDetermined: "not decided yet",
+};
+const STRIP_SECONDS = 300;
+
+/** The apps: what each holds, its life in the last five minutes, and what can be done to it. */
+export class Apps {
+  constructor(page) {
+    this.page = page;
+    this.parts = ["apps", "status"];
+  }
+
+  open(view) {
+    this.list = element("div");
+    view.replaceChildren(this.list);
+    this.show();
+  }
+
+  show() {
+    const apps = this.all();
+    replace(this.list, ...(apps.length ? apps.map((app) => this.card(app))
+      : [element("p", { class: "quiet" }, "No app uses Bluetooth.")]));
+  }
+
+  /** The apps that run, those that are kept, and those that can be launched. */
+  all() {
+    const { status, installed } = this.page.model;
+    const found = new Map((status?.apps ?? []).map((app) => [`${app.name}/${app.owner}`, app]));
+    for (const each of status?.preserved ?? []) {
+      const key = `${each.app}/${each.owner}`;
+      if (!found.has(key)) found.set(key, { name: each.app, owner: each.owner, isKept: true });
+    }
+    const names = new Set([...found.values()].map((app) => app.name));
+    for (const name of installed) if (!names.has(name)) found.set(name, { name });
+    return [...found].map(([key, app]) => ({ ...app, key })).sort((first, second) => (first.key < second.key ? -1 : 1));
+  }
+
+  card(app) {
+    const status = this.page.model.status;
+    const isOf = (each) => (each.app ?? each.name) === app.name && (each.owner ?? app.owner) === app.owner;
+    const holds = [
+      ...(status?.scans ?? []).filter(isOf).map((scan) =>
+        `scans for ${scan.services.length ? scan.services.join(", ") : "everything"}${scan.isActive ? "" : " (waits)"}`),
+      ...(status?.advertising ?? []).filter(isOf).map((each) =>
+        `advertises ${[each.localName, ...each.services].filter(Boolean).join(", ")} (${each.shown})`),
+      ...(status?.links ?? []).filter((link) => link.apps.includes(app.name)).map((link) =>
+        `is connected to ${link.name ?? link.peer}`),
+    ];
+    const phase = app.phase ?? "notRunning";
+    return element("article", { class: "app" },
+      element("h2", {}, app.displayName ?? app.name, " ", element("span", {
+        class: `tag ${phase === "foreground" ? "good" : phase === "suspended" ? "warn" : ""}`,
+      }, phase === "notRunning" ? "not running" : phase)),
+      element("div", { class: "quiet" }, [app.name, app.owner === undefined ? null : `user ${app.owner}`,
+        app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
+        app.isKept ? "kept for restoration" : null].filter(Boolean).join(", ")),
+      this.strip(app, phase),
+      holds.length ? element("ul", {}, ...holds.map((each) => element("li", {}, each))) : null,
+      element("div", { class: "verbs" }, ...VERBS.map(([command, words]) => element("button", {
+        id: `${command}-${app.key}`, "aria-label": `${words}: ${app.name}`,
+        onclick: () => this.page.send({ verb: "app", name: app.name, owner: app.owner, command }),
+      }, words))));
+  }
+
+  strip(app, phase) {
+    const now = Date.now() / 1000;
+    const start = Math.max(this.page.model.begin, now - STRIP_SECONDS);
+    const changes = this.page.model.phases.get(app.key) ?? [];
+    const width = (from, to) => Math.max(0, (to - Math.max(from, start)) / STRIP_SECONDS * 1000);
+    const parts = [];
+    let from = start;
+    let current = changes.length ? null : phase;
+    for (const change of changes) {
+      if (current) parts.push([current, from, change.time]);
+      [current, from] = [change.phase, change.time];
+    }
+    parts.push([current, from, now]);
+    return element("svg", {
+      class: "strip", viewBox: "0 0 1000 22", preserveAspectRatio: "none", role: "img",
+      "aria-label": `The life of ${app.name} in the last five minutes; now ${phase}`,
+    }, ...parts.filter(([, , to]) => to > start).map(([name, begin, end]) => element("rect", {
+      class: name, x: 1000 - (now - Math.max(begin, start)) / STRIP_SECONDS * 1000, y: 0, height: 22,
+      width: width(begin, end),
+    }, element("title", {}, name))));
+  }
+}

@@ -1,0 +1,109 @@
+import { element, replace } from "./elements.js";
+
+const COLUMNS = [
+  ["Name", (device) => device.name ?? "", "name"],
+  ["Identifier", (device) => device.identifier, "wide"],
+  ["Signal", (device) => device.rssi ?? -999, ""],
+  ["Advertises", (device) => advertised(device.advertised), "wide"],
+  ["Seen", (device) => device.lastSeenSeconds ?? Infinity, ""],
+  ["State", (device) => (device.isConnected ? 2 : 0) + (device.isBonded ? 1 : 0), ""],
+];
+
+/** What a device advertises, in words. */
+function advertised(found) {
+  return found ? [...found.services, found.company].filter(Boolean).join(", ") : "";
+}
+
+/** The devices known to the system, as a table with a filter. */
+export class Devices {
+  constructor(page) {
+    this.page = page;
+    this.order = 5;
+    this.isDescending = true;
+    this.filter = "";
+    this.parts = ["devices", "status"];
+  }
+
+  open(view) {
+    this.rows = element("tbody");
+    this.heads = element("tr");
+    this.count = element("span", { class: "quiet", role: "status" });
+    const filter = element("input", {
+      type: "search", id: "device-filter", placeholder: "Name or identifier", "aria-label": "Filter devices",
+      oninput: (event) => { this.filter = event.target.value.toLowerCase(); this.show(); },
+    });
+    filter.value = this.filter;
+    this.button = element("button", {
+      id: "scan", class: "main", onclick: () => this.page.send({ verb: "scan", on: !this.page.model.isScanning }),
+    }, "Scan");
+    view.replaceChildren(
+      element("div", { class: "tools" }, this.button, filter, this.count),
+      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Devices" },
+        element("table", {}, element("thead", {}, this.heads), this.rows)));
+    this.show();
+  }
+
+  show() {
+    replace(this.heads, ...COLUMNS.map(([name, , kind], index) => element("th", {
+      class: kind === "wide" ? "wide" : null, scope: "col",
+      "aria-sort": index === this.order ? (this.isDescending ? "descending" : "ascending") : null,
+    }, element("button", { id: `sort-${index}`, onclick: () => this.sort(index) },
+      name, index === this.order ? (this.isDescending ? " ↓" : " ↑") : ""))));
+    this.button.textContent = this.page.model.isScanning ? "Stop" : "Scan";
+    const shown = this.all().filter((device) => !this.filter ||
+      [device.name, device.identifier, advertised(device.advertised)].some((each) =>
+        (each ?? "").toLowerCase().includes(this.filter)));
+    const value = COLUMNS[this.order][1];
+    shown.sort((first, second) => {
+      const [one, two] = [value(first), value(second)];
+      const order = one < two ? -1 : one > two ? 1 : first.identifier < second.identifier ? -1 : 1;
+      return this.isDescending ? -order : order;
+    });
+    this.count.textContent = shown.length === 1 ? "1 device" : `${shown.length} devices`;
+    replace(this.rows, ...shown.slice(0, 1000).map((device) => this.row(device)));
+  }
+
+  /** The devices that the service knows, with what the scan of this page has found. */
+  all() {
+    const { devices, found } = this.page.model;
+    const known = new Set(devices.map((device) => device.identifier));
+    const more = [...found.values()].filter((each) => !known.has(each.identifier));
+    return [...devices, ...more].map((device) => {
+      const seen = found.get(device.identifier);
+      return { ...device, name: device.name ?? seen?.name, advertised: seen };
+    });
+  }
+
+  sort(index) {
+    this.isDescending = index === this.order ? !this.isDescending : false;
+    this.order = index;
+    this.show();
+  }
+
+  row(device) {
+    const links = this.page.model.status?.links ?? [];
+    const link = links.find((each) => each.peer === device.identifier);
+    const seen = device.lastSeenSeconds === undefined ? "" : `${Math.round(device.lastSeenSeconds)} s ago`;
+    return element("tr", {},
+      element("td", {}, element("a", { href: `#device/${device.identifier}`, id: `open-${device.identifier}` },
+        device.name ?? "no name")),
+      element("td", { class: "code wide" }, device.identifier),
+      element("td", { class: "number" }, device.rssi === undefined ? "" : `${device.rssi} dBm`, this.curve(device)),
+      element("td", { class: "wide" }, advertised(device.advertised)),
+      element("td", { class: "number" }, seen),
+      element("td", {},
+        device.isConnected ? element("span", { class: "tag good" }, "connected") : null, " ",
+        device.isBonded ? element("span", { class: "tag" }, "bonded") : null,
+        link ? element("div", { class: "quiet" },
+          `every ${link.intervalMicroseconds / 1000} ms, MTU ${link.mtu}, encryption ${link.encryption}`) : null,
+        link?.apps?.length ? element("div", { class: "quiet" }, `for ${link.apps.join(", ")}`) : null));
+  }
+
+  curve(device) {
+    const signals = this.page.model.signals.get(device.identifier) ?? [];
+    if (signals.length < 2) return null;
+    const points = signals.map((each, index) => `${index},${Math.min(20, Math.max(0, (-30 - each) / 3.5))}`);
+    return element("svg", { viewBox: "0 0 120 20", width: 120, height: 20, "aria-hidden": "true" },
+      element("polyline", { points: points.join(" "), fill: "none", stroke: "currentColor" }));
+  }
+}

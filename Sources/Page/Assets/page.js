@@ -1,0 +1,103 @@
+import { AdviceList } from "./advice.js";
+import { Apps } from "./apps.js";
+import { Device } from "./device.js";
+import { Devices } from "./devices.js";
+import { Events } from "./events.js";
+import { Model } from "./model.js";
+import { Prompts } from "./prompts.js";
+
+const SHOWN_MILLISECONDS = 33;
+const PAUSE_MILLISECONDS = 1000;
+
+/** Connects the model with the server and the views. Draws at most thirty times a second, and only what is in sight. */
+class Page {
+  constructor() {
+    this.model = new Model();
+    this.view = document.getElementById("view");
+    this.views = { devices: new Devices(this), device: new Device(this), apps: new Apps(this), events: new Events(this), advice: new AdviceList(this) };
+    this.prompts = new Prompts(this, document.getElementById("prompts"));
+    this.changed = new Set();
+    this.isScheduled = false;
+    this.lastId = 0;
+    window.addEventListener("hashchange", () => this.open());
+    this.open();
+    this.connect();
+  }
+
+  get name() {
+    const name = location.hash.slice(1).split("/")[0];
+    return name in this.views ? name : "devices";
+  }
+
+  open() {
+    for (const link of document.querySelectorAll("nav a")) {
+      if (link.hash === `#${this.name === "device" ? "devices" : this.name}`) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    this.current = this.views[this.name];
+    this.current.open(this.view);
+  }
+
+  connect() {
+    this.socket = new WebSocket(`ws://${location.host}/socket`);
+    this.socket.onopen = () => { this.model = new Model(); this.tell(""); this.note(["status", "devices", "apps", "events"]); };
+    this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
+    this.socket.onclose = () => {
+      this.tell("The connection to Harald is lost. Trying again…");
+      setTimeout(() => this.connect(), PAUSE_MILLISECONDS);
+    };
+  }
+
+  receive(message) {
+    if (message.type === "outcome") return this.tell(message.value.error ?? "");
+    if (message.type === "trouble") return this.tell(message.value);
+    return this.note(this.model.take(message));
+  }
+
+  send(message) {
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    this.lastId += 1;
+    this.socket.send(JSON.stringify({ ...message, id: this.lastId }));
+  }
+
+  tell(text) {
+    const trouble = document.getElementById("trouble");
+    trouble.textContent = text;
+    trouble.hidden = !text;
+  }
+
+  /** The name of a device, or else its identifier. */
+  nameOf(peer) {
+    return this.model.devices.find((each) => each.identifier === peer)?.name ?? peer;
+  }
+
+  note(parts) {
+    for (const part of parts) this.changed.add(part);
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setTimeout(() => requestAnimationFrame(() => this.show()), SHOWN_MILLISECONDS);
+  }
+
+  show() {
+    this.isScheduled = false;
+    const changed = this.changed;
+    this.changed = new Set();
+    if (changed.has("status")) this.showRadio();
+    if (changed.has("prompts")) this.prompts.show();
+    if (changed.has("advice")) {
+      const count = document.getElementById("advice-count");
+      count.textContent = this.model.advice.size;
+      count.hidden = !this.model.advice.size;
+    }
+    if (this.current.parts.some((part) => changed.has(part))) this.current.show();
+  }
+
+  showRadio() {
+    const status = this.model.status;
+    const words = { poweredOn: "on", poweredOff: "off", unsupported: "not available", resetting: "starting again" };
+    document.getElementById("radio").textContent = status
+      ? `Bluetooth is ${words[status.state] ?? status.state}${status.failure ? `: ${status.failure}` : ""}` : "";
+  }
+}
+
+new Page();

@@ -1,0 +1,59 @@
+import { element, replace } from "./elements.js";
+
+/** Questions of the system to the person at the screen. They are on top of every view. */
+export class Prompts {
+  constructor(page, place) {
+    this.page = page;
+    this.place = place;
+    this.parts = ["prompts"];
+  }
+
+  show() {
+    replace(this.place, ...[...this.page.model.prompts].map(([key, prompt]) => this.prompt(key, prompt)));
+  }
+
+  prompt(key, prompt) {
+    const who = prompt.peerName ? `"${prompt.peerName}" (${prompt.peerAddress})` : prompt.peerAddress;
+    const app = prompt.displayName ? `"${prompt.displayName}" (${prompt.app})` : prompt.app;
+    const [title, more, answers] = {
+      confirm: [`Pair with ${who}?`, "", [["accept", "Pair"], ["refuse", "Cancel"]]],
+      confirmReplacement: [`Pair again with ${who}?`,
+        "The device could not prove that it is the one that was paired before.", [["accept", "Pair"], ["refuse", "Cancel"]]],
+      showPasskey: [`Enter this code on ${who}`, "", [["refuse", "Cancel"]]],
+      enterPasskey: [`Enter the code that ${who} shows`, "", [["refuse", "Cancel"]]],
+      compare: [`Does ${who} show this number?`, "", [["accept", "Yes, pair"], ["refuse", "No"]]],
+      permission: [`May ${app} use Bluetooth?`,
+        [prompt.usage, prompt.executable ? `It runs ${prompt.executable} as user ${prompt.owner}.` : ""].filter(Boolean).join(" "),
+        [["allow", "Allow"], ["deny", "Don't allow"]]],
+      notice: [prompt.text, "", []],
+    }[prompt.kind];
+    const close = (answer) => {
+      this.page.model.prompts.delete(key);
+      if (answer) this.page.send({ verb: "answer", number: prompt.number, answer });
+      this.show();
+    };
+    const buttons = answers.map(([answer, words], index) => element("button", {
+      id: `answer-${key}-${answer}`, type: "button", class: index === 0 && answers.length > 1 ? "main" : null,
+      onclick: () => close(answer),
+    }, words));
+    if (prompt.kind === "notice") {
+      buttons.push(element("button", { id: `answer-${key}`, type: "button", onclick: () => close(null) }, "OK"));
+    }
+    const field = prompt.kind !== "enterPasskey" ? [] : [
+      element("input", { id: `code-${key}`, inputmode: "numeric", pattern: "[0-9]{6}", maxlength: 6, required: true,
+        autocomplete: "off", "aria-label": "Code" }),
+      element("button", { id: `enter-${key}`, class: "main" }, "Pair"),
+    ];
+    return element("article", { class: "prompt" },
+      element("h2", {}, prompt.isInBackground ? `For an app in the background: ${title}` : title),
+      more ? element("p", {}, more) : null,
+      prompt.code ? element("p", { class: "passkey" }, prompt.code) : null,
+      element("form", {
+        onsubmit: (event) => {
+          event.preventDefault();
+          const code = event.target.querySelector("input")?.value;
+          if (code && /^[0-9]{6}$/.test(code)) close(code);
+        },
+      }, ...field, ...buttons));
+  }
+}

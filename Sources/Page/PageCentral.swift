@@ -1,0 +1,331 @@
+import AssignedNumbers
+import BluetoothTypes
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import ServiceMessages
+
+/// The app by which the page uses devices: a central manager of the service, like that of any other app.
+actor PageCentral {
+    /// How long a scan goes on.
+    static let scanTime = Duration.seconds(30)
+    /// The time between two reports of what a scan has found.
+    static let reportInterval = Duration.milliseconds(500)
+    /// The maximum number of devices in a report. Those that come later are found by the next scan.
+    static let maximumDevices = 512
+    /// The time limits of a connection and of a request. The attribute protocol has one of 30 s (Core Vol 3 Part F
+    /// 3.3.3).
+    static let connectLimit = Duration.seconds(20)
+    static let answerLimit = Duration.seconds(35)
+
+    /// Sends the page a value under a name.
+    typealias Tell = @Sendable (_ name: String, _ json: String) -> Void
+
+    private struct Device {
+        let peripheral: CBPeripheral
+        var characteristics: [String: CBCharacteristic] = [:]
+        var follows: [String: Task<Void, Never>] = [:]
+        var watch: Task<Void, Never>?
+    }
+
+    private let central: CBCentralManager
+    private let tell: Tell
+    private var found: [UUID: Found] = [:]
+    private var peripherals: [UUID: CBPeripheral] = [:]
+    private var unreported: Set<UUID> = []
+    private var devices: [UUID: Device] = [:]
+    private var scan: Task<Void, Never>?
+
+    /// Creates the manager. Call it where `ServiceLocator` has the service.
+    init(tell: @escaping Tell) {
+        central = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.page"))
+        self.tell = tell
+    }
+
+    // MARK: Scan
+
+    /// Scans for a while, from now on.
+    func startScan() {
+        scan?.cancel()
+        tell("scanning", "true")
+        scan = Task { [weak self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self?.takeDiscoveries() }
+                group.addTask {
+                    while !Task.isCancelled {
+                        try? await Task.sleep(for: Self.reportInterval)
+                        await self?.report()
+                    }
+                }
+                group.addTask { try? await Task.sleep(for: Self.scanTime) }
+                // The first that ends is the time, or the scan because Bluetooth went off.
+                var left = 3
+                while left > 2, await group.next() != nil { left -= 1 }
+                group.cancelAll()
+            }
+            guard !Task.isCancelled else { return }
+            await self?.ended()
+        }
+    }
+
+    func stopScan() {
+        scan?.cancel()
+        ended()
+    }
+
+    private func ended() {
+        scan = nil
+        report()
+        tell("scanning", "false")
+    }
+
+    private func takeDiscoveries() async {
+        do {
+            try await central.poweredOn(deadline: Self.connectLimit)
+            for try await discovery in central.scan(options: ScanOptions(allowsDuplicates: true)) { note(discovery) }
+        } catch {
+            tell("trouble", JSON.text(PageFault.words(for: error)))
+        }
+    }
+
+    private func note(_ discovery: Discovery) {
+        let id = discovery.peripheral.identifier
+        guard found[id] != nil || found.count < Self.maximumDevices else { return }
+        peripherals[id] = discovery.peripheral
+        found[id] = Found(discovery, after: found[id])
+        unreported.insert(id)
+    }
+
+    private func report() {
+        guard !unreported.isEmpty else { return }
+        tell("found", JSON.of(unreported.compactMap { found[$0] }))
+        unreported = []
+    }
+
+    // MARK: Links
+
+    /// Connects to a device and reads its table.
+    func connect(_ id: UUID) async throws {
+        try await central.poweredOn(deadline: Self.connectLimit)
+        let known = peripherals[id] ?? central.retrievePeripherals(withIdentifiers: [id]).first
+        guard let peripheral = known else { throw PageFault("this device is not known any more; scan again") }
+        try await central.connect(peripheral, deadline: Self.connectLimit)
+        devices[id]?.watch?.cancel()
+        devices[id] = Device(peripheral: peripheral)
+        devices[id]?.watch = Task { [weak self, central] in
+            do {
+                for try await _ in central.disconnections(of: peripheral) { break }
+                await self?.lost(id)
+            } catch {
+                // Too many disconnections at once are one too.
+                await self?.lost(id)
+            }
+        }
+        try await discover(id, peripheral)
+    }
+
+    private func discover(_ id: UUID, _ peripheral: CBPeripheral) async throws {
+        var table = Table(peer: id, services: [])
+        var characteristics: [String: CBCharacteristic] = [:]
+        for (index, service) in try await peripheral.discoverServices(nil, deadline: Self.answerLimit).enumerated() {
+            var listed = Table.Service(service)
+            let found = try await peripheral.discoverCharacteristics(nil, for: service, deadline: Self.answerLimit)
+            for (number, characteristic) in found.enumerated() {
+                let key = "\(index).\(number)"
+                characteristics[key] = characteristic
+                listed.characteristics.append(Table.Characteristic(characteristic, key))
+            }
+            table.services.append(listed)
+        }
+        devices[id]?.characteristics = characteristics
+        let link = try await peripheral.linkInformation(deadline: Self.answerLimit)
+        table.link = Table.Link(link)
+        tell("table", JSON.of(table))
+    }
+
+    private func lost(_ id: UUID) {
+        guard let device = devices.removeValue(forKey: id) else { return }
+        device.follows.values.forEach { $0.cancel() }
+        tell("tableClosed", JSON.text(id.uuidString))
+    }
+
+    func disconnect(_ id: UUID) async {
+        guard let device = devices[id] else { return }
+        lost(id)
+        device.watch?.cancel()
+        await central.disconnect(device.peripheral)
+    }
+
+    /// Stops the scan, and leaves all devices.
+    func leave() async {
+        if scan != nil { stopScan() }
+        for id in devices.keys.sorted(by: { $0.uuidString < $1.uuidString }) { await disconnect(id) }
+    }
+
+    // MARK: Values
+
+    private func characteristic(_ id: UUID, _ key: String) throws -> (CBPeripheral, CBCharacteristic) {
+        guard let device = devices[id], let characteristic = device.characteristics[key] else {
+            throw PageFault("the device is not connected any more")
+        }
+        return (device.peripheral, characteristic)
+    }
+
+    func read(_ id: UUID, _ key: String) async throws {
+        let (peripheral, characteristic) = try characteristic(id, key)
+        let data = try await peripheral.read(characteristic, deadline: Self.answerLimit)
+        tell("value", JSON.of(Value(id, key, characteristic, data, isNotified: false)))
+    }
+
+    func write(_ id: UUID, _ key: String, _ octets: [UInt8]) async throws {
+        let (peripheral, characteristic) = try characteristic(id, key)
+        if characteristic.properties.contains(.write) {
+            try await peripheral.write(Data(octets), for: characteristic, deadline: Self.answerLimit)
+        } else {
+            try await peripheral.writeWithoutResponse(Data(octets), for: characteristic, deadline: Self.answerLimit)
+        }
+    }
+
+    /// Follows the values of a characteristic, or no longer.
+    func follow(_ id: UUID, _ key: String, _ isOn: Bool) throws {
+        let (peripheral, characteristic) = try characteristic(id, key)
+        devices[id]?.follows.removeValue(forKey: key)?.cancel()
+        guard isOn else { return }
+        devices[id]?.follows[key] = Task { [tell] in
+            do {
+                for try await data in peripheral.notifications(of: characteristic) {
+                    tell("value", JSON.of(Value(id, key, characteristic, data, isNotified: true)))
+                }
+            } catch {
+                tell("trouble", JSON.text(PageFault.words(for: error)))
+            }
+        }
+    }
+}
+
+/// A fault of the page itself, in words for its user.
+struct PageFault: LocalizedError {
+    let errorDescription: String?
+
+    init(_ text: String) {
+        errorDescription = text
+    }
+
+    /// An error in words, with what to do where that is known.
+    static func words(for error: any Error) -> String {
+        switch error {
+        case ExtrasError.deadlinePassed: "the device does not answer; it may be out of range"
+        case ExtrasError.notPoweredOn(.unauthorized): "this page may not use Bluetooth; allow it in the service"
+        case ExtrasError.notPoweredOn: "Bluetooth is not on"
+        case ExtrasError.overflow: "the device sends more than the page can show; follow it again"
+        case ExtrasError.tooLong(let maximum): "the value is too long: at most \(maximum) octets"
+        default: error.localizedDescription
+        }
+    }
+}
+
+/// The values that the page shows, as JSON.
+extension PageCentral {
+    /// A device that a scan has found.
+    struct Found: Encodable {
+        let identifier: UUID
+        let name: String?
+        let rssi: Int?
+        let isConnectable: Bool
+        let services: [String]
+        let company: String?
+        let txPower: Int?
+
+        init(_ discovery: Discovery, after last: Found?) {
+            let content = discovery.content
+            identifier = discovery.peripheral.identifier
+            name = content.localName ?? discovery.peripheral.name ?? last?.name
+            rssi = discovery.rssi == 127 ? nil : discovery.rssi
+            isConnectable = content.isConnectable
+            let listed = (content.services + content.overflowServices).prefix(16).map(\.title)
+            // A scan response and an advertisement come one by one.
+            services = listed.isEmpty ? last?.services ?? [] : listed
+            company = content.manufacturerData.flatMap(Self.company) ?? last?.company
+            txPower = content.txPowerLevel ?? last?.txPower
+        }
+
+        private static func company(_ data: Data) -> String? {
+            guard data.count >= 2 else { return nil }
+            return AssignedNumbers.companyTitle(UInt16(data[0]) | UInt16(data[1]) << 8)
+        }
+    }
+
+    /// The attribute table of a device, and its link.
+    struct Table: Encodable {
+        struct Service: Encodable {
+            let title: String
+            let isPrimary: Bool
+            var characteristics: [Characteristic] = []
+
+            init(_ service: CBService) {
+                (title, isPrimary) = (service.uuid.title, service.isPrimary)
+            }
+        }
+
+        struct Characteristic: Encodable {
+            let key: String
+            let title: String
+            let canRead: Bool
+            let canWrite: Bool
+            let canNotify: Bool
+
+            init(_ characteristic: CBCharacteristic, _ key: String) {
+                let properties = characteristic.properties
+                (self.key, title) = (key, characteristic.uuid.title)
+                canRead = properties.contains(.read)
+                canWrite = properties.contains(.write) || properties.contains(.writeWithoutResponse)
+                canNotify = properties.contains(.notify) || properties.contains(.indicate)
+            }
+        }
+
+        struct Link: Encodable {
+            let milliseconds: Double
+            let latency: Int
+            let mtu: Int
+            let isEncrypted: Bool
+            let isBonded: Bool
+
+            init(_ link: LinkInformation) {
+                (milliseconds, latency, mtu) = (link.interval / .milliseconds(1), link.latency, link.mtu)
+                (isEncrypted, isBonded) = (link.isEncrypted, link.isBonded)
+            }
+        }
+
+        let peer: UUID
+        var services: [Service]
+        var link: Link?
+    }
+
+    struct Value: Encodable {
+        let peer: UUID
+        let key: String
+        let words: String
+        let hexadecimal: String
+        /// The first number in the words, to plot.
+        let number: Double?
+        let isNotified: Bool
+
+        init(_ peer: UUID, _ key: String, _ characteristic: CBCharacteristic, _ data: Data, isNotified: Bool) {
+            (self.peer, self.key, self.isNotified) = (peer, key, isNotified)
+            hexadecimal = ValueText.hexadecimal(data)
+            let decoded = BluetoothUUID(characteristic.uuid.uuidString).flatMap { ValueText.words(of: data, in: $0) }
+            words = decoded ?? ValueText.plain(data)
+            number = decoded.flatMap(Self.number)
+        }
+
+        private static func number(in words: String) -> Double? {
+            Double(words.prefix { $0.isNumber || $0 == "." || $0 == "-" })
+        }
+    }
+}
+
+extension CBUUID {
+    fileprivate var title: String {
+        BluetoothUUID(uuidString).map { AssignedNumbers.title(of: $0) } ?? uuidString
+    }
+}

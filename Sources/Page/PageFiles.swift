@@ -1,0 +1,43 @@
+/// The files of the page, compiled in.
+enum PageFiles {
+    struct File: Sendable {
+        let type: String
+        let octets: [UInt8]
+    }
+
+    private static let script = "text/javascript; charset=utf-8"
+
+    /// The file at a path, or nil.
+    static func file(at path: String) -> File? {
+        switch path {
+        case "/": File(type: "text/html; charset=utf-8", octets: PackageResources.index_html)
+        case "/page.css": File(type: "text/css; charset=utf-8", octets: PackageResources.page_css)
+        case "/page.js": File(type: script, octets: PackageResources.page_js)
+        case "/model.js": File(type: script, octets: PackageResources.model_js)
+        case "/elements.js": File(type: script, octets: PackageResources.elements_js)
+        case "/device.js": File(type: script, octets: PackageResources.device_js)
+        case "/devices.js": File(type: script, octets: PackageResources.devices_js)
+        case "/apps.js": File(type: script, octets: PackageResources.apps_js)
+        case "/events.js": File(type: script, octets: PackageResources.events_js)
+        case "/prompts.js": File(type: script, octets: PackageResources.prompts_js)
+        case "/advice.js": File(type: script, octets: PackageResources.advice_js)
+        case "/icon.svg": File(type: "image/svg+xml", octets: PackageResources.icon_svg)
+        default: nil
+        }
+    }
+
+    /// The header fields of every answer. Nothing comes from another host, no script or style is inline, and no other
+    /// page may frame this one.
+    static let headers: [(String, String)] = [
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri "
+                + "'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cache-Control", "no-store"),
+    ]
+}

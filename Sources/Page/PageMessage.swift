@@ -1,0 +1,145 @@
+import BluetoothTypes
+import Foundation
+import ServiceMessages
+
+/// A message of the page's script: a text frame with a JSON object. The script chooses `id`, which the answer repeats.
+struct PageMessage: Codable, Sendable {
+    /// The kinds of messages.
+    enum Verb: String, Codable, Sendable {
+        /// Applies an ``AppVerb`` to an app.
+        case app
+        /// Removes the bond of a device.
+        case forget
+        /// Answers a prompt of the service.
+        case answer
+        /// Starts or ends a scan.
+        case scan
+        /// Connects to a device, or leaves it.
+        case connect
+        /// Reads, writes or follows a characteristic of a connected device.
+        case read
+        case write
+        case follow
+    }
+
+    /// The maximum length of a message, in octets.
+    static let maximumLength = 4_096
+
+    let verb: Verb
+    private(set) var id: UInt32?
+    /// For ``Verb/app``: the name of the app, its owner, and the command.
+    let name: String?
+    let owner: UInt32?
+    let command: String?
+    /// The identifier of the device.
+    let peer: UUID?
+    /// The characteristic, by the key in the table of the device.
+    let key: String?
+    /// For ``Verb/scan``, ``Verb/connect`` and ``Verb/follow``: whether to begin, or to end.
+    let on: Bool?
+    /// For ``Verb/write``: the value in hexadecimal.
+    let value: String?
+    /// For ``Verb/answer``: the number of the prompt, and `accept`, `refuse`, `allow`, `deny` or six digits.
+    let number: UInt32?
+    let answer: String?
+
+    /// The same message under another number.
+    func numbered(_ number: UInt32) -> PageMessage {
+        var message = self
+        message.id = number
+        return message
+    }
+
+    /// The question for the service, if the message asks one.
+    var question: ToolQuestion? {
+        switch verb {
+        case .app:
+            guard let name, let verb = AppVerb.allCases.first(where: { "\($0)" == command }) else { return nil }
+            return .app(verb, name: name, owner: owner)
+        case .forget: return peer.map { .forgetBond($0) }
+        case .answer, .scan, .connect, .read, .write, .follow: return nil
+        }
+    }
+
+    /// The action on a device, if the message asks for one.
+    var deed: (@Sendable (PageCentral) async throws -> Void)? {
+        switch (verb, peer, key) {
+        case (.scan, _, _): { [on] in on == false ? await $0.stopScan() : await $0.startScan() }
+        case (.connect, let peer?, _):
+            { [on] in if on == false { await $0.disconnect(peer) } else { try await $0.connect(peer) } }
+        case (.read, let peer?, let key?): { try await $0.read(peer, key) }
+        case (.follow, let peer?, let key?): { [on] in try await $0.follow(peer, key, on ?? true) }
+        case (.write, let peer?, let key?):
+            { [value] in
+                guard let octets = BluetoothTypes.octets(hexadecimal: (value ?? "").filter { $0 != " " }) else {
+                    throw PageFault("a value is written as pairs of hexadecimal digits, such as 01 FF")
+                }
+                try await $0.write(peer, key, octets)
+            }
+        default: nil
+        }
+    }
+
+    /// The answer to a prompt, if the message is one.
+    var personAnswer: (number: UInt32, answer: PersonAnswer)? {
+        guard case .answer = verb, let number, let answer else { return nil }
+        switch answer {
+        case "accept": return (number, .accept)
+        case "refuse": return (number, .refuse)
+        case "allow": return (number, .allow)
+        case "deny": return (number, .deny)
+        default:
+            let isPasskey = answer.utf8.count == 6 && answer.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            return isPasskey ? UInt32(answer).map { (number, .passkey($0)) } : nil
+        }
+    }
+}
+
+/// A prompt of the service as JSON for the page.
+struct PagePrompt: Encodable, Sendable {
+    let number: UInt32
+    /// `confirm`, `confirmReplacement`, `showPasskey`, `enterPasskey`, `compare`, `permission` or `notice`.
+    let kind: String
+    /// The passkey or the number to show, six digits.
+    var code: String?
+    var peerName: String?
+    var peerAddress: String?
+    var isInBackground: Bool?
+    var app: String?
+    var displayName: String?
+    var owner: UInt32?
+    var usage: String?
+    var executable: String?
+    var text: String?
+
+    init(_ number: UInt32, _ question: PersonQuestion) {
+        self.number = number
+        switch question {
+        case .pairing(let pairing):
+            (kind, code) = Self.kind(of: pairing.kind)
+            (peerName, peerAddress) = (pairing.peerName, pairing.peerAddress)
+            isInBackground = pairing.isInBackground
+        case .permission(let permission):
+            kind = "permission"
+            (app, displayName, owner) = (permission.identifier, permission.displayName, permission.owner)
+            (usage, executable) = (permission.usage, permission.executable)
+        case .notice(let text):
+            kind = "notice"
+            self.text = text
+        }
+    }
+
+    private static func kind(of kind: PairingQuestion.Kind) -> (String, String?) {
+        switch kind {
+        case .confirm: ("confirm", nil)
+        case .confirmReplacement: ("confirmReplacement", nil)
+        case .showPasskey(let code): ("showPasskey", digits(code))
+        case .enterPasskey: ("enterPasskey", nil)
+        case .compare(let code): ("compare", digits(code))
+        }
+    }
+
+    private static func digits(_ code: UInt32) -> String {
+        String(repeating: "0", count: max(0, 6 - "\(code)".count)) + "\(code)"
+    }
+}

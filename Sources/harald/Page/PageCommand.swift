@@ -1,0 +1,84 @@
+import ArgumentParser
+import EventLoops
+import Foundation
+import HCITransports
+import Page
+import ServiceMessages
+import ServiceProcess
+
+struct PageCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "page",
+        abstract: "Show the Bluetooth service in a browser: devices, apps, events, questions and advice.",
+        discussion: """
+            Prints the address to open, which contains a key of this start. Only browsers on this machine can open it, unless \
+            --listen says otherwise; then every user with the address can do what this tool can, without encryption.
+
+            Examples:
+              harald page
+              harald page --port 8080
+
+            \(ExitStatus.textUntilInterrupted())
+            """
+    )
+
+    @OptionGroup var service: ServiceOptions
+
+    @Option(help: ArgumentHelp("The address of the interface to listen at.", valueName: "ADDRESS"))
+    var listen = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("The TCP port; 0 for any that is free.", valueName: "PORT"))
+    var port: UInt16 = 0
+
+    func run() throws {
+        let outcome = Outcome()
+        outcome.finishOnInterrupt()
+        // A browser that has gone, and a program that has ended, are noticed without the signal.
+        signal(SIGPIPE, SIG_IGN)
+        let (listen, port) = (listen, Int(port))
+        let path = ServicePath.places(named: service.service).first(where: ServicePath.isListening) ?? ""
+        let devices = ["/proc/self/exe", PageDevicesCommand._commandName, "--service", path]
+        let loop = NIOEventLoop()
+        let open = loop.make { OpenPage() }
+        let client = service.connect(outcome, loop: loop) { client in
+            open.value.show(client, loop: loop, at: listen, port: port, devices: devices, outcome)
+        }
+        defer {
+            open.with { $0.close() }
+            client.with { $0.close() }
+        }
+        do throws(ToolError) {
+            try outcome.wait()
+        } catch {
+            throw error.report(json: false)
+        }
+    }
+}
+
+/// The server of the page, while the command runs. Lives on the loop.
+private final class OpenPage {
+    private var server: PageServer?
+
+    func show(
+        _ client: ToolClient,
+        loop: NIOEventLoop,
+        at host: String,
+        port: Int,
+        devices: [String],
+        _ outcome: Outcome
+    ) {
+        let server = PageServer(client, loop: loop, devices: devices)
+        self.server = server
+        server.listen(at: host, port: port) { result in
+            switch result {
+            case .success(let address): Console.line(address)
+            case .failure(let error): outcome.finish(.failure(.service("\(error)")))
+            }
+        }
+    }
+
+    func close() {
+        server?.close()
+        server = nil
+    }
+}
