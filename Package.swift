@@ -390,8 +390,8 @@ let package = Package(
         tests(
             "BluetoothTesting",
             [
-                "Accessories", "BluetoothService", "BluetoothSimulation", "CoreBluetooth", "TestBasics",
-                "VirtualAppTime",
+                "Accessories", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
+                "ServiceMessages", "TestBasics", "VirtualAppTime",
             ]
         ),
         tests("CapturePlayback", ["BluetoothTypes", "EventLoops", "HCI"]),

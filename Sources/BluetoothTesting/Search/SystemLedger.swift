@@ -78,8 +78,10 @@ final class SystemLedger: Sendable {
 
     fileprivate struct State {
         var accounts: [ManagerKey: Account] = [:]
-        /// The times from which apps have been awake; nil for those that are not.
+        /// The times from which apps have been awake. An app that was not in this list runs from its first manager on:
+        /// the start of a process is no change of its phase.
         var awake: [AppKey: Instant] = [:]
+        var suspended: Set<AppKey> = []
     }
 
     private let state = Mutex(State())
@@ -102,7 +104,9 @@ final class SystemLedger: Sendable {
         state.withLock { state in
             switch observation.content {
             case .managerClosed: state.accounts[key] = nil
-            case .managerOpened: state.accounts[key] = Account()
+            case .managerOpened:
+                state.accounts[key] = Account()
+                state.begin(AppKey(device: device, app: app), now: observation.time)
             case .requested(let request): state.accounts[key]?.note(request, now: observation.time)
             case .told(let event): state.accounts[key, default: Account()].note(event)
             default: break
@@ -153,10 +157,17 @@ final class SystemLedger: Sendable {
 }
 
 extension SystemLedger.State {
+    mutating func begin(_ app: SystemLedger.AppKey, now: Instant) {
+        if !suspended.contains(app) { awake[app] = awake[app] ?? now }
+    }
+
     mutating func move(_ app: SystemLedger.AppKey, to phase: AppPhase, now: Instant) {
+        suspended.remove(app)
         switch phase {
         case .foreground, .background: awake[app] = awake[app] ?? now
-        case .suspended: awake[app] = nil
+        case .suspended:
+            awake[app] = nil
+            suspended.insert(app)
         case .notRunning:
             awake[app] = nil
             accounts = accounts.filter { $0.key.device != app.device || $0.key.app != app.app }
@@ -254,8 +265,6 @@ extension LinkRequest {
         default: true
         }
     }
-
-    fileprivate var name: String { String("\(self)".prefix { $0 != "(" }) }
 }
 
 extension LinkRequest {
