@@ -357,7 +357,7 @@ let package = Package(
         tests(
             "BluetoothSimulation",
             [
-                "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth",
+                "ATT", "BluetoothService", "BluetoothTesting", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth",
                 "CoreBluetoothExtras", "Demos", "EventLoops", "GAP", "GATT", "HCI", "HCIHost", "Privacy", "Radio",
                 "SMP",
                 "ServiceMessages", "TestBasics",

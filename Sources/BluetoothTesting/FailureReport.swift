@@ -67,6 +67,16 @@ struct FailureReport {
         String(name.prefix(maximumName))
     }
 
+    /// The whole story, and the size and digest of each capture: equal for two runs with the same packets.
+    var comparableStory: String {
+        let captures = (world.recordings?.files ?? []).map { file in
+            "\(file.name): \(file.octets.count) octets, digest \(file.digest)"
+        }
+        // Messages about misuse have addresses of objects.
+        let lines = world.story.lines().map { $0.replacing(/0x[0-9a-f]{8,}/, with: "0x…") }
+        return (lines + captures).joined(separator: "\n") + "\n"
+    }
+
     /// Writes the files into a directory.
     func write(to directory: URL) throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

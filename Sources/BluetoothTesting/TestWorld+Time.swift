@@ -22,6 +22,28 @@ extension TestWorld {
         _ = advanceHere(by: duration) { false }
     }
 
+    /// Lets time pass, but no more once a condition is true. Either is fine: the test does not fail.
+    ///
+    /// - Parameters:
+    ///   - duration: The longest time to let pass.
+    ///   - condition: Evaluated after each event in the world, on the thread that runs it.
+    /// - Returns: Whether the condition became true.
+    @discardableResult
+    public func run(for duration: Duration, until condition: @escaping @Sendable () -> Bool) async -> Bool {
+        await advance(by: duration, until: condition)
+    }
+
+    /// Lets time pass on this thread, but no more once a condition is true. Either is fine: the test does not fail.
+    ///
+    /// - Parameters:
+    ///   - duration: The longest time to let pass.
+    ///   - condition: Evaluated after each event in the world.
+    /// - Returns: Whether the condition became true.
+    @discardableResult
+    public func run(for duration: Duration, until condition: @escaping @Sendable () -> Bool) -> Bool {
+        advanceHere(by: duration, until: condition)
+    }
+
     /// Lets time pass until a condition is true, and fails the test if it does not become true in time.
     ///
     /// - Parameters:

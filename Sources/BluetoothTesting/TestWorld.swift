@@ -170,6 +170,13 @@ public final class TestWorld: Sendable {
         simulation.setQuality(quality, from: sender, to: receiver)
     }
 
+    /// Adds a line to the story, such as what an app shows its user. From any thread.
+    ///
+    /// - Parameter text: The line, without the time.
+    public func note(_ text: String) {
+        story.add(WorldStory.Entry(time: now, device: "", event: .changed(text)))
+    }
+
     /// The misuse of the API by apps so far: the world's time, the device, the app, and why the call had no effect.
     ///
     /// A thousand of them are kept.

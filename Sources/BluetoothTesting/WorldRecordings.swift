@@ -30,6 +30,13 @@ final class WorldRecordings: Sendable {
 struct WorldFile: Hashable, Sendable {
     let name: String
     let octets: [UInt8]
+
+    /// The 64-bit FNV-1a digest of the octets, in hexadecimal.
+    var digest: String {
+        let digest = octets.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0100_0000_01b3 }
+        let digits = String(digest, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
 }
 
 /// A capture in memory: its header, and as many of the last packets as there is room for.

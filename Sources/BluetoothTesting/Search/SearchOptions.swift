@@ -12,6 +12,7 @@ struct SearchOptions: Sendable {
         case workers = "HARALD_SEARCH_WORKERS"
         case state = "HARALD_SEARCH_STATE"
         case json = "HARALD_SEARCH_JSON"
+        case stories = "HARALD_SEARCH_STORIES"
         case progress = "HARALD_SEARCH_PROGRESS"
     }
 
@@ -44,6 +45,8 @@ struct SearchOptions: Sendable {
     var state: URL?
     /// The file for the report.
     var json: URL?
+    /// The directory for the story of each world.
+    var stories: URL?
     /// Whether to print a line of progress from time to time.
     var showsProgress = false
 
@@ -70,6 +73,7 @@ struct SearchOptions: Sendable {
         case .workers: return set(&workers, Int(text).flatMap { (0...1_024).contains($0) ? $0 : nil })
         case .state: state = URL(filePath: text)
         case .json: json = URL(filePath: text)
+        case .stories: stories = URL(filePath: text, directoryHint: .isDirectory)
         case .progress: showsProgress = text != "0"
         }
         return true

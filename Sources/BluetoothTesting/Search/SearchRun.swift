@@ -40,9 +40,15 @@ final class SearchRun: Sendable {
     private let ledger: SystemLedger
     private let found: Mutex<[SearchFault]>
 
-    init(seed: UInt64, like other: TestWorld) {
+    init(seed: UInt64, like other: TestWorld, keepsCaptures: Bool = false) {
         let issues = ReportedFaults()
-        world = TestWorld(seed: seed, name: other.name, other.appTime, keepsCaptures: false, rerun: other.rerun) {
+        world = TestWorld(
+            seed: seed,
+            name: other.name,
+            other.appTime,
+            keepsCaptures: keepsCaptures,
+            rerun: other.rerun
+        ) {
             issues.add(SearchFault(check: "an expectation", text: $0.text))
         }
         surroundings = SearchSurroundings(world)

@@ -15,7 +15,8 @@ extension TestWorld {
     /// The environment overrides the settings: `HARALD_SEARCH_SEEDS=1-1000`, `HARALD_SEARCH_STEPS`,
     /// `HARALD_SEARCH_SECONDS`, `HARALD_SEARCH_WORKERS` (0 for no other processes), `HARALD_SEARCH_LIMIT=300` for the
     /// seconds after which a process is ended, `HARALD_SEARCH_SHARD=3/20`, `HARALD_SEARCH_STATE=FILE` to continue from,
-    /// `HARALD_SEARCH_JSON=FILE` for a report, and `HARALD_SEARCH_PROGRESS=1`.
+    /// `HARALD_SEARCH_JSON=FILE` for a report, `HARALD_SEARCH_STORIES=DIRECTORY` for the story of each world, and
+    /// `HARALD_SEARCH_PROGRESS=1`.
     ///
     /// - Parameters:
     ///   - seeds: The seeds of the worlds.
@@ -88,6 +89,9 @@ struct WorldSearch {
         (self.world, self.options) = (world, options)
         pool = SearchPool(world, setup, size: options.workers, limit: options.limit)
         state = try SearchState(options.state, test: world.name, steps: options.steps)
+        if let stories = options.stories {
+            try FileManager.default.createDirectory(at: stories, withIntermediateDirectories: true)
+        }
     }
 
     /// Searches, and returns the texts of the findings.
@@ -124,14 +128,16 @@ struct WorldSearch {
     private func search(_ seeds: [UInt64], _ done: inout Set<UInt64>) async throws -> [Failure] {
         var left = seeds.filter { !done.contains($0) }.makeIterator()
         let clock = ContinuousClock()
-        let (start, count) = (clock.now, options.steps)
+        let start = clock.now
+        let (count, stories) = (options.steps, options.stories?.path)
         var shown = start
         return try await withThrowingTaskGroup(of: Failure.self) { [pool] group in
             func begin() {
                 if let budget = options.budget, clock.now - start > budget { return }
                 guard let seed = left.next() else { return }
                 group.addTask {
-                    Failure(seed: seed, outcome: try await pool.run(SearchRequest(seed: seed, count: count)))
+                    let request = SearchRequest(seed: seed, count: count, stories: stories)
+                    return Failure(seed: seed, outcome: try await pool.run(request))
                 }
             }
             for _ in 0..<pool.width { begin() }

@@ -18,12 +18,6 @@ final class LifecycleWorld: AppLauncher {
             quitSensor, loseLinks, settings, controlCentre, restartCentral, restartPhone
     }
 
-    /// A step with its own random seed, so that leaving a step out does not change the steps after it.
-    struct Choice {
-        let step: Step
-        let lot: UInt64
-    }
-
     let world = TestWorld()
     private(set) var phone: TestDevice
     let belt: TestDevice
@@ -108,25 +102,14 @@ final class LifecycleWorld: AppLauncher {
 
     // MARK: Steps
 
-    static func choices(_ count: Int, seed: UInt64) -> [Choice] {
-        let random = RandomSource(seed: seed).split(1)
-        return (0..<count).map { _ in
-            Choice(step: Step.allCases[Int(random.below(UInt64(Step.allCases.count)))], lot: random.next())
-        }
-    }
-
-    /// The conditions that do not hold after these steps and a time of rest.
-    static func faults(after choices: [Choice], seed: UInt64) -> [String] {
-        let world = LifecycleWorld(seed: seed)
-        for choice in choices { world.step(choice) }
-        world.comeToRest()
-        world.check()
-        return world.faults
-    }
-
-    private func step(_ choice: Choice) {
-        random = RandomSource(seed: choice.lot)
-        switch choice.step {
+    /// Takes a step.
+    ///
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - lot: The seed of the step's randomness, so that leaving a step out does not change the steps after it.
+    func take(_ step: Step, lot: UInt64) {
+        random = RandomSource(seed: lot)
+        switch step {
         case .wait: world.run(.milliseconds(Int64(random.below(2_000))))
         case .sleep: world.run(.seconds(Int64(random.below(60))))
         case .measure: measure()

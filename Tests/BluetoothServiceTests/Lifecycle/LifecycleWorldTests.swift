@@ -1,6 +1,7 @@
 import BluetoothTesting
 import EventLoops
 import Foundation
+import Synchronization
 import Testing
 
 @testable import BluetoothService
@@ -10,19 +11,36 @@ import Testing
     private static let seeds = UInt64(ProcessInfo.processInfo.environment["HARALD_SEEDS"] ?? "") ?? 150
 
     @Test(
-        "behaviours 9.3, 9.5, 10.4 to 10.7, 10.15, 10.16: whatever happens to apps, they find each other in the end, and nothing is left over"
+        "behaviours 9.3, 9.5, 10.4 to 10.7, 10.15, 10.16: whatever happens to apps, they find each other in the end, and nothing is left over",
+        .world(appTime: .machine, keepsCaptures: false)
     )
     func whateverBecomesOfApps() async {
-        for seed in 1...Self.seeds {
-            let choices = LifecycleWorld.choices(30, seed: seed)
-            let faults = LifecycleWorld.faults(after: choices, seed: seed)
-            guard !faults.isEmpty else { continue }
-            let few = await StepReduction.reduced(choices) { candidates in
-                candidates.firstIndex { !LifecycleWorld.faults(after: $0, seed: seed).isEmpty }
-            }
-            let left = LifecycleWorld.faults(after: few, seed: seed)
-            Issue.record("seed \(seed): \(faults); after \(few.map(\.step)) alone: \(left)")
-            return
-        }
+        await world.search(seeds: 1...Self.seeds, steps: 30, of: Self.scenario)
     }
+
+    /// A ``LifecycleWorld`` has its own devices and time. The searched world only gives its seed.
+    @Sendable private static func scenario(_ world: BluetoothTesting.TestWorld) -> Scenario {
+        let lives = SharedLives(seed: world.seed)
+        return LifecycleWorld.Step.allCases
+            .reduce(Scenario(faults: [], checksSystem: false)) { scenario, step in
+                scenario.step("\(step)") { number in lives.use { $0.take(step, lot: UInt64(number)) } }
+            }
+            .check("everything that holds among apps") { lives.use { $0.faults.first } }
+            .finally("everything that holds at rest") {
+                lives.use {
+                    $0.comeToRest()
+                    $0.check()
+                    return $0.faults.first
+                }
+            }
+    }
+}
+
+/// The lives of apps for the closures of a scenario.
+private final class SharedLives: Sendable {
+    private let world: Mutex<LifecycleWorld>
+
+    init(seed: UInt64) { world = Mutex(LifecycleWorld(seed: seed)) }
+
+    func use<Result: Sendable>(_ body: (LifecycleWorld) -> Result) -> Result { world.withLock { body($0) } }
 }

@@ -1,32 +1,12 @@
 import BluetoothService
-import BluetoothSimulation
+import BluetoothTesting
 import CoreBluetooth
 import Dispatch
 import EventLoops
-import Radio
-import ServiceMessages
 import Synchronization
 
-/// A world of random apps whose processes end at arbitrary times and on any thread, and start again. Each seed must
-/// produce one story and one set of captures, on every machine.
-final class SeededLives {
-    /// Digests that identify a run.
-    struct Digests: Equatable, CustomStringConvertible {
-        /// The callbacks and phases of all apps in order, with their times.
-        let story: String
-        /// The packets between hosts and controllers.
-        let packets: String
-        /// The packets on the air.
-        let air: String
-
-        var description: String { "story=\(story) packets=\(packets) air=\(air)" }
-    }
-
-    private enum Step: CaseIterable {
-        case wait, measure, measureMany, endAtAWord, endBetweenSteps, endOnAnotherThread, end, open, leave, move, power,
-            plug, restart
-    }
-
+/// A world of random apps whose processes end at arbitrary times and on any thread, and start again.
+final class SeededLives: Sendable {
     private struct Resident {
         let device: SimulatedDevice
         let app: String
@@ -40,177 +20,158 @@ final class SeededLives {
         func measure(_ value: UInt8) {
             for (_, sensor) in sensors.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { sensor.measure(value) }
         }
-        func letGo() { sensors.withLock { $0 = [:] } }
     }
 
-    private let world: SimulatedWorld
-    private let random: RandomSource
-    private let story = StoryDigest()
-    private let packets = StoryDigest()
-    private let air = StoryDigest()
+    /// The number of lines that apps have added to the story.
+    private final class Count: Sendable {
+        private let lines = Atomic(0)
+
+        var current: Int { lines.load(ordering: .sequentiallyConsistent) }
+        func add() { lines.add(1, ordering: .sequentiallyConsistent) }
+    }
+
+    private let world: TestWorld
     private let belts = Belts()
-    private var residents: [Resident] = []
-    private var isAway: Set<String> = []
-    private var isOff: Set<String> = []
-    private var isUnplugged: Set<String> = []
-    private var values: UInt8 = 0
+    private let count = Count()
+    private let residents: [Resident]
+    private let values = Mutex<UInt8>(0)
 
-    private init(seed: UInt64) {
-        random = RandomSource(seed: seed).split(9)
-        var radio = Radio.Configuration()
-        radio.lossRate = random.below(3) == 0 ? 0.02 : 0
-        world = SimulatedWorld(seed: seed, radio: radio)
-        world.captureAir { [air] in air.add($0) }
-        for number in 0..<1 + Int(random.below(2)) { addBelt(number) }
-        for number in 0..<1 + Int(random.below(2)) { addPhone(number) }
+    private init(in world: TestWorld) {
+        self.world = world
+        let random = RandomSource(seed: world.seed).split(9)
+        let setup = Setup(world: world, belts: belts, count: count, random: random)
+        if random.below(3) == 0 { world.changeAir { $0.lossRate = 0.02 } }
+        let sensors = (0..<1 + Int(random.below(2))).map { setup.addBelt($0) }
+        residents = sensors + (0..<1 + Int(random.below(2))).flatMap { setup.addPhone($0) }
     }
 
-    /// Runs a world with this seed for a number of steps.
-    static func digests(seed: UInt64, steps: Int = 24) -> (digests: Digests, story: [String]) {
-        let lives = SeededLives(seed: seed)
-        for _ in 0..<steps { lives.step() }
-        lives.endAll()
-        let digests = Digests(story: lives.story.text, packets: lives.packets.text, air: lives.air.text)
-        return (digests, lives.story.lines)
+    /// The scenario. Its worlds have all faults that end, and processes that end in the middle of anything.
+    @Sendable static func scenario(_ world: TestWorld) -> Scenario {
+        let lives = SeededLives(in: world)
+        return Scenario(faults: Set.recoverable.union(Set.rare))
+            .step("measure", weight: 8) { lives.measure(1 + $0 % 3) }
+            .step("measure much") { _ in lives.measure(12) }
+            .step("end at a line", weight: 8) { await lives.endAtALine(RandomSource(seed: UInt64($0))) }
+            .step("end between events", weight: 8) { await lives.endBetweenEvents(RandomSource(seed: UInt64($0))) }
+            .step("end on another thread", weight: 8) {
+                lives.elsewhere(lives.end(RandomSource(seed: UInt64($0))))
+            }
     }
 
     // MARK: Setup
 
-    private func addDevice(_ name: String, at x: Double) -> SimulatedDevice {
-        let device = world.addDevice(named: name, at: Position(x: x)) { [packets] in packets.add($0) }
-        let note = note(name)
-        device.watchApps { app, phase in note("\(app) is \(phase)") }
-        return device
-    }
+    private struct Setup {
+        let world: TestWorld
+        let belts: Belts
+        let count: Count
+        let random: RandomSource
 
-    /// Adds a device's lines to the story, with their time.
-    private func note(_ name: String) -> @Sendable (String) -> Void {
-        // Weak: the loop retains the closure.
-        { [weak loop = world.loop, story] line in
-            guard let loop else { return }
-            story.add("\(loop.waitFor { loop.now.nanoseconds }) \(name): \(line)")
+        private func addDevice(_ name: String, at x: Double) -> SimulatedDevice {
+            let device = world.addDevice(named: name, at: Position(x: x))
+            let note = note(name)
+            device.watchApps { app, phase in note("\(app) is \(phase)") }
+            return device
         }
-    }
 
-    private func addBelt(_ number: Int) {
-        let device = addDevice("Belt \(number)", at: Double(number))
-        let note = note(device.name)
-        let identifier = random.below(3) > 0 ? Sensor.identifier : nil
-        let modes: AppDeclaration.BackgroundModes = random.below(3) > 0 ? .peripheral : []
-        device.install("sensor", declaring: AppDeclaration(backgroundModes: modes)) { [belts] _, launch in
-            note(launch.line)
-            let sensor = Sensor(Journal(note), identifier: identifier)
-            belts.set(sensor, at: number)
-            return sensor
+        /// Adds the lines of an app to the story.
+        private func note(_ name: String) -> @Sendable (String) -> Void {
+            // Weak: the world retains the closure.
+            { [weak world, count] line in
+                world?.note("\(name): \(line)")
+                count.add()
+            }
         }
-        residents.append(Resident(device: device, app: "sensor"))
-        device.open("sensor")
-    }
 
-    private func addPhone(_ number: Int) {
-        let device = addDevice("Phone \(number)", at: 2 + Double(number))
-        for app in 0..<1 + Int(random.below(2)) {
-            addCollector("collector \(app)", of: device)
-            device.open("collector \(app)")
+        func addBelt(_ number: Int) -> Resident {
+            let device = addDevice("Belt \(number)", at: Double(number))
+            let note = note(device.name)
+            let identifier = random.below(3) > 0 ? Sensor.identifier : nil
+            let modes: AppDeclaration.BackgroundModes = random.below(3) > 0 ? .peripheral : []
+            device.install("sensor", declaring: AppDeclaration(backgroundModes: modes)) { [belts] _, launch in
+                note(launch.line)
+                let sensor = Sensor(Journal(note), identifier: identifier)
+                belts.set(sensor, at: number)
+                return sensor
+            }
+            device.open("sensor")
+            return Resident(device: device, app: "sensor")
         }
-    }
 
-    private func addCollector(_ name: String, of device: SimulatedDevice) {
-        let note = note("\(device.name), \(name)")
-        let identifier = random.below(4) > 0 ? Collector.identifier : nil
-        let modes: AppDeclaration.BackgroundModes = random.below(3) > 0 ? .central : []
-        // Some processes end themselves in a callback.
-        let faults = ["value [0, 7]", "disconnected", "connected", "restored"]
-        let fault = random.below(2) == 0 ? faults[Int(random.below(UInt64(faults.count)))] : nil
-        let crashes = 1 + Int(random.below(3))
-        let count = Mutex(0)
-        device.install(name, declaring: AppDeclaration(backgroundModes: modes)) { app, launch in
-            note(launch.line)
-            let clock = app.device.world.clock
-            app.task {
-                while true {
-                    try await Task.sleep(for: .seconds(7), clock: clock)
-                    note("wakes")
+        func addPhone(_ number: Int) -> [Resident] {
+            let device = addDevice("Phone \(number)", at: 2 + Double(number))
+            return (0..<1 + Int(random.below(2))).map { addCollector("collector \($0)", of: device) }
+        }
+
+        private func addCollector(_ name: String, of device: SimulatedDevice) -> Resident {
+            let note = note("\(device.name), \(name)")
+            let identifier = random.below(4) > 0 ? Collector.identifier : nil
+            let modes: AppDeclaration.BackgroundModes = random.below(3) > 0 ? .central : []
+            // Some processes end themselves in a callback.
+            let faults = ["value [0, 7]", "disconnected", "connected", "restored"]
+            let fault = random.below(2) == 0 ? faults[Int(random.below(UInt64(faults.count)))] : nil
+            let crashes = 1 + Int(random.below(3))
+            let crashed = Count()
+            device.install(name, declaring: AppDeclaration(backgroundModes: modes)) { app, launch in
+                note(launch.line)
+                let clock = app.device.world.clock
+                app.task {
+                    while true {
+                        try await Task.sleep(for: .seconds(7), clock: clock)
+                        note("wakes")
+                    }
                 }
+                let journal = Journal { line in
+                    note(line)
+                    guard let fault, line.hasPrefix(fault) else { return }
+                    crashed.add()
+                    if crashed.current <= crashes { app.crash() }
+                }
+                return Collector(journal, identifier: identifier, readsEarly: false)
             }
-            let journal = Journal { line in
-                note(line)
-                guard let fault, line.hasPrefix(fault),
-                    count.withLock({
-                        $0 += 1; return $0 <= crashes
-                    })
-                else { return }
-                app.crash()
-            }
-            return Collector(journal, identifier: identifier)
+            device.open(name)
+            return Resident(device: device, app: name)
         }
-        residents.append(Resident(device: device, app: name))
     }
 
     // MARK: Steps
 
-    private func step() {
-        let step = Step.allCases[Int(random.below(UInt64(Step.allCases.count)))]
-        let resident = residents[Int(random.below(UInt64(residents.count)))]
-        switch step {
-        case .wait: pass(.milliseconds(Int64(random.below(20_000))))
-        case .measure: measure(1 + Int(random.below(3)))
-        case .measureMany: measure(12)
-        case .endAtAWord: endAtAWord(resident)
-        case .endBetweenSteps: endBetweenSteps(resident)
-        case .endOnAnotherThread: elsewhere(end(of: resident))
-        case .end: end(of: resident)()
-        case .open: resident.device.open(resident.app)
-        case .leave: resident.device.app(resident.app)?.leave()
-        case .move:
-            let name = resident.device.name
-            let isBack = isAway.remove(name) != nil
-            if !isBack { isAway.insert(name) }
-            resident.device.move(to: Position(x: isBack ? 1 : 5_000))
-        case .power:
-            let isOn = isOff.remove(resident.device.name) != nil
-            if !isOn { isOff.insert(resident.device.name) }
-            resident.device.setPower(isOn, by: random.below(2) == 0 ? .settings : .controlCentre)
-        case .plug:
-            let isBack = isUnplugged.remove(resident.device.name) != nil
-            if !isBack { isUnplugged.insert(resident.device.name) }
-            resident.device.setController(isPluggedIn: isBack)
-        case .restart: if random.below(2) == 0 { resident.device.restart() }
-        }
-        pass(.milliseconds(Int64(random.below(4_000))))
-    }
-
-    private func pass(_ duration: Duration) { world.run(for: duration) }
-
     private func measure(_ count: Int) {
         for _ in 0..<count {
-            values = (values + 1) % 16
-            belts.measure(values)
+            let value = values.withLock { value in
+                value = (value + 1) % 16
+                return value
+            }
+            belts.measure(value)
         }
     }
 
     /// Stops the world after a few more lines, whatever is in progress, and ends a process there.
-    private func endAtAWord(_ resident: Resident) {
-        let end = end(of: resident)
+    private func endAtALine(_ random: RandomSource) async {
+        let end = end(random)
         let isElsewhere = random.below(2) == 0
-        stopSoon {}
+        await stopSoon(random) {}
         isElsewhere ? elsewhere(end) : end()
     }
 
-    private func endBetweenSteps(_ resident: Resident) { stopSoon(end(of: resident)) }
+    private func endBetweenEvents(_ random: RandomSource) async {
+        let end = end(random)
+        await stopSoon(random, end)
+    }
 
-    /// Runs until a few more lines have been added, and calls `body` between two steps of the loop.
-    private func stopSoon(_ body: @Sendable () -> Void) {
-        let count = story.count + 1 + Int(random.below(4))
+    /// Lets time pass until a few more lines have been added, and calls `body` between two events of the loop.
+    private func stopSoon(_ random: RandomSource, _ body: @escaping @Sendable () -> Void) async {
+        let last = count.current + 1 + Int(random.below(4))
         measure(2)
-        world.run(for: .seconds(40)) { [story] in
-            guard story.count >= count else { return false }
+        await world.run(for: .seconds(40)) { [count] in
+            guard count.current >= last else { return false }
             body()
             return true
         }
     }
 
-    private func end(of resident: Resident) -> @Sendable () -> Void {
+    /// Draws an app and a way to end its process.
+    private func end(_ random: RandomSource) -> @Sendable () -> Void {
+        let resident = residents[Int(random.below(UInt64(residents.count)))]
         let (app, choice) = (resident.device.app(resident.app), random.below(5))
         return {
             switch choice {
@@ -226,12 +187,5 @@ final class SeededLives {
         let group = DispatchGroup()
         DispatchQueue(label: "elsewhere").async(group: group, execute: body)
         group.wait()
-    }
-
-    private func endAll() {
-        pass(.seconds(10))
-        for resident in residents { resident.device.app(resident.app)?.forceQuit() }
-        belts.letGo()
-        pass(.seconds(1))
     }
 }

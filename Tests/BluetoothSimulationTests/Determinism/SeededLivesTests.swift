@@ -1,39 +1,43 @@
 import Foundation
 import Testing
 
+@testable import BluetoothTesting
+
 /// Whether a run depends on its seed alone. Scripts/determinism compares runs on one core, on all cores, on a busy
 /// machine, and under ThreadSanitizer.
 @Suite struct SeededLivesTests {
-    private static func value(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
-    private static func number(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
+    private static let steps = 24
 
     @Test(
-        "a seed determines the story and all packets, under any load, even if processes of apps end at any time"
+        "whatever happens to apps whose processes end at any time and on any thread, nothing is left over",
+        .world(appTime: .machine, keepsCaptures: false)
     )
-    func oneSeedGivesOneStory() {
-        guard Self.value("HARALD_DIGESTS") == nil else { return }
-        for seed in 1...2 as ClosedRange<UInt64> {
-            let (first, second) = (SeededLives.digests(seed: seed), SeededLives.digests(seed: seed))
-            #expect(first.digests == second.digests)
-            #expect(first.story == second.story)
-            #expect(first.story.count > 20)
+    func livesAreSearched() async {
+        await world.search(seeds: 1...2, steps: Self.steps, of: SeededLives.scenario)
+    }
+
+    @Test(
+        "a seed determines the story and all packets, under any load, even if processes of apps end at any time",
+        .world(appTime: .machine, keepsCaptures: false)
+    )
+    func oneSeedGivesOneStory() async throws {
+        let (first, second) = (try await Self.stories(world), try await Self.stories(world))
+        #expect(first.count == 2)
+        #expect(first == second)
+        for story in first {
+            #expect(story.contains("Phone 0, collector 0: launched by the person"))
+            #expect(story.contains("\nair.pcapng: "))
         }
     }
 
-    /// `HARALD_DIGESTS` names the output file. `HARALD_FIRST_SEED` and `HARALD_SEEDS` select the worlds. If
-    /// `HARALD_STORIES` names a directory, each world writes its story there.
-    @Test("the digests of worlds are written to the files in the environment")
-    func theDigestsAreWritten() throws {
-        guard let path = Self.value("HARALD_DIGESTS") else { return }
-        let first = Self.number("HARALD_FIRST_SEED") ?? 1
-        var lines: [String] = []
-        for seed in first..<first + (Self.number("HARALD_SEEDS") ?? 10) {
-            let (digests, story) = SeededLives.digests(seed: seed)
-            lines.append("\(seed) \(digests) lines=\(story.count)\n")
-            guard let directory = Self.value("HARALD_STORIES") else { continue }
-            let file = URL(fileURLWithPath: directory).appendingPathComponent("\(seed).txt")
-            try Data((story.joined(separator: "\n") + "\n").utf8).write(to: file)
-        }
-        try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path))
+    /// Runs two worlds in this process, and returns their stories.
+    private static func stories(_ world: TestWorld) async throws -> [String] {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var options = SearchOptions(seeds: 1...2, steps: steps, budget: nil)
+        (options.workers, options.stories) = (0, directory)
+        let found = try await WorldSearch(world, options, SeededLives.scenario).run()
+        #expect(found == [])
+        return try options.seeds.map { try String(contentsOf: directory.appending(path: "\($0).txt"), encoding: .utf8) }
     }
 }

@@ -1,4 +1,5 @@
 import BluetoothSimulation
+import BluetoothTesting
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -101,29 +102,27 @@ import Testing
         #expect(world.collected.take().isEmpty)
     }
 
-    @Test("behaviours 9.3, 10.4, 10.15: whenever devices restart, the belt's measurements arrive in the end")
-    func wheneverDevicesAreRestarted() {
-        for seed in UInt64(1)...12 {
-            let (world, random) = (RestorationWorld(), RandomSource(seed: seed))
-            world.phone.open("collector")
-            for _ in 0..<8 {
-                world.world.run(for: .milliseconds(Int64(random.below(6_000))))
-                switch random.below(4) {
-                case 0, 1: world.phone.restart()
-                case 2:
-                    world.belt.restart()
-                    world.forgetSensor()
-                default: world.collector.crash()
-                }
+    @Test(
+        "behaviours 9.3, 10.4, 10.15: whenever devices restart, the belt's measurements arrive in the end",
+        .world(appTime: .machine, keepsCaptures: false)
+    )
+    func wheneverDevicesAreRestarted() async {
+        await world.search(seeds: 1...12, steps: 16, of: Self.restarts)
+    }
+
+    @Sendable private static func restarts(_ world: TestWorld) -> Scenario {
+        let restoration = RestorationWorld(in: world.simulation)
+        restoration.phone.open("collector")
+        // The collector deliberately reads too early after its restoration.
+        return Scenario(faults: [.restart, .crash], checksSystem: false)
+            .finally("the belt's measurements arrive") {
+                // The search has opened both apps.
+                restoration.lookAnew()
+                _ = restoration.collected.take()
+                restoration.measure(61)
+                let lines = restoration.collected.take()
+                return lines == ["value [0, 61]"] ? nil : "the collector's lines are \(lines)"
             }
-            world.world.run(for: .seconds(20))
-            // The person opens both apps.
-            world.belt.open("sensor")
-            world.lookAnew()
-            _ = world.collected.take()
-            world.measure(61)
-            #expect(world.collected.take() == ["value [0, 61]"], "seed \(seed)")
-        }
     }
 
     @Test(

@@ -55,15 +55,23 @@ final class Collector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
     private var belt: CBPeripheral?
     static let identifier = "collector"
 
-    init(_ journal: Journal, identifier: String? = Collector.identifier, connectOptions: [String: Any]? = nil) {
+    init(
+        _ journal: Journal,
+        identifier: String? = Collector.identifier,
+        connectOptions: [String: Any]? = nil,
+        readsEarly: Bool = true
+    ) {
         self.journal = journal
         self.connectOptions = connectOptions
+        self.readsEarly = readsEarly
         super.init()
         let options = identifier.map { [CBCentralManagerOptionRestoreIdentifierKey: $0] }
         manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "collector"), options: options)
     }
 
     private let connectOptions: [String: Any]?
+    /// Whether to read the signal strength when it is too early for commands (behaviour 10.11).
+    private let readsEarly: Bool
 
     func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
         let peripherals = dict[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral] ?? []
@@ -81,8 +89,7 @@ final class Collector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
             )
             peripheral.delegate = self
             belt = peripheral
-            // Too early for commands (behaviour 10.11).
-            peripheral.readRSSI()
+            if readsEarly { peripheral.readRSSI() }
         }
     }
 
@@ -235,8 +242,8 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
 }
 
 /// A phone that collects the measurements of a belt. Both apps are installed, so that the system can launch them.
-final class RestorationWorld {
-    let world = SimulatedWorld(seed: 77)
+final class RestorationWorld: Sendable {
+    let world: SimulatedWorld
     let phone: SimulatedDevice
     let belt: SimulatedDevice
     let collected = Journal()
@@ -249,6 +256,7 @@ final class RestorationWorld {
     private let running = Running()
 
     init(
+        in world: SimulatedWorld = SimulatedWorld(seed: 77),
         collector: String? = Collector.identifier,
         modes: AppDeclaration.BackgroundModes = .central,
         connectOptions: @escaping @Sendable () -> [String: Any]? = { nil },
@@ -258,6 +266,7 @@ final class RestorationWorld {
     ) {
         var options = DeviceOptions()
         options.version = version
+        self.world = world
         phone = world.addDevice(named: "Phone", options: options)
         belt = world.addDevice(named: "Belt")
         let (collected, sensed, running) = (collected, sensed, running)
