@@ -149,6 +149,19 @@ PLANTS = {
             "        guard credits > 0 else { return nil }",
             "        guard credits >= 0 else { return nil }",
         ),
+        Defect(
+            "larger sizes apply only once the peer has agreed",
+            "Sources/L2CAP/Signalling/SignallingMachine+Changing.swift",
+            "        return zip(channels, current).map { channel, endpoint in\n"
+            "            .resized(channel, mtu: mtu, mps: max(mps, endpoint.parameters.mps))\n        } + actions",
+            "        return actions",
+        ),
+        Defect(
+            "smaller frames are demanded before the peer knows of it",
+            "Sources/L2CAP/Signalling/SignallingMachine+Changing.swift",
+            "mps: max(mps, endpoint.parameters.mps))",
+            "mps: mps)",
+        ),
     ],
     "ATTTests.EnhancedBearerExplorationTests": [
         Defect(

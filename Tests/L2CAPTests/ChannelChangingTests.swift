@@ -156,8 +156,9 @@ import Testing
         fixture.loop.run(for: .seconds(30))
         #expect(outcomes.last == .timedOut)
         #expect(outcomes.count == 4)
-        #expect(channel.mtu == 200)
-        #expect(channel.mps == 70)
+        // Without a response, the peer may have adopted the larger sizes.
+        #expect(channel.mtu == 300)
+        #expect(channel.mps == 80)
     }
 
     @Test func requestsThatMayNotBeSent() throws {

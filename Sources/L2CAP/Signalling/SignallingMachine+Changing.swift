@@ -51,6 +51,15 @@ extension SignallingMachine {
         return [.stopTimer(identifier: identifier)] + restoreSizes(of: channels) + [finished]
     }
 
+    /// Accepts the larger sizes for good: without a response, the peer may have adopted them.
+    mutating func keepLargerSizes(of channels: [ChannelIdentifier], mtu: Int, mps: Int) {
+        for channel in channels {
+            guard let old = endpoints[channel]?.parameters else { continue }
+            endpoints[channel]?.parameters.mtu = max(mtu, old.mtu)
+            endpoints[channel]?.parameters.mps = max(mps, old.mps)
+        }
+    }
+
     /// Restores the agreed sizes of the channels.
     func restoreSizes(of channels: [ChannelIdentifier]) -> [Action] {
         channels.compactMap { channel in

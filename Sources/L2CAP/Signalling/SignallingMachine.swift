@@ -102,6 +102,9 @@ extension SignallingMachine {
         if case .open(let channels, _, _, _) = request {
             abandoned[identifier] = endpoints.filter { channels.contains($0.key) }
         }
+        if case .reconfigure(let channels, let mtu, let mps, _) = request {
+            keepLargerSizes(of: channels, mtu: mtu, mps: mps)
+        }
         return fail(request, parameters: .timedOut, open: .timedOut, reconfigure: .timedOut)
     }
 

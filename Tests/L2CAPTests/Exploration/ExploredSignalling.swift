@@ -3,7 +3,8 @@ import StateExplorer
 
 @testable import L2CAP
 
-/// Both ends of a link whose users open and close channels, send data and request connection parameters at any time.
+/// Both ends of a link whose users open, reconfigure and close channels, send data and request connection parameters at
+/// any time.
 struct ExploredSignalling: Explorable {
     static var isValue: Bool { true }
 
@@ -11,6 +12,8 @@ struct ExploredSignalling: Explorable {
         case open(ChannelMode, by: L2CAPRole)
         case close(UInt16, by: L2CAPRole)
         case send(on: UInt16, by: L2CAPRole)
+        /// An end accepts larger SDUs, and larger or smaller frames.
+        case reconfigure(UInt16, mps: Int, by: L2CAPRole)
         case requestParameters
         case deliver(to: L2CAPRole)
         /// The next request meets an end that does not know the command.
@@ -28,6 +31,7 @@ struct ExploredSignalling: Explorable {
         var room = 2
         var closes = 0
         var sends = 0
+        var reconfigures = 0
         var requestsParameters = false
         /// The commands that are not understood, and the responses that are late.
         var disturbances = 0
@@ -43,16 +47,23 @@ struct ExploredSignalling: Explorable {
     private(set) var peripheral = SignallingEnd(.peripheral)
     private var closesLeft: Int
     private var sendsLeft: Int
+    private var reconfiguresLeft: Int
     private var disturbancesLeft: Int
     private var hasRequestedParameters = false
+    /// Whether an end does not know which sizes the other one has adopted, because the response was late.
+    private var isUnsureOfSizes = false
     private var broken: String?
 
     init(_ bounds: Bounds) {
         self.bounds = bounds
         (closesLeft, sendsLeft, disturbancesLeft) = (bounds.closes, bounds.sends, bounds.disturbances)
+        reconfiguresLeft = bounds.reconfigures
     }
 
     private static let roles: [L2CAPRole] = [.central, .peripheral]
+    /// The sizes of frames that ends choose, and by how much each choice enlarges the SDUs.
+    private static let sizes = [64, 128]
+    private static let growth = 64
 
     subscript(role: L2CAPRole) -> SignallingEnd {
         get { role == .central ? central : peripheral }
@@ -70,6 +81,9 @@ struct ExploredSignalling: Explorable {
             for channel in end.channels.keys.map(\.rawValue).sorted() {
                 if closesLeft > 0 { moves.append(.close(channel, by: role)) }
                 if sendsLeft > 0 { moves.append(.send(on: channel, by: role)) }
+                if reconfiguresLeft > 0 {
+                    moves += Self.sizes.map { .reconfigure(channel, mps: $0, by: role) }
+                }
             }
             guard disturbancesLeft > 0 else { continue }
             moves += end.timers.sorted().map { .timeout(role, identifier: $0) }
@@ -94,6 +108,9 @@ struct ExploredSignalling: Explorable {
         case .send(let channel, let role):
             sendsLeft -= 1
             transmit(on: ChannelIdentifier(rawValue: channel), by: role)
+        case .reconfigure(let channel, let mps, let role):
+            reconfiguresLeft -= 1
+            reconfigure(ChannelIdentifier(rawValue: channel), mps: mps, by: role)
         case .requestParameters:
             hasRequestedParameters = true
             let wanted = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 40, latency: 0, timeout: 300)
@@ -107,6 +124,7 @@ struct ExploredSignalling: Explorable {
             self[role.other].inbox.append(.signal(rejection.encoded().bytes))
         case .timeout(let role, let identifier):
             disturbancesLeft -= 1
+            if case .reconfigure? = self[role].machine.pending[identifier] { isUnsureOfSizes = true }
             self[role].timers.remove(identifier)
             handle(.timeout(identifier: identifier), at: role)
         }
@@ -124,6 +142,13 @@ struct ExploredSignalling: Explorable {
             self[role].channels[number] = channel
             if let grant { handle(.give(grant, number), at: role) }
         }
+    }
+
+    private mutating func reconfigure(_ number: ChannelIdentifier, mps: Int, by role: L2CAPRole) {
+        guard let endpoint = self[role].machine.endpoints[number] else { return }
+        let ticket = self[role].newTicket()
+        let mtu = endpoint.parameters.mtu + Self.growth
+        handle(.reconfigure([number], mtu: mtu, mps: mps, ticket), at: role)
     }
 
     private mutating func transmit(on number: ChannelIdentifier, by role: L2CAPRole) {
@@ -163,13 +188,19 @@ struct ExploredSignalling: Explorable {
         case .credited(let channel, let credits):
             if self[role].channels[channel]?.sender.add(credits) == false { broken = "there are too many credits" }
             pump(channel, role)
-        case .peerResized, .resized, .discarded: break
+        case .peerResized(let channel, let mtu, let mps):
+            self[role].channels[channel]?.sender.mtu = mtu
+            self[role].channels[channel]?.sender.mps = mps
+        case .resized(let channel, let mtu, let mps):
+            self[role].channels[channel]?.receiver.mtu = mtu
+            self[role].channels[channel]?.receiver.mps = mps
+        case .discarded: break
         }
     }
 
     // MARK: Rules
 
-    var fault: String? { broken ?? faultOfCredits ?? (isQuiet ? faultOfRest : nil) }
+    var fault: String? { broken ?? faultOfCredits ?? faultOfSizes ?? (isQuiet ? faultOfRest : nil) }
 
     private var isQuiet: Bool { central.inbox.isEmpty && peripheral.inbox.isEmpty }
 
@@ -185,6 +216,23 @@ struct ExploredSignalling: Explorable {
                 }
                 if channel.sender.credits + frames + granted != other.receiver.credits {
                     return "the ends disagree about the credits of the \(role)"
+                }
+            }
+        }
+        return nil
+    }
+
+    /// No end may send more than the other one accepts.
+    private var faultOfSizes: String? {
+        for role in Self.roles {
+            for (number, channel) in self[role].channels {
+                guard let other = self[role.other].channels[channel.peer], other.peer == number else { continue }
+                let (sender, receiver) = (channel.sender, other.receiver)
+                if sender.mtu > receiver.mtu || sender.mps > receiver.mps {
+                    return "the \(role) may send more than the other end accepts"
+                }
+                if isQuiet, !isUnsureOfSizes, sender.mtu < receiver.mtu || sender.mps < receiver.mps {
+                    return "the \(role) does not know how much the other end accepts"
                 }
             }
         }
@@ -216,8 +264,8 @@ struct ExploredSignalling: Explorable {
         ExploredSignallingKey(
             central: central.key,
             peripheral: peripheral.key,
-            left: [closesLeft, sendsLeft, disturbancesLeft],
-            hasRequestedParameters: hasRequestedParameters,
+            left: [closesLeft, sendsLeft, reconfiguresLeft, disturbancesLeft],
+            flags: [hasRequestedParameters, isUnsureOfSizes],
             broken: broken
         )
     }

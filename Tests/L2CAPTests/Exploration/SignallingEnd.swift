@@ -39,11 +39,13 @@ struct SignallingEnd {
         return lastTicket
     }
 
-    /// Whether the next item is a request for channels or connection parameters, which an older peer may not know.
+    /// Whether the next item is a request for channels, their sizes or connection parameters, which an older peer may
+    /// not know.
     var isAskedNext: Bool {
         guard case .signal(let octets)? = inbox.first, let first = octets.first else { return false }
         switch SignallingCode(rawValue: first) {
-        case .parameterUpdateRequest, .creditBasedConnectionRequest, .enhancedConnectionRequest: return true
+        case .parameterUpdateRequest, .creditBasedConnectionRequest, .enhancedConnectionRequest, .reconfigureRequest:
+            return true
         default: return false
         }
     }
@@ -56,7 +58,10 @@ struct SignallingEnd {
             abandoned: machine.abandoned.mapValues { Set($0.keys) },
             last: [Int(machine.lastIdentifier), Int(machine.lastChannel)],
             channels: channels.mapValues {
-                [$0.sender.credits, $0.sender.queuedSDUs, $0.receiver.credits, Int($0.peer.rawValue)]
+                [
+                    $0.sender.credits, $0.sender.queuedSDUs, $0.receiver.credits, Int($0.peer.rawValue),
+                    $0.sender.mtu, $0.sender.mps, $0.receiver.mtu, $0.receiver.mps,
+                ]
             },
             awaited: awaited,
             timers: timers,
@@ -83,18 +88,21 @@ struct ExploredSignallingKey: Hashable {
     let central: End
     let peripheral: End
     let left: [Int]
-    let hasRequestedParameters: Bool
+    let flags: [Bool]
     let broken: String?
 }
 
 extension SignallingMachine.Endpoint {
-    /// The differences between the endpoints of an exploration, whose parameters are all the same.
+    /// The differences between the endpoints of an exploration.
     fileprivate var facts: [Int] {
-        switch state {
-        case .opening: [mode.minimumSize, 0]
-        case .open(let peer): [mode.minimumSize, 1, Int(peer.identifier.rawValue)]
-        case .closing(let peer): [mode.minimumSize, 2, Int(peer.identifier.rawValue)]
-        }
+        let stage =
+            switch state {
+            case .opening: 0
+            case .open: 1
+            case .closing: 2
+            }
+        let other = peer.map { [Int($0.identifier.rawValue), $0.mtu, $0.mps] } ?? []
+        return [mode.minimumSize, stage, parameters.mtu, parameters.mps] + other
     }
 }
 

@@ -27,6 +27,14 @@ import Testing
             bounds: .init(counts: [.enhanced: 1], room: 1, closes: 1, sends: 4)
         ),
         Case(
+            testDescription: "reconfiguring from both ends while closing",
+            bounds: .init(counts: [.enhanced: 1], room: 1, closes: 1, reconfigures: 2)
+        ),
+        Case(
+            testDescription: "late responses to reconfigurations, and peers that do not understand them",
+            bounds: .init(counts: [.enhanced: 1], room: 1, reconfigures: 2, disturbances: 2)
+        ),
+        Case(
             testDescription: "late responses, and peers that do not understand",
             bounds: .init(
                 counts: [.creditBased: 1, .enhanced: 2],
@@ -39,7 +47,7 @@ import Testing
     ]
 
     @Test(
-        "AB-C05, AB-C08: in all orders of requests, responses, data and late responses, both ends agree which channels are open and how many credits they have, every request finishes once, and no channel identifier is lost",
+        "AB-C05, AB-C08: in all orders of requests, responses, data and late responses, both ends agree which channels are open, how many credits they have and how much they accept, every request finishes once, and no channel identifier is lost",
         arguments: cases
     )
     func bothEndsAgree(explored: Case) {
