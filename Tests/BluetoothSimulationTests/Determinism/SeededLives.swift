@@ -10,15 +10,13 @@ final class SeededLives: Sendable {
     private struct Resident {
         let device: SimulatedDevice
         let app: String
-    }
 
-    /// The current instances of the belts' apps.
-    private final class Belts: Sendable {
-        private let sensors = Mutex<[Int: Sensor]>([:])
-
-        func set(_ sensor: Sensor, at number: Int) { sensors.withLock { $0[number] = sensor } }
-        func measure(_ value: UInt8) {
-            for (_, sensor) in sensors.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { sensor.measure(value) }
+        /// The app of a belt, unless it is not running or suspended.
+        var sensor: Sensor? {
+            switch device.app(app)?.phase {
+            case .foreground, .background: device.app(app, as: Sensor.self)
+            default: nil
+            }
         }
     }
 
@@ -31,7 +29,6 @@ final class SeededLives: Sendable {
     }
 
     private let world: TestWorld
-    private let belts = Belts()
     private let count = Count()
     private let residents: [Resident]
     private let values = Mutex<UInt8>(0)
@@ -39,7 +36,7 @@ final class SeededLives: Sendable {
     private init(in world: TestWorld) {
         self.world = world
         let random = RandomSource(seed: world.seed).split(9)
-        let setup = Setup(world: world, belts: belts, count: count, random: random)
+        let setup = Setup(world: world, count: count, random: random)
         if random.below(3) == 0 { world.changeAir { $0.lossRate = 0.02 } }
         let sensors = (0..<1 + Int(random.below(2))).map { setup.addBelt($0) }
         residents = sensors + (0..<1 + Int(random.below(2))).flatMap { setup.addPhone($0) }
@@ -62,7 +59,6 @@ final class SeededLives: Sendable {
 
     private struct Setup {
         let world: TestWorld
-        let belts: Belts
         let count: Count
         let random: RandomSource
 
@@ -87,11 +83,9 @@ final class SeededLives: Sendable {
             let note = note(device.name)
             let identifier = random.below(3) > 0 ? Sensor.identifier : nil
             let modes: AppDeclaration.BackgroundModes = random.below(3) > 0 ? .peripheral : []
-            device.install("sensor", declaring: AppDeclaration(backgroundModes: modes)) { [belts] _, launch in
+            device.install("sensor", declaring: AppDeclaration(backgroundModes: modes)) { _, launch in
                 note(launch.line)
-                let sensor = Sensor(Journal(note), identifier: identifier)
-                belts.set(sensor, at: number)
-                return sensor
+                return Sensor(Journal(note), identifier: identifier)
             }
             device.open("sensor")
             return Resident(device: device, app: "sensor")
@@ -141,7 +135,7 @@ final class SeededLives: Sendable {
                 value = (value + 1) % 16
                 return value
             }
-            belts.measure(value)
+            for resident in residents { resident.sensor?.measure(value) }
         }
     }
 

@@ -95,7 +95,11 @@ final class Collector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         journal.note("state \(central.state.rawValue)")
-        guard central.state == .poweredOn else { return }
+        guard central.state == .poweredOn else {
+            // Below poweredOff, peripherals are invalid (behaviour 1.13).
+            if central.state.rawValue < CBManagerState.poweredOff.rawValue { belt = nil }
+            return
+        }
         guard let belt else { return central.scanForPeripherals(withServices: [Belt.service]) }
         if belt.state == .disconnected { central.connect(belt) }
     }
@@ -176,7 +180,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     @discardableResult
     func measure(_ value: UInt8) -> Bool {
         queue.sync {
-            guard let rate else { return false }
+            guard let rate, manager.state == .poweredOn else { return false }
             return manager.updateValue(Data([0, value]), for: rate, onSubscribedCentrals: nil)
         }
     }
