@@ -181,7 +181,8 @@ final class SearchRun: Sendable {
         guard scenario.checksSystem else { return }
         world.simulation.loop.waitFor {}
         for text in world.takeMisuse() { add("misuse of the API", text) }
-        for text in ledger.overdueCalls() { add("an answer to each call", text) }
+        let overdue = ledger.overdueCalls(answersAreLate: surroundings.answersAreLate)
+        for text in overdue { add("an answer to each call", text) }
     }
 
     private func checkThatNothingIsLeft() async {

@@ -19,6 +19,11 @@ final class SearchSurroundings: Sendable {
 
     var devices: [SimulatedDevice] { world.simulation.devices }
 
+    /// Whether a device answers requests for its attributes after a delay.
+    var answersAreLate: Bool {
+        devices.contains { if case .late = $0.answerFault { true } else { false } }
+    }
+
     var places: [SearchPlace] {
         devices.map {
             let (installed, all) = ($0.installedApps, $0.launchedApps)

@@ -82,6 +82,8 @@ final class SystemLedger: Sendable {
         /// the start of a process is no change of its phase.
         var awake: [AppKey: Instant] = [:]
         var suspended: Set<AppKey> = []
+        /// The last time at which a device answered late.
+        var late: Instant?
     }
 
     private let state = Mutex(State())
@@ -115,14 +117,18 @@ final class SystemLedger: Sendable {
     }
 
     /// The calls that have not been answered in time, in words.
-    func overdueCalls() -> [String] {
+    ///
+    /// - Parameter answersAreLate: Whether a device answers late. A call may take many transactions, and then any time.
+    func overdueCalls(answersAreLate: Bool) -> [String] {
         loop.waitFor { [self] in
             let now = loop.now
             return state.withLock { state in
-                state.accounts.flatMap { key, account -> [String] in
+                if answersAreLate { state.late = now }
+                let late = state.late
+                return state.accounts.flatMap { key, account -> [String] in
                     guard let awake = state.awake[AppKey(device: key.device, app: key.app)] else { return [] }
                     let calls = [_](account.calls.values) + account.plainCalls.values.compactMap(\.first)
-                    return calls.filter { now - max($0.since, awake) > Self.patience }.map {
+                    return calls.filter { now - max($0.since, awake, late ?? .zero) > Self.patience }.map {
                         "\(key.device): \(key.app) has waited for the answer to \"\($0.name)\" for more than 40 s"
                     }
                 }.sorted()

@@ -19,9 +19,9 @@ import Testing
         let here = await Situation()
         here.ask(.readCharacteristic(7))
         await world.run(for: .seconds(39))
-        #expect(here.ledger.overdueCalls() == [])
+        #expect(here.overdue() == [])
         await world.run(for: .seconds(2))
-        #expect(here.ledger.overdueCalls() == Self.overdue)
+        #expect(here.overdue() == Self.overdue)
     }
 
     @Test("an answer of the same kind, the loss of the connection, and suspension excuse a call", .world)
@@ -30,18 +30,30 @@ import Testing
         here.ask(.readCharacteristic(7))
         here.tell(.valueRead(7, .success([1])))
         await world.run(for: .seconds(41))
-        #expect(here.ledger.overdueCalls() == [])
+        #expect(here.overdue() == [])
         here.ask(.readCharacteristic(7))
         here.phone.app("app")?.suspend()
         await world.run(for: .seconds(41))
-        #expect(here.ledger.overdueCalls() == [])
+        #expect(here.overdue() == [])
         here.phone.app("app")?.enter()
         await world.run(for: .seconds(39))
-        #expect(here.ledger.overdueCalls() == [])
+        #expect(here.overdue() == [])
         await world.run(for: .seconds(2))
-        #expect(here.ledger.overdueCalls() == Self.overdue)
+        #expect(here.overdue() == Self.overdue)
         here.tell(.disconnected(nil, isReconnecting: false, timestamp: nil))
-        #expect(here.ledger.overdueCalls() == [])
+        #expect(here.overdue() == [])
+    }
+
+    @Test("a call may take any time while a device answers late, and is found after that", .world)
+    func lateAnswers() async {
+        let here = await Situation()
+        here.ask(.discoverServices(nil))
+        await world.run(for: .seconds(60))
+        #expect(here.overdue(late: true) == [])
+        await world.run(for: .seconds(39))
+        #expect(here.overdue() == [])
+        await world.run(for: .seconds(2))
+        #expect(here.overdue().count == 1)
     }
 }
 
@@ -69,6 +81,8 @@ private struct Situation {
         subject = seen.subject.withLock { $0 }
         tell(.connected(name: nil, maximumWriteWithoutResponse: 20))
     }
+
+    func overdue(late: Bool = false) -> [String] { ledger.overdueCalls(answersAreLate: late) }
 
     func ask(_ request: LinkRequest) { note(.requested(.central(.peer(peer, .link(request))))) }
 
