@@ -37,4 +37,22 @@ import Testing
         let error = ToolError.controllerFailed(address, reason: "it was reset")
         #expect(error.description == "the controller at \(address) failed: it was reset; \(advice)")
     }
+
+    @Test(
+        "a controller that cannot be reached comes with advice once",
+        arguments: [
+            (
+                "tcp:127.0.0.1:6402",
+                "cannot reach the controller at tcp:127.0.0.1:6402: gone; start it, or check the host and port"
+            ),
+            (
+                "unix:/tmp/hci",
+                "cannot reach the controller at unix:/tmp/hci: gone; start it, or check the path and its permissions"
+            ),
+            ("hci0", "cannot use the controller hci0: gone"),
+        ]
+    )
+    func unreachableController(address: String, text: String) {
+        #expect(ToolError.controllerUnreachable(address, reason: "gone").description == text)
+    }
 }

@@ -115,10 +115,7 @@ enum ToolError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .controllerUnreachable(let address, let reason):
-            // For a kernel adapter, the reason already includes what to do.
-            address.hasPrefix("tcp:")
-                ? "cannot reach the controller at \(address): \(reason); start it, or check the host and port"
-                : "cannot use the controller \(address): \(reason)"
+            Self.textOfUnreachable(address, reason: reason)
         case .controllerFailed(let address, let reason):
             "the controller at \(address) failed: \(reason); check \(Self.checks(of: address))"
         case .controllerRefuses(let address, let reason):
@@ -146,6 +143,15 @@ enum ToolError: Error, CustomStringConvertible {
         case .bluetooth(let state): Self.text(of: state)
         case .interrupted(let signal): "interrupted by signal \(signal)"
         }
+    }
+
+    private static func textOfUnreachable(_ address: String, reason: String) -> String {
+        let sockets = ["tcp:": "the host and port", "unix:": "the path and its permissions"]
+        guard let socket = sockets.first(where: { address.hasPrefix($0.key) }) else {
+            // For other controllers, the reason already includes what to do.
+            return "cannot use the controller \(address): \(reason)"
+        }
+        return "cannot reach the controller at \(address): \(reason); start it, or check \(socket.value)"
     }
 
     private static func text(of state: CBManagerState) -> String {
