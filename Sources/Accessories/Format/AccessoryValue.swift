@@ -152,10 +152,15 @@ extension Accessory {
 extension [UInt8] {
     /// The CRC-32 of ISO-HDLC, which zlib and firmware updates use.
     var crc32: UInt32 {
-        ~reduce(UInt32.max) { crc, octet in
-            (0..<8).reduce(crc ^ UInt32(octet)) { value, _ in
-                value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1
+        // As one expression of closures, this takes the compiler three seconds to type-check.
+        var crc = UInt32.max
+        for octet in self {
+            crc ^= UInt32(octet)
+            for _ in 0..<8 {
+                let feedback: UInt32 = crc & 1 == 1 ? 0xEDB8_8320 : 0
+                crc = crc >> 1 ^ feedback
             }
         }
+        return ~crc
     }
 }

@@ -84,7 +84,10 @@ struct FileReader {
         guard digits.count <= 2 * limit else {
             throw failure("the value has \(digits.count / 2) octets", "use at most \(limit)")
         }
-        return stride(from: 0, to: nibbles.count, by: 2).map { UInt8(nibbles[$0] << 4 | nibbles[$0 + 1]) }
+        return stride(from: 0, to: nibbles.count, by: 2).map { first -> UInt8 in
+            let octet: Int = nibbles[first] << 4 | nibbles[first + 1]
+            return UInt8(octet)
+        }
     }
 
     /// Returns one of several words.
