@@ -121,6 +121,16 @@ package final class VirtualController {
     /// kind of traffic.
     package var airTime: [RadioUse: RadioNode.AirTime] { arbiter.uses }
 
+    /// The radio time of each use of ``node``: the ``airTime`` by PHY and power, with events and starts. The event in
+    /// progress counts when it ends.
+    package var radioTime: [RadioUse: RadioTime] { arbiter.times }
+
+    /// Called before the radio time of an ended link is moved to ``RadioUse/endedLinks(_:)``.
+    package var onLinkRetired: ((ConnectionHandle) -> Void)? {
+        get { arbiter.onRetire }
+        set { arbiter.onRetire = newValue }
+    }
+
     /// The activity that uses the radio now, if any.
     var radioOwner: (any RadioClaimant)? { arbiter.owner }
     var now: Instant { loop.now }

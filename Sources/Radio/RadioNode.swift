@@ -37,6 +37,26 @@ public final class RadioNode {
         }
     }
 
+    /// How a node's air time divides among PHYs and transmit powers, and how often its receiver started.
+    ///
+    /// All of it is stored in line, so that counting a frame allocates nothing.
+    public struct Breakdown: Hashable, Sendable {
+        /// The number of transmit powers that a node tells apart.
+        public static let maximumPowers = 8
+
+        /// Time spent transmitting by PHY, in the order of ``RadioPHY/allCases``, in microseconds.
+        public var sendingByPHY = SIMD4<Int64>()
+        /// Time spent transmitting by transmit power, in the order of ``RadioNode/powers``, in microseconds.
+        public var sendingByPower = SIMD8<Int64>()
+        /// Time spent listening by modulation, in the order of ``RadioPHY/Modulation/allCases``, in microseconds.
+        public var listeningByModulation = SIMD4<Int64>()
+        /// The number of times the receiver was started or retuned.
+        public var listens: Int64 = 0
+
+        /// Creates a record without any use.
+        public init() {}
+    }
+
     enum State {
         case sleeping
         case listening(RadioTuning, since: Instant)
@@ -65,6 +85,11 @@ public final class RadioNode {
     private(set) var state = State.sleeping
     private(set) var reception: Reception?
     private var used = AirTime()
+    private var divided = Breakdown()
+    /// The transmit powers used so far in dBm, in the order of their first use.
+    ///
+    /// Their number is at most ``Breakdown/maximumPowers``. Time at any further power counts for the last one.
+    public private(set) var powers: [Int8] = []
     private let radio: Radio
 
     init(id: ID, position: Position, radio: Radio) {
@@ -89,6 +114,15 @@ public final class RadioNode {
         return total
     }
 
+    /// The use of the transceiver so far by PHY and power, including the current time spent listening.
+    public var breakdown: Breakdown {
+        var total = divided
+        if case .listening(let tuning, let since) = state {
+            total.listeningByModulation[tuning.modulation.index] += radio.loop.now.microseconds(since: since)
+        }
+        return total
+    }
+
     /// Starts listening. A frame being received with different settings is lost. Ignored while transmitting and for
     /// channels above 39.
     ///
@@ -98,13 +132,16 @@ public final class RadioNode {
         if case .listening(let current, _) = state, current == tuning { return }
         sleep()
         state = .listening(tuning, since: radio.loop.now)
+        divided.listens += 1
         radio.addListener(self, channel: tuning.channel)
     }
 
     /// Stops listening. A frame being received is lost. Ignored while transmitting.
     public func sleep() {
         guard case .listening(let tuning, let since) = state else { return }
-        used.listening += radio.loop.now.microseconds(since: since)
+        let time = radio.loop.now.microseconds(since: since)
+        used.listening += time
+        divided.listeningByModulation[tuning.modulation.index] += time
         radio.removeListener(self, channel: tuning.channel)
         reception = nil
         state = .sleeping
@@ -124,7 +161,17 @@ public final class RadioNode {
         state = .sending
         used.sending += frame.airTimeMicroseconds
         used.framesSent += 1
+        divided.sendingByPHY[frame.phy.index] += frame.airTimeMicroseconds
+        divided.sendingByPower[index(of: power)] += frame.airTimeMicroseconds
         radio.transmit(frame, from: self, power: power)
+    }
+
+    /// Returns the place of a transmit power in ``powers``, to which a new one is added.
+    private func index(of power: Double) -> Int {
+        let level = power.isNaN ? 0 : Int8(min(max(power.rounded(), -128), 127))
+        if let index = powers.firstIndex(of: level) { return index }
+        if powers.count < Breakdown.maximumPowers { powers.append(level) }
+        return powers.count - 1
     }
 
     // MARK: The radio

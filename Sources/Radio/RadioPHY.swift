@@ -11,13 +11,32 @@ public enum RadioPHY: Sendable, CaseIterable, Hashable {
 
     /// The modulation that a receiver is tuned to. The frame itself indicates its coding, so one receiver handles both
     /// S=2 and S=8.
-    public enum Modulation: Sendable, Hashable {
+    public enum Modulation: Sendable, CaseIterable, Hashable {
         /// 1 Mbit/s, uncoded: frames of ``RadioPHY/le1M``.
         case le1M
         /// 2 Mbit/s, uncoded: frames of ``RadioPHY/le2M``.
         case le2M
         /// 1 Mbit/s, coded with S=2 or S=8.
         case coded
+
+        /// The place in ``allCases``.
+        var index: Int {
+            switch self {
+            case .le1M: 0
+            case .le2M: 1
+            case .coded: 2
+            }
+        }
+    }
+
+    /// The place in ``allCases``.
+    var index: Int {
+        switch self {
+        case .le1M: 0
+        case .le2M: 1
+        case .codedS2: 2
+        case .codedS8: 3
+        }
     }
 
     /// The modulation that a receiver needs for this PHY.

@@ -132,4 +132,72 @@ import Testing
         expectComplete(central)
         expectComplete(peripheral)
     }
+
+    /// Expects what each use has spent to add up to the radio's own account, by PHY and power too.
+    private func expectDivided(_ host: TestHost, _ place: SourceLocation = #_sourceLocation) {
+        let (node, times) = (host.controller.node, host.controller.radioTime.values)
+        let total = times.reduce(into: RadioTime()) { $0.add($1, since: RadioTime()) }
+        #expect(total.air == node.airTime, sourceLocation: place)
+        #expect(total.breakdown == node.breakdown, sourceLocation: place)
+        let (air, parts) = (total.air, total.breakdown)
+        #expect(parts.sendingByPHY.wrappedSum() == air.sending, sourceLocation: place)
+        #expect(parts.sendingByPower.wrappedSum() == air.sending, sourceLocation: place)
+        #expect(parts.listeningByModulation.wrappedSum() == air.listening, sourceLocation: place)
+    }
+
+    @Test("the radio time of a link is divided by PHY and power, with its events and the idle time in them")
+    func timeIsDivided() throws {
+        let world = LinkLayerWorld()
+        let (central, peripheral) = (world.host(), world.host(at: 1))
+        peripheral.advertise()
+        central.connect(to: peripheral.address, interval: 40, timeout: 600)
+        world.run(.seconds(3))
+        let handle = try #require(central.controller.links.first).handle
+        func spent(_ body: () -> Void) -> RadioTime {
+            func now() -> RadioTime {
+                LinkTraffic.allCases.reduce(into: RadioTime()) {
+                    $0.add(central.controller.radioTime[.link(handle, $1)] ?? RadioTime(), since: RadioTime())
+                }
+            }
+            let before = now()
+            body()
+            var difference = RadioTime()
+            difference.add(now(), since: before)
+            return difference
+        }
+        // Twenty events a second, each with one empty PDU of 80 µs either way, and the inter frame space between them.
+        let slow = spent { world.run(.seconds(1)) }
+        #expect(slow.events == 20 && slow.breakdown.listens == 20)
+        #expect(slow.breakdown.sendingByPHY == SIMD4<Int64>(20 * 80, 0, 0, 0))
+        #expect(slow.breakdown.sendingByPower[0] == 20 * 80 && central.controller.node.powers.count == 1)
+        #expect(slow.idle == 0 && slow.air.listening >= 20 * (80 + 150))
+        central.send(LESetPHY(handle: handle, preference: [], txPHYs: .le2M, rxPHYs: .le2M, codedOption: .s2))
+        world.run(.seconds(2))
+        let fast = spent { world.run(.seconds(1)) }
+        #expect(fast.breakdown.sendingByPHY == SIMD4<Int64>(0, 20 * 44, 0, 0))
+        #expect(fast.breakdown.listeningByModulation[0] == 0 && fast.breakdown.listeningByModulation[1] > 20 * 44)
+        expectDivided(central)
+        expectDivided(peripheral)
+    }
+
+    @Test("the radio time of an ended link can be read before it is merged with that of others")
+    func retiredLinkIsReported() throws {
+        let world = LinkLayerWorld()
+        let (central, peripheral) = (world.host(), world.host(at: 1))
+        peripheral.advertise()
+        central.connect(to: peripheral.address, interval: 40, timeout: 600)
+        world.run(.seconds(3))
+        let handle = try #require(central.controller.links.first).handle
+        var last: [RadioUse: RadioTime] = [:]
+        central.controller.onLinkRetired = { [unowned central] ended in
+            #expect(ended == handle)
+            last = central.controller.radioTime
+        }
+        central.send(Disconnect(handle: handle, reason: .remoteUserTerminated))
+        world.run(.seconds(2))
+        for traffic in LinkTraffic.allCases {
+            #expect(last[.link(handle, traffic)] == central.controller.radioTime[.endedLinks(traffic)])
+        }
+        expectDivided(central)
+    }
 }

@@ -152,6 +152,21 @@ import Testing
         air.loop.run(for: .microseconds(200))
         #expect(sender.airTime == .init(sending: 144, listening: 0, framesSent: 1, framesReceived: 0))
         #expect(receiver.airTime == .init(sending: 0, listening: 300, framesSent: 0, framesReceived: 1))
+        #expect(sender.breakdown.sendingByPHY == SIMD4(144, 0, 0, 0) && sender.breakdown.sendingByPower[0] == 144)
+        #expect(receiver.breakdown.listeningByModulation == SIMD4(300, 0, 0, 0) && receiver.breakdown.listens == 1)
+    }
+
+    @Test("transmit powers are told apart up to a limit; all further ones count for the last of them")
+    func powersAreBounded() {
+        let air = Air()
+        let sender = air.node()
+        for power in [Double.nan, .infinity] + (1...20).map(Double.init) {
+            sender.send(frame(), power: power)
+            air.loop.run(for: .milliseconds(1))
+        }
+        #expect(sender.powers == [0, 127, 1, 2, 3, 4, 5, 6])
+        #expect(sender.breakdown.sendingByPower.wrappedSum() == sender.airTime.sending)
+        #expect(sender.breakdown.sendingByPower[7] == 15 * 144)
     }
 
     // Unslotted contention at equal strength: a frame survives with probability exp(-2 (N-1) r T).

@@ -1,3 +1,4 @@
+import EventLoops
 import HCI
 import Radio
 
@@ -27,19 +28,63 @@ package enum LinkTraffic: Hashable, Sendable, CaseIterable {
     case listening
 }
 
-/// The air time of one use. The user of the radio holds on to it, to avoid a lookup for each frame.
+/// The radio time that a controller spent for one use.
+package struct RadioTime: Hashable, Sendable {
+    /// The time on the air.
+    package var air = RadioNode.AirTime()
+    /// The time on the air by PHY and power.
+    package var breakdown = RadioNode.Breakdown()
+    /// The time within events during which the radio neither transmitted nor listened, in microseconds.
+    package var idle: Int64 = 0
+    /// The number of events: times that the use began while the controller was asleep, or took over from another one.
+    package var events: Int64 = 0
+
+    package init() {}
+
+    /// Whether nothing was spent.
+    package var isEmpty: Bool { self == RadioTime() }
+
+    /// Adds what was spent between two readings of a radio.
+    package mutating func add(_ later: RadioTime, since earlier: RadioTime) {
+        air.add(later.air, since: earlier.air)
+        breakdown.add(later.breakdown, since: earlier.breakdown)
+        idle += later.idle - earlier.idle
+        events += later.events - earlier.events
+    }
+}
+
+/// The radio time of one use. The user of the radio holds on to it, to avoid a lookup for each frame.
 final class RadioShare {
-    fileprivate(set) var time = RadioNode.AirTime()
+    fileprivate(set) var time = RadioTime()
 }
 
 /// Attributes the air time of a node to its uses, each time the radio changes owners.
 struct RadioAccount {
+    /// A use of the radio from claim to release.
+    private struct Tenure {
+        let start: Instant
+        let air: RadioNode.AirTime
+    }
+
     private var shares: [RadioUse: RadioShare] = [:]
-    private var settled = RadioNode.AirTime()
+    private var settledAir: RadioNode.AirTime
+    private var settledBreakdown: RadioNode.Breakdown
+    private var tenure: Tenure?
+
+    /// Opens an account of a node's use from now on.
+    init(of node: RadioNode) {
+        settledAir = node.airTime
+        settledBreakdown = node.breakdown
+    }
 
     /// The air time of each use, as settled so far.
     var uses: [RadioUse: RadioNode.AirTime] {
-        shares.mapValues(\.time).filter { $0.value != RadioNode.AirTime() }
+        shares.mapValues(\.time.air).filter { $0.value != RadioNode.AirTime() }
+    }
+
+    /// The radio time of each use, as settled so far.
+    var times: [RadioUse: RadioTime] {
+        shares.mapValues(\.time).filter { !$0.value.isEmpty }
     }
 
     /// Returns the share of a use, always the same object.
@@ -51,9 +96,29 @@ struct RadioAccount {
     }
 
     /// Attributes the air time since the last settlement to a share; to none if the radio was free.
-    mutating func settle(_ share: RadioShare?, at now: RadioNode.AirTime) {
-        share?.time.add(now, since: settled)
-        settled = now
+    mutating func settle(_ share: RadioShare?, with node: RadioNode) {
+        let (air, breakdown) = (node.airTime, node.breakdown)
+        share?.time.air.add(air, since: settledAir)
+        share?.time.breakdown.add(breakdown, since: settledBreakdown)
+        settledAir = air
+        settledBreakdown = breakdown
+    }
+
+    /// Begins a use of the radio that has just been claimed.
+    mutating func begin(at now: Instant, with node: RadioNode) {
+        tenure = Tenure(start: now, air: node.airTime)
+    }
+
+    /// Counts an event of a use, and attributes the time during which the radio was idle in it.
+    ///
+    /// A frame counts in full at its start, so an event that ends during one has no idle time after it.
+    mutating func end(_ share: RadioShare, at now: Instant, with node: RadioNode) {
+        guard let tenure else { return }
+        let air = node.airTime
+        let busy = air.sending - tenure.air.sending + air.listening - tenure.air.listening
+        share.time.idle += max(now.microseconds(since: tenure.start) - busy, 0)
+        share.time.events += 1
+        self.tenure = nil
     }
 
     /// Moves the air time of an ended link to ``RadioUse/endedLinks(_:)``. This bounds the number of entries, and frees
@@ -61,7 +126,7 @@ struct RadioAccount {
     mutating func retire(_ link: ConnectionHandle) {
         for traffic in LinkTraffic.allCases {
             guard let time = shares.removeValue(forKey: .link(link, traffic))?.time else { continue }
-            share(of: .endedLinks(traffic)).time.add(time, since: RadioNode.AirTime())
+            share(of: .endedLinks(traffic)).time.add(time, since: RadioTime())
         }
     }
 }
@@ -72,5 +137,14 @@ extension RadioNode.AirTime {
         listening += later.listening - earlier.listening
         framesSent += later.framesSent - earlier.framesSent
         framesReceived += later.framesReceived - earlier.framesReceived
+    }
+}
+
+extension RadioNode.Breakdown {
+    fileprivate mutating func add(_ later: RadioNode.Breakdown, since earlier: RadioNode.Breakdown) {
+        sendingByPHY = sendingByPHY &+ later.sendingByPHY &- earlier.sendingByPHY
+        sendingByPower = sendingByPower &+ later.sendingByPower &- earlier.sendingByPower
+        listeningByModulation = listeningByModulation &+ later.listeningByModulation &- earlier.listeningByModulation
+        listens += later.listens - earlier.listens
     }
 }

@@ -109,11 +109,12 @@ final class RadioArbiter {
     private var reckoned = Instant.zero
     private var lastRefusal = Instant.zero
     private var isPaying = false
-    private var account = RadioAccount()
+    private var account: RadioAccount
 
     init(node: RadioNode, loop: any EventLoop) {
         self.node = node
         self.loop = loop
+        account = RadioAccount(of: node)
         node.onSent = { [weak self] in
             guard let self else { return }
             // The sender may have been removed in the meantime.
@@ -125,13 +126,22 @@ final class RadioArbiter {
 
     /// The air time used for each purpose so far.
     var uses: [RadioUse: RadioNode.AirTime] {
-        account.settle(owner?.share, at: node.airTime)
+        account.settle(owner?.share, with: node)
         return account.uses
     }
 
+    /// The radio time of each purpose so far. The event in progress counts when it ends.
+    var times: [RadioUse: RadioTime] {
+        account.settle(owner?.share, with: node)
+        return account.times
+    }
+
+    /// Called before the account of an ended link is closed.
+    var onRetire: ((ConnectionHandle) -> Void)?
+
     /// Charges the air time since the last settlement to a share. Called by the radio's current owner.
     func settle(_ share: RadioShare) {
-        account.settle(share, at: node.airTime)
+        account.settle(share, with: node)
     }
 
     /// Returns the account of a use.
@@ -139,6 +149,7 @@ final class RadioArbiter {
 
     /// Closes the account of a link that has ended.
     func retire(_ link: ConnectionHandle) {
+        onRetire?(link)
         account.retire(link)
     }
 
@@ -153,7 +164,9 @@ final class RadioArbiter {
             guard former.priority < user.priority else { return false }
             node.sleep()
         }
-        account.settle(former?.share, at: node.airTime)
+        account.settle(former?.share, with: node)
+        if let former { account.end(former.share, at: loop.now, with: node) }
+        account.begin(at: loop.now, with: node)
         owner = user
         waiting.removeAll { $0 === user }
         former?.radioLost()
@@ -165,7 +178,8 @@ final class RadioArbiter {
         guard owner === user else { return }
         reckon()
         node.sleep()
-        account.settle(user.share, at: node.airTime)
+        account.settle(user.share, with: node)
+        account.end(user.share, at: loop.now, with: node)
         owner = nil
         offer()
     }
