@@ -271,6 +271,11 @@ let package = Package(
             "AppAdvice",
             ["AssignedNumbers", "BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages"]
         ),
+        // What apps cost the battery of a device. Nothing that an app links uses it.
+        module(
+            "RadioEnergy",
+            ["BluetoothService", "EventLoops", "HCI", "LinkLayer", "Radio", "ServiceMessages"]
+        ),
         // What a capture tells: its story in words, and a copy of it without what is private.
         module("CaptureStory", ["ATT", "AssignedNumbers", "BluetoothTypes", "Cryptography", "HCI", "SMP"]),
         // The words in which the tool and failed tests tell events.
@@ -279,7 +284,8 @@ let package = Package(
             "BluetoothTesting",
             [
                 "Accessories", "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothSimulation",
-                "BluetoothTypes", "CoreBluetooth", "EventLoops", "EventWords", "ServiceMessages", "VirtualAppTime",
+                "BluetoothTypes", "CoreBluetooth", "EventLoops", "EventWords", "RadioEnergy", "ServiceMessages",
+                "VirtualAppTime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -353,6 +359,10 @@ let package = Package(
                 "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
                 "ServiceMessages", "TestBasics",
             ]
+        ),
+        tests(
+            "RadioEnergy",
+            ["EventLoops", "HCI", "LinkLayer", "Radio", "BluetoothService", "ServiceMessages"]
         ),
         tests(
             "BluetoothSimulation",
@@ -594,7 +604,7 @@ let package = Package(
             "LinkLayer",
             [
                 "BluetoothTypes", "ControllerStandIns", "Crowd", "Cryptography", "EventLoops", "HCI", "HCIHost",
-                "Radio", "StateExplorer",
+                "Radio", "RadioEnergy", "StateExplorer",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -31,6 +31,9 @@ final class ControllerSocket {
         didSet { current?.answers.fault = answerFault }
     }
 
+    /// Called on each occasion at which a reading of the radio has to be taken. See ``RadioOccasion``.
+    var onRadio: ((RadioOccasion, RadioReading?) -> Void)?
+
     init(
         _ place: String,
         node: RadioNode,
@@ -70,6 +73,7 @@ final class ControllerSocket {
             configuration: configuration
         )
         lines += 1
+        controller.onLinkRetired = { [weak self] in self?.note(.linkRetires($0)) }
         // The capture shows the answers as the host sends them; a capture of the air shows them as they are sent.
         let answers = FaultyAnswers(line.host, answerFault, loop: loop)
         current = (controller, line.controller, answers)
@@ -86,6 +90,16 @@ final class ControllerSocket {
         configuration.quirks.remove(.degraded)
     }
 
+    /// The number of the present controller, and what its radio did; nil if the device has none, or plays a capture.
+    var radioReading: RadioReading? {
+        current.map { RadioReading(controller: Int(lines), times: $0.controller.radioTime, powers: node.powers) }
+    }
+
+    /// Reports an occasion to the observer of the radio, if there is one.
+    func note(_ occasion: RadioOccasion) {
+        if let onRadio { onRadio(occasion, radioReading) }
+    }
+
     /// How often the controller has shown each quirk, on all of its transports.
     var quirksShown: [ControllerQuirk: Int] {
         earlierQuirks.merging(current?.controller.quirksShown ?? [:], uniquingKeysWith: +)
@@ -96,6 +110,9 @@ final class ControllerSocket {
 
     private func rememberQuirks() {
         earlierQuirks = quirksShown
+        if current != nil { note(.controllerEnds) }
+        // Its links end with it. Their time is part of the reading above.
+        current?.controller.onLinkRetired = nil
         current = nil
     }
 

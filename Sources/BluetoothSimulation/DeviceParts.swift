@@ -32,6 +32,8 @@ final class DeviceParts {
     var observe: (BluetoothSystem) -> Void = { _ in }
     /// The observers of the lifecycles of apps.
     private var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
+    /// The kinds of events before which the radio is read.
+    private var radioKinds: Observation.Kinds?
 
     init(
         socket: ControllerSocket,
@@ -51,6 +53,7 @@ final class DeviceParts {
     /// Connects a new system to the parts that outlast it, and starts it.
     func begin() {
         observe(system)
+        observeRadio()
         attention.belongs(to: system)
         system.launcher = apps
         system.observers.add(.managers) { [weak self] observation in
@@ -142,6 +145,21 @@ final class DeviceParts {
 
     /// How often the controller has shown each quirk.
     var quirksShown: [ControllerQuirk: Int] { socket.quirksShown }
+
+    /// The reading of the present controller's radio; nil without a virtual one.
+    var radioReading: RadioReading? { socket.radioReading }
+
+    /// See ``SimulatedDevice/watchRadio(_:_:)``.
+    func watchRadio(_ kinds: Observation.Kinds, _ observer: @escaping (RadioOccasion, RadioReading?) -> Void) {
+        let isFirst = radioKinds == nil
+        (socket.onRadio, radioKinds) = (observer, kinds)
+        if isFirst { observeRadio() }
+    }
+
+    private func observeRadio() {
+        guard let radioKinds else { return }
+        system.observers.add(radioKinds) { [weak self] in self?.socket.note(.event($0)) }
+    }
 
     /// The differences between what the host sent and the capture that is played.
     var departures: [CaptureDeparture] { socket.departures }

@@ -1,6 +1,7 @@
 // One import makes worlds, devices and apps available to tests. The default arguments of expectations need Testing,
 // in tests of XCTest too.
 @_exported import BluetoothSimulation
+@_exported import RadioEnergy
 @_exported import Testing
 
 @_exported import struct AppAdvice.Advice

@@ -44,6 +44,7 @@ public final class TestWorld: Sendable {
     let report: @Sendable (WorldIssue) -> Void
     let story = WorldStory()
     let advisors = WorldAdvice()
+    let energy = WorldEnergy()
     let executor: WorldExecutor
     let recordings: WorldRecordings?
     /// The time that the code of apps follows.
@@ -110,7 +111,14 @@ public final class TestWorld: Sendable {
         _ options: DeviceOptions = .phone
     ) -> SimulatedDevice {
         let packets = recordings?.addDevice(named: name)
-        return simulation.addDevice(named: name, at: position, options: options, capture: packets.map { $0.write })
+        let device = simulation.addDevice(
+            named: name,
+            at: position,
+            options: options,
+            capture: packets.map { $0.write }
+        )
+        followEnergy(of: device)
+        return device
     }
 
     /// Adds a device whose controller plays back a capture.
