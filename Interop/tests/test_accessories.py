@@ -278,11 +278,18 @@ def without_handles(table: list) -> list:
     return [(uuid, [(each, value) for each, _, value in values]) for uuid, values in table]
 
 
-async def test_a_recording_of_bumbles_peripheral_is_seen_as_the_original_is(harald: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [({}, 3), ({"mtu": 23}, 0), ({"name_in_scan_response": True}, 0)],
+    ids=["sensor", "smallest-mtu", "name-in-scan-response"],
+)
+async def test_a_recording_of_bumbles_peripheral_is_seen_as_the_original_is(
+    harald: Start, tmp_path: Path, options: dict, seconds: int
+) -> None:
     file = tmp_path / "copy.json"
-    async with controllers() as air, peripheral(air.transport):
+    async with controllers() as air, peripheral(air.transport, **options):
         original = await seen_by_bumble(air, NAME)
-        recorded = await record(harald, air, NAME, 3)
+        recorded = await record(harald, air, NAME, seconds)
     file.write_text(json.dumps(recorded))
     async with controllers() as air, harald("serve", "--controller", air.address, "--name", "Copy", str(file)) as process:
         await process.line("(?i)advertising")

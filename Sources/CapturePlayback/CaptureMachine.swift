@@ -50,7 +50,7 @@ struct CaptureMachine: Sendable {
         links = Array(repeating: Link(), count: script.handles.count)
         isScheduled = Array(repeating: false, count: script.steps.count)
         for (index, step) in script.steps.enumerated() where step.lane == .device {
-            guard let received = step.received, received.cause == nil, received.predecessor == nil else { continue }
+            guard let received = step.received, received.before.isEmpty else { continue }
             plan(index, at: step.time * 1_000)
         }
     }
@@ -158,7 +158,7 @@ struct CaptureMachine: Sendable {
         let lane = script.lanes[script.steps[step].lane] ?? []
         let start = progress.places[place] + 1
         for next in lane[min(start, lane.count)...].prefix(Self.lookahead) {
-            guard let received = script.steps[next].received, received.predecessor != nil else { continue }
+            guard let received = script.steps[next].received, !received.predecessors.isEmpty else { continue }
             guard progress.done[next] == nil, !isScheduled[next] else { continue }
             let delay = (script.steps[next].time - script.steps[step].time) * 1_000
             let due = (progress.done[step] ?? now) + delay + Self.patience
@@ -175,7 +175,7 @@ struct CaptureMachine: Sendable {
     private mutating func planIfReady(_ step: Int) {
         guard !isScheduled[step], let received = script.steps[step].received else { return }
         var due: Int64 = 0
-        for before in [received.cause, received.predecessor].compactMap({ $0 }) {
+        for before in received.before {
             guard let time = progress.done[before] else { return }
             due = max(due, time + (script.steps[step].time - script.steps[before].time) * 1_000)
         }

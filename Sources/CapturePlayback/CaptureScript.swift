@@ -24,8 +24,11 @@ struct CaptureScript: Sendable {
         var packets: [HCIPacket]
         /// The step that has to precede it in any case.
         var cause: Int?
-        /// The step that it follows, unless the playback never comes to that.
-        var predecessor: Int?
+        /// The steps that it follows, unless the playback never comes to them.
+        var predecessors: [Int] = []
+
+        /// All steps that have to precede it.
+        var before: [Int] { (cause.map { [$0] } ?? []) + predecessors }
     }
 
     enum ReceivedContent: Hashable, Sendable {
@@ -60,6 +63,8 @@ struct CaptureScript: Sendable {
     var lanes: [Lane: [Int]] = [:]
     /// The attributes of the peer of each connection.
     var tables: [CapturedTable] = []
+    /// The handles of connections that were there before the capture began. Their packets are not played.
+    var handlesWithoutBeginning: Set<UInt16> = []
     /// Whether the host used the commands of version 4.0, so that the playback hides extended advertising.
     var isLegacy = false
 

@@ -8,7 +8,7 @@ import HCI
     import Darwin
 #endif
 
-/// The controller of a capture: a btsnoop, pcapng or pcap file of HCI packets, of Harald or of another stack.
+/// The controller of a capture: a btsnoop, pcapng, pcap or PacketLogger file of HCI packets, of any stack.
 ///
 /// As the controller of a device it answers what the device's stack sends with what it answered in the capture.
 public struct CapturedController: Sendable {
@@ -75,6 +75,13 @@ public struct CapturedController: Sendable {
             throw CapturedControllerError(reason: "the capture has no HCI packets, so there is no controller to play")
         }
         script = CaptureScript(records)
+        if script.handles.isEmpty, let handle = script.handlesWithoutBeginning.min() {
+            let number = "0x" + String(handle, radix: 16)
+            throw CapturedControllerError(
+                reason: "it begins in the middle of the connection \(number) and holds the beginning of none, so no "
+                    + "device could connect; begin the capture before the connection"
+            )
+        }
         packets = records.count
         duration = .microseconds(max(0, last.unixMicroseconds &- first.unixMicroseconds))
     }

@@ -22,6 +22,13 @@ struct ScriptBuilder {
     private var usedCommands: Set<UInt16> = []
     /// The last successful connection.
     private var lastConnection: Int?
+    /// The credit-based channels of each connection, and the last PDU of the host on each of them.
+    private var channels: [Int: ChannelPairs] = [:]
+    private var sentOnChannel: [Int: [UInt16: Int]] = [:]
+    /// The last PDU of the peer on each channel that is no answer.
+    private var receivedOnChannel: [Int: [UInt16: Int]] = [:]
+    /// The last credits that the host granted, by the channel that they are for.
+    private var granted: [Int: [UInt16: Int]] = [:]
     /// The last step of each lane.
     private var last: [Lane: Int] = [:]
 
@@ -60,7 +67,7 @@ struct ScriptBuilder {
         for (index, step) in script.steps.enumerated() {
             script.lanes[step.lane, default: []].append(index)
             guard let received = step.received else { continue }
-            for before in Set([received.cause, received.predecessor].compactMap { $0 }) {
+            for before in Set(received.before) {
                 script.followers[before].append(index)
             }
         }
@@ -129,7 +136,13 @@ struct ScriptBuilder {
         var cause = causeOf(key, in: lane)
         if key == 0x3E12, let connection = lastConnection, case .link = lane { cause = connection }
         let content: CaptureScript.ReceivedContent = key == 0x05 ? .disconnected : .event
-        append(time, lane, received(content, packet, cause: cause, after: lane))
+        var step = received(content, packet, cause: cause, after: lane)
+        // A peer that ends the connection does so after all that the host sent until then.
+        if key == 0x05, cause == nil, case .link(let link) = lane, case .received(var end) = step {
+            end.predecessors = Set(end.predecessors + (sentOnChannel[link] ?? [:]).values).sorted()
+            step = .received(end)
+        }
+        append(time, lane, step)
         guard key == 0x05, let handle = HandlePlaces.handle(in: packet), packet.bytes.count > 2, packet.bytes[2] == 0
         else { return }
         forget(handle)
@@ -173,7 +186,11 @@ struct ScriptBuilder {
     // MARK: Data
 
     private mutating func addData(_ packet: HCIPacket, _ direction: HCIDirection, at time: Int64) {
-        guard let handle = HandlePlaces.handle(in: packet), let link = links[handle] else { return }
+        guard let handle = HandlePlaces.handle(in: packet) else { return }
+        guard let link = links[handle] else {
+            script.handlesWithoutBeginning.insert(handle)
+            return
+        }
         let whole = assemblies[direction]?.add(packet)?.whole
         guard direction == .controllerToHost else {
             // The step that a part of a PDU belongs to is the one that its last part makes.
@@ -189,6 +206,10 @@ struct ScriptBuilder {
         guard let packet = whole.packets.first else { return }
         let index = append(time, .link(link), .sent(.init(content: .pdu(pdu), packet: packet)))
         script.tables[link].request(pdu)
+        channels[link, default: .init()].receive(pdu, isSent: true)
+        sentOnChannel[link, default: [:]][pdu.channel] = index
+        // The data that the peer sends next may need the host's credits.
+        if let channel = ChannelPairs.grantedChannel(pdu) { granted[link, default: [:]][channel] = index }
         requests[key(of: pdu, link)] = index
         if [0x12, 0x52].contains(pdu.code), pdu.channel == ChannelPDU.attributes, pdu.payload.count == 5 {
             subscriptions[link, default: []].append((pdu, index))
@@ -207,8 +228,19 @@ struct ScriptBuilder {
         }
         var received = CaptureScript.Received(content: .pdu(pdu), packets: whole.packets, cause: cause)
         // Answers wait for their request alone; all else keeps its place on the connection too.
-        if cause == nil || pdu.isValue { received.predecessor = last[.link(link)] }
-        append(time, .link(link), .received(received))
+        if cause == nil || pdu.isValue { received.predecessors = predecessors(of: pdu, link) }
+        channels[link, default: .init()].receive(pdu, isSent: false)
+        let index = append(time, .link(link), .received(received))
+        if received.cause == nil || pdu.isValue { receivedOnChannel[link, default: [:]][pdu.channel] = index }
+    }
+
+    /// The last step of the connection, and the last one of the host on the same credit-based channel: what arrives
+    /// there answers it more often than not, and other packets that are independent of it may have come in between.
+    private func predecessors(of pdu: ChannelPDU, _ link: Int) -> [Int] {
+        let onChannel = channels[link]?.sendingEnd(for: pdu).flatMap { sentOnChannel[link]?[$0] }
+        let credits = granted[link]?[pdu.channel]
+        let received = receivedOnChannel[link]?[pdu.channel]
+        return Set([last[.link(link)], onChannel, credits, received].compactMap { $0 }).sorted()
     }
 
     /// The exchange on a channel that a PDU belongs to: a request of the host and its answer have the same one.
@@ -228,7 +260,8 @@ struct ScriptBuilder {
         after lane: Lane? = nil
     ) -> CaptureScript.Role {
         let predecessor = cause == nil ? lane.flatMap { last[$0] } : nil
-        return .received(.init(content: content, packets: [packet], cause: cause, predecessor: predecessor))
+        let predecessors = predecessor.map { [$0] } ?? []
+        return .received(.init(content: content, packets: [packet], cause: cause, predecessors: predecessors))
     }
 
     @discardableResult

@@ -183,6 +183,47 @@ import Testing
         #expect(bench.take().contains(Self.data(0x40, 4, Self.value, isSent: false)))
     }
 
+    /// A capture in which a host opens a credit-based channel, whose peer echoes, and reads attribute 3 meanwhile.
+    private static let echoing: [(Int64, HCIDirection, HCIPacket)] =
+        Array(reading.prefix(5)) + [
+            (6_000, .hostToController, data(0x40, 5, opening, isSent: true)),
+            (7_000, .controllerToHost, data(0x40, 5, opened, isSent: false)),
+            (8_000, .hostToController, data(0x40, 0x51, [2, 0, 7, 7], isSent: true)),
+            (8_100, .hostToController, data(0x40, 4, read, isSent: true)),
+            (9_000, .controllerToHost, data(0x40, 4, value, isSent: false)),
+            (9_100, .controllerToHost, data(0x40, 0x41, [2, 0, 7, 7], isSent: false)),
+            (9_200, .controllerToHost, data(0x40, 5, [0x16, 9, 4, 0, 0x51, 0, 1, 0], isSent: false)),
+        ]
+    private static let opening: [UInt8] = [0x14, 1, 10, 0, 0x90, 0, 0x41, 0, 64, 0, 64, 0, 9, 0]
+    private static let opened: [UInt8] = [0x15, 1, 10, 0, 0x51, 0, 64, 0, 64, 0, 9, 0, 0, 0]
+
+    @Test("data on a channel waits for what the host sent there before, also if the host does other things first")
+    func channels() throws {
+        let bench = try Bench(Self.echoing)
+        bench.send(Self.reset, Self.create)
+        bench.send(Self.data(0x40, 5, Self.opening, isSent: true), Self.data(0x40, 4, Self.read, isSent: true))
+        let echo = Self.data(0x40, 0x41, [2, 0, 7, 7], isSent: false)
+        let answers = bench.take()
+        #expect(answers.contains(Self.data(0x40, 4, Self.value, isSent: false)))
+        #expect(!answers.contains(echo))
+        bench.send(Self.data(0x40, 0x51, [2, 0, 7, 7], isSent: true))
+        #expect(bench.take().filter { $0.kind == .acl }.first == echo)
+        #expect(bench.player.departures == [])
+    }
+
+    @Test("a capture of nothing but a connection that was there before is refused in words")
+    func withoutBeginning() throws {
+        let data = Self.reading.filter { $0.2.kind == .acl }
+        let error = try #require(throws: CapturedControllerError.self) { try Bench(data) }
+        #expect(error.reason.contains("in the middle of the connection 0x40"))
+        // The connection that begins in the capture is played, and the data before it is not.
+        let bench = try Bench(data + Self.reading.map { ($0.0 + 100_000, $0.1, $0.2) })
+        bench.send(Self.reset, Self.create)
+        bench.send(Self.data(0x40, 4, Self.read, isSent: true))
+        #expect(bench.received.filter { $0.kind == .acl }.count == 2)
+        #expect(bench.player.departures == [])
+    }
+
     @Test("reports come while the host scans, and go on when it scans again")
     func scanning() throws {
         var enable = LESetScanEnable()

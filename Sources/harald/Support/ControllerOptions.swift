@@ -38,7 +38,7 @@ struct ControllerOptions: ParsableArguments {
             """
             The controller: hci0 for an adapter of this machine, as listed by harald controllers; usb for a USB controller without the \
             kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP; capture:FILE to play back a \
-            btsnoop, pcapng or pcap file as a controller (default: the one named by HARALD_CONTROLLER, or the first usable adapter).
+            btsnoop, pcapng, pcap or .pklg file as a controller (default: the one named by HARALD_CONTROLLER, or the first usable adapter).
             """,
             valueName: "CONTROLLER"
         )
