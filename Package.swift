@@ -86,6 +86,8 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["SwiftCrypto"])),
             ]
         ),
+        // The places in apps that make calls.
+        module("CallSites", ["CLinux"]),
         module("Radio", ["EventLoops"]),
         module("HCI", ["BluetoothTypes", "EventLoops", .product(name: "DequeModule", package: "swift-collections")]),
         module(
@@ -162,13 +164,13 @@ let package = Package(
             ]
         ),
         // What the service and its clients say to each other: values and time, nothing of the host stack.
-        module("ServiceMessages", ["BluetoothTypes", "EventLoops"]),
+        module("ServiceMessages", ["BluetoothTypes", "CallSites", "EventLoops"]),
         module(
             "BluetoothService",
             [
                 "ServiceMessages", "BluetoothTypes", "Security", "Privacy", "Bonds", "Cryptography", "EventLoops",
                 "HCI", "HCIHost",
-                "L2CAP", "ATT", "GATT",
+                "L2CAP", "ATT", "CallSites", "GATT",
                 "SMP", "GAP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -242,7 +244,7 @@ let package = Package(
         module(
             "CoreBluetooth",
             [
-                "CCoreBluetooth", "BluetoothTypes", "ServiceMessages", "EventLoops",
+                "CCoreBluetooth", "BluetoothTypes", "CallSites", "ServiceMessages", "EventLoops",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .target(name: "EmbeddedService", condition: .when(traits: ["Controllers"])),
                 .product(name: "Logging", package: "swift-log"),
@@ -269,7 +271,7 @@ let package = Package(
         // What apps should do better, as their messages show it. Nothing that an app links uses it.
         module(
             "AppAdvice",
-            ["AssignedNumbers", "BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages"]
+            ["AssignedNumbers", "BluetoothService", "BluetoothTypes", "CallSites", "EventLoops", "ServiceMessages"]
         ),
         // What apps cost the battery of a device. Nothing that an app links uses it.
         module(
@@ -284,7 +286,8 @@ let package = Package(
             "BluetoothTesting",
             [
                 "Accessories", "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothSimulation",
-                "BluetoothTypes", "CoreBluetooth", "EventLoops", "EventWords", "RadioEnergy", "ServiceMessages",
+                "BluetoothTypes", "CallSites", "CoreBluetooth", "EventLoops", "EventWords", "RadioEnergy",
+                "ServiceMessages",
                 "VirtualAppTime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
@@ -353,10 +356,11 @@ let package = Package(
             "Accessories",
             ["BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "TestBasics"]
         ),
+        tests("CallSites", ["CLinux"]),
         tests(
             "AppAdvice",
             [
-                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CallSites", "CoreBluetooth", "EventLoops",
                 "ServiceMessages", "TestBasics",
             ]
         ),

@@ -1,4 +1,5 @@
 import BluetoothService
+import CallSites
 import EventLoops
 import ServiceMessages
 
@@ -29,6 +30,7 @@ package final class AdviceStream: AdviceSource {
             )
             status.manager = advice.manager?.name
             status.peer = advice.peer
+            status.place = advice.place?.description
             return status
         }
     }

@@ -27,7 +27,12 @@ package struct Advisor: Sendable {
             apps[identity] = AppAdvisor(name: identity.name)
             order.append(identity)
         }
-        apps[identity]?.accept(observation.content, of: observation.subject.manager, at: observation.time)
+        apps[identity]?.accept(
+            observation.content,
+            of: observation.subject.manager,
+            at: observation.time,
+            from: observation.site
+        )
     }
 
     /// Lets the time pass to `now`, which is not before that of the last event.

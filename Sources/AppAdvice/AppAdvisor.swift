@@ -1,4 +1,5 @@
 import BluetoothService
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -34,17 +35,23 @@ struct AppAdvisor: Sendable {
     /// Returns the advice that is new, or has another count, since the last call.
     mutating func takeChanges() -> [Advice] { findings.takeChanges() }
 
-    mutating func accept(_ content: Observation.Content, of id: ManagerID?, at now: Instant) {
+    mutating func accept(
+        _ content: Observation.Content,
+        of id: ManagerID?,
+        at now: Instant,
+        from site: CallSite? = nil
+    ) {
         switch content {
         case .appMoved(let phase): move(to: phase, at: now)
         case .misused(let text, isToldToApp: _):
             findings.prepare(for: nil, at: now)
+            findings.site = site
             earlyCalls.accept(text, &findings)
         case .managerOpened(let role): if let id { open(id, role, at: now) }
         default:
             guard let id, let manager = managers[id] else { return }
             if case .told = content { wakes.renew(at: now) }
-            accept(content, of: id, manager, at: now)
+            accept(content, of: id, manager, at: now, from: site)
             if case .managerClosed = content { managers[id] = nil }
         }
     }
@@ -79,18 +86,19 @@ struct AppAdvisor: Sendable {
         _ content: Observation.Content?,
         of id: ManagerID,
         _ manager: Manager,
-        at now: Instant
+        at now: Instant,
+        from site: CallSite? = nil
     ) {
         findings.prepare(for: (id, manager.role), at: now)
         switch manager {
         case .central(var advisor):
             // Moved out of the table meanwhile, so that nothing is copied.
             managers[id] = nil
-            advisor.accept(content, AppContext(now: now, phase: phase), &history, &findings)
+            advisor.accept(content, AppContext(now: now, phase: phase, site: site), &history, &findings)
             managers[id] = .central(advisor)
         case .peripheral(var advisor):
             managers[id] = nil
-            advisor.accept(content, AppContext(now: now, phase: phase), &findings)
+            advisor.accept(content, AppContext(now: now, phase: phase, site: site), &findings)
             managers[id] = .peripheral(advisor)
         }
     }

@@ -6,3 +6,4 @@
 
 @_exported import struct AppAdvice.Advice
 @_exported import enum AppAdvice.AdviceRule
+@_exported import struct CallSites.CallPlace

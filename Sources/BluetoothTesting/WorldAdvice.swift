@@ -1,5 +1,6 @@
 import AppAdvice
 import BluetoothService
+import CallSites
 import EventLoops
 import Synchronization
 import Testing
@@ -12,6 +13,7 @@ final class WorldAdvice: Sendable {
     }
 
     private let state = Mutex(State())
+    private let listening = CallSites.Listening()
 
     /// Takes in an event of a device. Called on the loop.
     func add(_ observation: Observation, of device: String) {
@@ -45,7 +47,7 @@ extension TestWorld {
     /// The rules are those of chapter 12 of Documentation/Behaviours.md.
     public var advice: [Advice] {
         let (advisors, loop) = (advisors, simulation.loop)
-        return loop.waitFor { advisors.all(at: loop.now) }
+        return loop.waitFor { advisors.all(at: loop.now) }.withPlaces
     }
 
     /// Expects that no app has broken a good practice so far.

@@ -1,3 +1,4 @@
+import CallSites
 import Foundation
 import Logging
 import ServiceMessages
@@ -45,7 +46,8 @@ package enum Misuse {
         // The objects of a process that has ended are released as they are; that is no fault of the app.
         if let connection, connection.hasEnded { return }
         logger(of: connection).error("API MISUSE: \(text)")
-        connection?.noteMisuse(text)
+        guard let site = CallSites.present() else { return connection?.noteMisuse(text) ?? () }
+        connection?.noteMisuse(text, at: site)
     }
 
     /// Logs that a request will not have the effect that the app may expect.

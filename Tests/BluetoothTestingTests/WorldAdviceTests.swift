@@ -18,12 +18,14 @@ import Testing
         #expect(world.expectNoAdvice(except: [.stopAdvertising]))
     }
 
+    private static let scanLine = #line + 19
+
     private static let lines = """
         apps could do better in 2 ways
-        12.3 Phone: app scanned without naming a service. Name the services to scan for; in the background, nothing \
-        else is found.
-        12.4 Phone: app scanned for more than 60 s without a pause. Stop the scan after some seconds, and let the user \
-        start it again.
+        12.3 Phone: app scanned without naming a service (WorldAdviceTests.swift:\(scanLine)). Name the services to \
+        scan for; in the background, nothing else is found.
+        12.4 Phone: app scanned for more than 60 s without a pause (WorldAdviceTests.swift:\(scanLine)). Stop the scan \
+        after some seconds, and let the user start it again.
         """
 
     @Test(

@@ -30,10 +30,11 @@ struct CentralAdvisor: Sendable {
         _ findings: inout Findings
     ) {
         take(.passed, context, &history, &findings)
+        findings.site = context.site
         switch content {
         case .requested(.central(let request)):
             take(.requested(request), context, &history, &findings)
-            picture.accept(request, at: context.now)
+            picture.accept(request, at: context.now, from: context.site)
         case .told(.central(let event)):
             take(.told(event), context, &history, &findings)
             picture.accept(event, at: context.now)

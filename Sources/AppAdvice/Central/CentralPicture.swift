@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -28,6 +29,10 @@ struct CentralPicture: Sendable {
         /// Since when ``link`` has its value.
         var since = Instant.zero
         var name: String?
+        /// The place of the call that connects.
+        var site: CallSite?
+        /// The places of the calls that subscribe, by the handle of the value.
+        var subscribing: [AttributeHandle: CallSite] = [:]
         /// By the handle of the value.
         var characteristics: [AttributeHandle: Characteristic] = [:]
         /// The characteristics that the manager is subscribed to.
@@ -49,6 +54,8 @@ struct CentralPicture: Sendable {
         let request: ScanRequest
         /// When the app started to scan. A second call, without a stop, does not change it.
         let since: Instant
+        /// The place of the call that started it, the first one.
+        let site: CallSite?
     }
 
     /// The maximum number of peers that are remembered. The manager has at most a few dozen connections.
@@ -60,13 +67,20 @@ struct CentralPicture: Sendable {
     /// The peer; one that is new has no connection.
     subscript(_ peer: UUID) -> Peer { peers[peer] ?? Peer() }
 
-    mutating func accept(_ request: CentralRequest, at now: Instant) {
+    mutating func accept(_ request: CentralRequest, at now: Instant, from site: CallSite? = nil) {
         switch request {
-        case .startScan(let request): scan = Scan(request: request, since: scan?.since ?? now)
+        case .startScan(let request):
+            scan = Scan(request: request, since: scan?.since ?? now, site: scan?.site ?? site)
         case .stopScan: scan = nil
         case .peer(let id, .connect):
             guard self[id].link == .none else { return }
-            change(id) { ($0.link, $0.since) = (.pending, now) }
+            change(id) { ($0.link, $0.since, $0.site) = (.pending, now, site) }
+        case .peer(let id, .link(.setNotify(let handle, isEnabled: true))),
+            .peer(let id, .ask(_, .setNotify(let handle, isEnabled: true))):
+            guard peers[id] != nil else { return }
+            change(id) { peer in
+                if peer.subscribing.count < Peer.maximumCharacteristics { peer.subscribing[handle] = site }
+            }
         case .peer(let id, .cancelConnection), .peer(let id, .forget): end(id, at: now)
         case .peer, .watchConnections, .resetScanFilter: break
         }
@@ -78,7 +92,7 @@ struct CentralPicture: Sendable {
             if peers[info.identifier] != nil, let name = info.name { change(info.identifier) { $0.name = name } }
         case .peer(let id, let event), .answered(let id, number: _, let event): accept(event, of: id, at: now)
         case .willRestore(let state):
-            scan = state.scan.map { Scan(request: $0, since: now) }
+            scan = state.scan.map { Scan(request: $0, since: now, site: nil) }
             for peer in state.peers { restore(peer, at: now) }
         case .connectionChanged, .lost: break
         }
@@ -124,7 +138,7 @@ struct CentralPicture: Sendable {
         guard peers[id] != nil else { return }
         change(id) {
             ($0.link, $0.since, $0.notifying) = (pending ? .pending : .none, now, [])
-            $0.characteristics = [:]
+            ($0.characteristics, $0.subscribing) = ([:], [:])
         }
     }
 

@@ -31,12 +31,17 @@ struct DuplicateReports: CentralDetector {
         case .requested(.stopScan), .changed, .closed: devices = [:]
         case .requested(.peer(let peer, .connect)): devices[peer] = nil
         case .told(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
-            count(info, context.now, &findings)
+            count(info, picture, context.now, &findings)
         default: break
         }
     }
 
-    private mutating func count(_ info: PeerInfo, _ now: Instant, _ findings: inout Findings) {
+    private mutating func count(
+        _ info: PeerInfo,
+        _ picture: CentralPicture,
+        _ now: Instant,
+        _ findings: inout Findings
+    ) {
         guard !isReported, devices[info.identifier] != nil || devices.count < Self.maximumDevices else { return }
         devices[info.identifier, default: Device(since: now)].reports += 1
         guard let device = devices[info.identifier], device.reports > AdviceThresholds.duplicates,
@@ -46,6 +51,7 @@ struct DuplicateReports: CentralDetector {
         let name = info.name.map { "\"\($0)\"" } ?? "a device"
         findings.add(
             .duplicates,
+            at: picture.scan?.site,
             "received \(device.reports) reports of \(name) in \((now - device.since).words) without connecting to it"
         )
     }

@@ -48,6 +48,7 @@ struct IdleConnection: CentralDetector {
             findings.add(
                 .idleConnection,
                 peer: id,
+                at: picture[id].site,
                 "kept the connection to \(picture[id].words) for \(AdviceThresholds.idle.words) without a request or a "
                     + "subscription"
             )

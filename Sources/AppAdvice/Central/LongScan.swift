@@ -33,7 +33,11 @@ struct LongScan: CentralDetector {
         }
         guard case .running(let since) = state, context.now - since > AdviceThresholds.scan else { return }
         state = .reported
-        findings.add(.shortScans, "scanned for more than \(AdviceThresholds.scan.words) without a pause")
+        findings.add(
+            .shortScans,
+            at: scan.site,
+            "scanned for more than \(AdviceThresholds.scan.words) without a pause"
+        )
     }
 }
 

@@ -46,6 +46,7 @@ struct RareValues: CentralDetector {
                 .rareValues,
                 peer: value.peer,
                 attribute: UInt32(value.handle),
+                at: peer.subscribing[value.handle],
                 "was subscribed to \(peer.words(value.handle)) of \(peer.words), which had no new value for "
                     + AdviceThresholds.rareValues.words
             )

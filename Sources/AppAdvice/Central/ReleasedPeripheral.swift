@@ -26,6 +26,7 @@ struct ReleasedPeripheral: CentralDetector {
             return findings.add(
                 .keepRestored,
                 peer: id,
+                at: peer.site,
                 "released the CBPeripheral of \(peer.words), which willRestoreState had just brought"
             )
         }
@@ -33,6 +34,7 @@ struct ReleasedPeripheral: CentralDetector {
         findings.add(
             .keepObjects,
             peer: id,
+            at: peer.site,
             "released the CBPeripheral of \(peer.words) while it \(state), which ended the connection"
         )
     }

@@ -27,6 +27,7 @@ struct ScanUntilFound: CentralDetector {
             state = .reported
             findings.add(
                 .scanUntilFound,
+                at: picture.scan?.site,
                 "still scanned \((context.now - since).words) after it had connected, and used no other device"
             )
         default: break

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -18,7 +19,8 @@ struct WideDiscovery: CentralDetector {
         /// Services, and values of characteristics, that were found by a wide request. True if the app has used them.
         var services: [AttributeHandle: Bool] = [:]
         var characteristics: [AttributeHandle: Bool] = [:]
-        var name: String?
+        /// The places of the calls that discovered all services, and all characteristics.
+        var sites: [String: CallSite] = [:]
     }
 
     private var peers: [UUID: Peer] = [:]
@@ -29,21 +31,24 @@ struct WideDiscovery: CentralDetector {
         _ context: AppContext,
         _ findings: inout Findings
     ) {
-        if let (peer, request) = step.link { accept(request, peer) }
+        if let (peer, request) = step.link { accept(request, peer, context.site) }
         if let (peer, event) = step.peerEvent { accept(event, peer) }
         if let peer = step.endedPeer { end(peer, picture, &findings) }
         guard step.endsAll else { return }
         for peer in peers.keys.sorted(by: { $0.uuidString < $1.uuidString }) { end(peer, picture, &findings) }
     }
 
-    private mutating func accept(_ request: LinkRequest, _ id: UUID) {
+    private mutating func accept(_ request: LinkRequest, _ id: UUID, _ site: CallSite?) {
         switch request {
         case .discoverServices(let uuids):
             guard peers[id] != nil || peers.count < Self.maximumPeers else { return }
             peers[id, default: Peer()].asksForAllServices = uuids == nil
+            if uuids == nil { peers[id]?.sites["service"] = site }
         case .discoverCharacteristics(of: let service, let uuids):
             use(service: service, id)
-            if uuids == nil { peers[id]?.wideServices.insert(service) } else { peers[id]?.wideServices.remove(service) }
+            guard uuids == nil else { return _ = peers[id]?.wideServices.remove(service) }
+            peers[id]?.wideServices.insert(service)
+            peers[id]?.sites["characteristic"] = site
         case .discoverIncludedServices(of: let service, _): use(service: service, id)
         case .discoverDescriptors(of: let handle), .readCharacteristic(let handle),
             .writeCharacteristic(let handle, value: _), .writeWithoutResponse(let handle, value: _),
@@ -83,6 +88,7 @@ struct WideDiscovery: CentralDetector {
                 .narrowDiscovery,
                 peer: id,
                 attribute: kind == "service" ? 0 : 1,
+                at: peer.sites[kind],
                 "discovered all of \(count(found.count, kind)) of \(picture[id].words), and used \(used)"
             )
         }

@@ -28,12 +28,14 @@ struct EndlessAdvertising: PeripheralDetector {
             state = .reported
             findings.add(
                 .stopAdvertising,
+                at: picture.advertisingSite,
                 "advertised for more than \(AdviceThresholds.advertisingAlone.words), and no central came"
             )
         case (.passed, .found(let time)) where context.now - time > AdviceThresholds.advertisingAfterCentral:
             state = .reported
             findings.add(
                 .stopAdvertising,
+                at: picture.advertisingSite,
                 "still advertised \(AdviceThresholds.advertisingAfterCentral.words) after a central had come"
             )
         case (_, .alone): if step.central != nil { state = .found(at: context.now) }

@@ -26,10 +26,11 @@ struct PeripheralAdvisor: Sendable {
     /// Takes in an event of the manager, or without one only the time.
     mutating func accept(_ content: Observation.Content?, _ context: AppContext, _ findings: inout Findings) {
         take(.passed, context, &findings)
+        findings.site = context.site
         switch content {
         case .requested(.peripheral(let request)):
             take(.requested(request), context, &findings)
-            picture.accept(request, at: context.now)
+            picture.accept(request, at: context.now, from: context.site)
         case .told(.peripheral(let event)):
             take(.told(event), context, &findings)
             picture.accept(event, at: context.now)

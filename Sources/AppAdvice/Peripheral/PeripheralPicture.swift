@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -12,6 +13,8 @@ struct PeripheralPicture: Sendable {
         let properties: UInt16
         /// The published service that has the characteristic.
         let service: LocalAttributeID
+        /// The place of the call that publishes it.
+        let site: CallSite?
         var subscribers: Set<UUID> = []
 
         /// Notify or Indicate, with or without required encryption: the bits of `CBCharacteristicProperties`.
@@ -27,6 +30,8 @@ struct PeripheralPicture: Sendable {
     private(set) var maximumUpdates: [UUID: Int] = [:]
     /// When the app started to advertise; nil while it does not.
     private(set) var advertisingSince: Instant?
+    /// The place of the call that started to advertise.
+    private(set) var advertisingSite: CallSite?
 
     /// A characteristic for a reader.
     func words(_ id: LocalAttributeID) -> String { characteristics[id]?.uuid.words ?? "a characteristic" }
@@ -36,12 +41,13 @@ struct PeripheralPicture: Sendable {
         characteristics.contains { $0.key != id && $0.value.subscribers.contains(central) }
     }
 
-    mutating func accept(_ request: PeripheralRequest, at now: Instant) {
+    mutating func accept(_ request: PeripheralRequest, at now: Instant, from site: CallSite? = nil) {
         switch request {
-        case .addService(let service): add(service)
+        case .addService(let service): add(service, from: site)
         case .removeService(let id): remove(id)
         case .removeAllServices: (services, characteristics) = ([], [:])
-        case .startAdvertising: advertisingSince = advertisingSince ?? now
+        case .startAdvertising:
+            if advertisingSince == nil { (advertisingSince, advertisingSite) = (now, site) }
         case .stopAdvertising: advertisingSince = nil
         default: break
         }
@@ -57,12 +63,12 @@ struct PeripheralPicture: Sendable {
         case .serviceAdded(let id, _?): remove(id)
         case .advertisingStarted(_?, number: _): advertisingSince = nil
         case .willRestore(let state):
-            state.services.forEach { add($0) }
+            state.services.forEach { add($0, from: nil) }
             for each in state.subscriptions {
                 learn(each.central)
                 characteristics[each.characteristic]?.subscribers.insert(each.central.identifier)
             }
-            advertisingSince = state.advertising == nil ? nil : now
+            (advertisingSince, advertisingSite) = (state.advertising == nil ? nil : now, nil)
         default: break
         }
     }
@@ -74,11 +80,16 @@ struct PeripheralPicture: Sendable {
         for id in characteristics.keys { characteristics[id]?.subscribers = [] }
     }
 
-    private mutating func add(_ service: LocalService) {
+    private mutating func add(_ service: LocalService, from site: CallSite?) {
         guard services.count < Self.maximum else { return }
         services.append((service.id, service.uuid))
         for each in service.characteristics where characteristics.count < Self.maximum {
-            characteristics[each.id] = Characteristic(uuid: each.uuid, properties: each.properties, service: service.id)
+            characteristics[each.id] = Characteristic(
+                uuid: each.uuid,
+                properties: each.properties,
+                service: service.id,
+                site: site
+            )
         }
     }
 

@@ -37,6 +37,7 @@ struct ValuesWithoutNotify: PeripheralDetector {
             findings.add(
                 .notifyingValues,
                 attribute: id.rawValue,
+                at: picture.characteristics[id]?.site,
                 "had \(picture.words(id)) read \(AdviceThresholds.polls) times within "
                     + "\(AdviceThresholds.polling.words) by a central, which cannot subscribe to it"
             )

@@ -1,3 +1,4 @@
+import CallSites
 import Foundation
 import ServiceMessages
 
@@ -21,6 +22,11 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
     public let found: String
     /// How often the app did it.
     public internal(set) var count = 1
+    /// The place in the app whose call began what the advice is about, for example `Heart.swift:42`. Nil if there is
+    /// no such call, or if the program has no names of its functions.
+    public package(set) var place: CallPlace?
+    /// The number of that place in the app's process, from which ``place`` is looked up.
+    package internal(set) var site: CallSite?
 
     init(rule: AdviceRule, app: String, manager: ManagerRole?, peer: UUID?, time: Duration, found: String) {
         (self.rule, self.app, self.manager, self.peer) = (rule, app, manager, peer)
@@ -33,10 +39,11 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
     /// Whether the sign is weak, so that the app may be right.
     public var isHint: Bool { rule.isHint }
 
-    /// The advice in a line: number of the rule, device and app, what it did, and what to do instead.
+    /// The advice in a line: number of the rule, device and app, what it did and where, and what to do instead.
     public var description: String {
         let often = count > 1 ? " (\(count) times)" : ""
+        let location = place.map { " (\($0))" } ?? ""
         let owner = device.map { "\($0): \(app)" } ?? app
-        return "\(rule.number) \(owner) \(found)\(often). \(instead)\(isHint ? " (A hint only.)" : "")"
+        return "\(rule.number) \(owner) \(found)\(often)\(location). \(instead)\(isHint ? " (A hint only.)" : "")"
     }
 }

@@ -1,3 +1,4 @@
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -24,6 +25,8 @@ struct Findings {
     private var indices: [Cause: Int] = [:]
     private var manager: (id: ManagerID, role: ManagerRole)?
     private var now = Instant.zero
+    /// The place of the call that is being looked at.
+    var site: CallSite?
 
     init(app: String) {
         self.app = app
@@ -31,7 +34,7 @@ struct Findings {
 
     /// Sets the manager and the time of what detectors add next.
     mutating func prepare(for manager: (id: ManagerID, role: ManagerRole)?, at time: Instant) {
-        (self.manager, now) = (manager, time)
+        (self.manager, now, site) = (manager, time, nil)
     }
 
     /// Returns the advice that is new, or has another count, since the last call.
@@ -41,12 +44,16 @@ struct Findings {
         return changed.sorted().map { all[$0] }
     }
 
-    /// Adds a finding. `found` is what the app did, in a clause that follows its name; used for the first one of a
-    /// cause.
+    /// Adds a finding.
+    ///
+    /// - Parameters:
+    ///   - site: The place of the call that began what is found; by default that of the present call.
+    ///   - found: What the app did, in a clause that follows its name; used for the first finding of a cause.
     mutating func add(
         _ rule: AdviceRule,
         peer: UUID? = nil,
         attribute: UInt32? = nil,
+        at site: CallSite? = nil,
         _ found: @autoclosure () -> String
     ) {
         let cause = Cause(rule: rule, manager: manager?.id, peer: peer, attribute: attribute)
@@ -56,9 +63,16 @@ struct Findings {
         } else if all.count < Self.maximum {
             indices[cause] = all.count
             changed.insert(all.count)
-            all.append(
-                Advice(rule: rule, app: app, manager: manager?.role, peer: peer, time: now - .zero, found: found())
+            var advice = Advice(
+                rule: rule,
+                app: app,
+                manager: manager?.role,
+                peer: peer,
+                time: now - .zero,
+                found: found()
             )
+            advice.site = site ?? self.site
+            all.append(advice)
         } else {
             dropped += 1
         }

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CallSites
 import EventLoops
 import HCIHost
 import ServiceMessages
@@ -157,18 +158,20 @@ package final class App {
     package var hasAskedTooMuch: Bool { life.hasDropped }
 
     /// Handles a request from a manager.
-    package func handle(_ request: Request, from id: ManagerID) {
+    ///
+    /// - Parameter site: The place in the app that makes the request, if it is known.
+    package func handle(_ request: Request, from id: ManagerID, at site: CallSite? = nil) {
         guard life.isRunning else {
             // Counted by its encoded size, which is about the memory that it occupies while it waits.
-            return life.whenRunning(octets: request.encoded().count) { [self] in handle(request, from: id) }
+            return life.whenRunning(octets: request.encoded().count) { [self] in handle(request, from: id, at: site) }
         }
-        gate.submit(.request(id, request))
+        gate.submit(.request(id, request, site))
     }
 
-    private func perform(_ request: Request, from id: ManagerID) {
+    private func perform(_ request: Request, from id: ManagerID, _ site: CallSite?) {
         guard let (manager, session) = managers[id] else { return }
         if let error = request.listError { return refuse(request, error, for: manager, id) }
-        apps.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
+        apps.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer), at: site) {
             if case .channel(let channel, let request) = request {
                 manager.channels.handle(request, of: channel)
             } else {
@@ -200,8 +203,9 @@ package final class App {
     }
 
     /// Reports a misuse that the app's side has already reported to the developer (behaviour 1.26).
-    package func noteMisuse(_ text: String) {
-        apps.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
+    package func noteMisuse(_ text: String, at site: CallSite? = nil) {
+        let subject = Observation.Subject(app: identity)
+        apps.observers.tell(.misuse, .misused(text, isToldToApp: true), of: subject, at: site) {}
     }
 
     /// Reports a request without its usual effect, which the app's own log has.
@@ -248,7 +252,7 @@ extension App: RecordGateOwner {
         switch call {
         case .open(let id, let role, let options, let sink): open(id, role, options, sink)
         case .close(let id): close(id)
-        case .request(let id, let request): perform(request, from: id)
+        case .request(let id, let request, let site): perform(request, from: id, site)
         }
     }
 

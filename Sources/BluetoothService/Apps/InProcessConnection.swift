@@ -1,3 +1,4 @@
+import CallSites
 import EventLoops
 import ServiceMessages
 import Synchronization
@@ -62,12 +63,18 @@ package final class InProcessConnection: ServiceConnection {
         app.loop.submit { [app] in app.value.closeManager(manager) }
     }
 
-    package func send(_ request: Request, from manager: ManagerID) {
+    package func send(_ request: Request, from manager: ManagerID) { pass(request, from: manager, nil) }
+
+    package func send(_ request: Request, from manager: ManagerID, at site: CallSite) {
+        pass(request, from: manager, site)
+    }
+
+    private func pass(_ request: Request, from manager: ManagerID, _ site: CallSite?) {
         guard !isOver else { return }
         // The wire format cannot carry a list that is too long, so such a request passes unencoded and the service
         // refuses it.
         let request = request.listError == nil ? crossing.pass(request, of: manager) : request
-        app.loop.submit { [app] in app.value.handle(request, from: manager) }
+        app.loop.submit { [app] in app.value.handle(request, from: manager, at: site) }
     }
 
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
@@ -129,9 +136,13 @@ package final class InProcessConnection: ServiceConnection {
     package var hasEnded: Bool { isCut.load(ordering: .acquiring) }
 
     /// Reports the misuse to the observers of the system.
-    package func noteMisuse(_ text: String) {
+    package func noteMisuse(_ text: String) { pass(misuse: text, nil) }
+
+    package func noteMisuse(_ text: String, at site: CallSite) { pass(misuse: text, site) }
+
+    private func pass(misuse text: String, _ site: CallSite?) {
         guard !isOver else { return }
-        app.loop.submit { [app] in app.value.noteMisuse(text) }
+        app.loop.submit { [app] in app.value.noteMisuse(text, at: site) }
     }
 
     /// Reports a request without its usual effect to the observers of the system.

@@ -1,3 +1,4 @@
+import CallSites
 import DequeModule
 import ServiceMessages
 
@@ -5,7 +6,7 @@ import ServiceMessages
 enum AppCall {
     case open(ManagerID, ManagerRole, ManagerOptions, any EventSink)
     case close(ManagerID)
-    case request(ManagerID, Request)
+    case request(ManagerID, Request, CallSite? = nil)
 }
 
 /// The app behind a ``RecordGate``.
@@ -133,6 +134,6 @@ final class RecordGate {
 
 extension AppCall {
     fileprivate var request: (id: ManagerID, request: Request)? {
-        if case .request(let id, let request) = self { (id, request) } else { nil }
+        if case .request(let id, let request, _) = self { (id, request) } else { nil }
     }
 }

@@ -26,6 +26,8 @@ package struct AdviceStatus: Codable, Hashable, Sendable {
     package var found: String
     /// The better way, as a sentence for the app's developer.
     package var instead: String
+    /// The place in the app whose call began it, such as `Heart.swift:42`; nil if it is not known.
+    package var place: String?
     /// How often the app did it so far. A line with a higher number replaces an earlier one.
     package var count: Int
 
@@ -38,7 +40,8 @@ package struct AdviceStatus: Codable, Hashable, Sendable {
     /// A line for the user.
     package var line: String {
         let often = count > 1 ? " (\(count) times)" : ""
-        return "\(rule) \(app.visible) \(found.visible)\(often). \(instead)\(hint ? " (A hint only.)" : "")"
+        let place = place.map { " (\($0.visible))" } ?? ""
+        return "\(rule) \(app.visible) \(found.visible)\(often)\(place). \(instead)\(hint ? " (A hint only.)" : "")"
     }
 }
 

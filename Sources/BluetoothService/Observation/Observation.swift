@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CallSites
 import EventLoops
 import Foundation
 import GAP
@@ -17,6 +18,8 @@ package struct Observation: Sendable {
     package let cause: UInt64?
     package let subject: Subject
     package let content: Content
+    /// The place in the app that made the request or the misuse, while something listens that asks for places.
+    package var site: CallSite? = nil
 
     /// The subject of an observation. Properties that do not apply are nil.
     package struct Subject: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import CallSites
 import EventLoops
 import Foundation
 import HCIHost
@@ -97,24 +98,30 @@ package final class Observers {
         _ kind: Observation.Kinds,
         _ content: @autoclosure () -> Observation.Content,
         of subject: @autoclosure () -> Observation.Subject,
+        at site: CallSite? = nil,
         andThen body: () -> Result
     ) -> Result {
         guard !wanted.isDisjoint(with: kind) else { return body() }
         let outer = cause
-        cause = tell(content(), subject())
+        cause = tell(content(), subject(), site)
         defer { cause = outer }
         return body()
     }
 
     @discardableResult
-    private func tell(_ content: Observation.Content, _ subject: Observation.Subject) -> UInt64 {
+    private func tell(
+        _ content: Observation.Content,
+        _ subject: Observation.Subject,
+        _ site: CallSite? = nil
+    ) -> UInt64 {
         lastNumber += 1
         let observation = Observation(
             number: lastNumber,
             time: loop.now,
             cause: cause,
             subject: subject,
-            content: content
+            content: content,
+            site: site
         )
         for listener in listeners where listener.kinds.contains(content.kind) {
             guard listeners.contains(where: { $0.registration == listener.registration }) else { continue }

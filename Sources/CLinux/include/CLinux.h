@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -54,6 +55,19 @@ int harald_spawn(
 ///
 /// Returns 0, or an error number.
 int harald_wait(int descriptor, int process, int *status, int *is_signal);
+
+/// Reads the return addresses of the calling thread, the innermost first and without that of this call, by its chain of frame pointers. Swift
+/// keeps frame pointers on Linux, in release builds too. Stops at what is no frame of this stack. Returns the number of addresses.
+int harald_call_stack(uint64_t *addresses, int maximum);
+
+/// The file that the code at an address was loaded from, and the difference between its addresses here and in the file. Returns 0 if there is none.
+int harald_code_file(uint64_t address, char *path, size_t size, uint64_t *difference);
+
+/// A mangled name as written in Swift, to be freed; NULL if it is none.
+char *harald_demangle(const char *name);
+
+/// An address in Swift's runtime.
+uint64_t harald_address_of_runtime(void);
 
 /// Sends a datagram to an address, with a descriptor beside it unless that is negative (unix(7), SCM_RIGHTS). Negative, with `errno`, where it
 /// does not go.

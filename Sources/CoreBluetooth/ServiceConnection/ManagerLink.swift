@@ -1,3 +1,4 @@
+import CallSites
 import Dispatch
 import Foundation
 import ServiceMessages
@@ -58,7 +59,8 @@ final class ManagerLink: Sendable {
 
     private func send(_ request: Request) {
         guard !isClosed.load(ordering: .relaxed) else { return }
-        connection.send(request, from: id)
+        guard let site = CallSites.present() else { return connection.send(request, from: id) }
+        connection.send(request, from: id, at: site)
     }
 
     /// Calls `body` on the manager's queue, in order with its events.

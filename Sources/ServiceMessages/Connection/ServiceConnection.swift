@@ -1,3 +1,4 @@
+import CallSites
 import EventLoops
 
 /// The place of a simulated app, which distinguishes the lines that its code logs from those of other apps.
@@ -58,6 +59,9 @@ public protocol ServiceConnection: Sendable {
     ///   - manager: The manager that makes the request. If it is closed, nothing happens.
     func send(_ request: Request, from manager: ManagerID)
 
+    /// Sends a request like ``send(_:from:)``, with the place in the app that makes it. By default without it.
+    func send(_ request: Request, from manager: ManagerID, at site: CallSite)
+
     /// Sends a query and blocks until the answer arrives.
     ///
     /// - Parameters:
@@ -115,6 +119,9 @@ public protocol ServiceConnection: Sendable {
     /// - Parameter text: What the call was, and why it has no effect.
     func noteMisuse(_ text: String)
 
+    /// Reports a call like ``noteMisuse(_:)``, with its place in the app. By default without it.
+    func noteMisuse(_ text: String, at site: CallSite)
+
     /// Reports a request of the app that does not have its usual effect. The app's own log has it. By default nothing.
     func noteWarning(_ text: String)
 }
@@ -134,6 +141,12 @@ extension ServiceConnection {
 
     /// By default, there are no observers.
     public func noteMisuse(_ text: String) {}
+
+    /// By default, the place is not used.
+    public func send(_ request: Request, from manager: ManagerID, at site: CallSite) { send(request, from: manager) }
+
+    /// By default, the place is not used.
+    public func noteMisuse(_ text: String, at site: CallSite) { noteMisuse(text) }
 
     /// By default, there are no observers of warnings.
     public func noteWarning(_ text: String) {}

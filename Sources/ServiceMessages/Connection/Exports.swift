@@ -1,0 +1,2 @@
+// Connections name the places of calls.
+@_exported import struct CallSites.CallSite
