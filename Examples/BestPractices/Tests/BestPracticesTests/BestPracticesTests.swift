@@ -12,13 +12,16 @@
         @Test("the advisor names the rule that the worse app breaks, and no other", arguments: Practice.all)
         func worse(_ practice: Practice) async {
             let run = await Run(practice, isBetter: false)
+            run.note(practice, isBetter: false)
             #expect(Set(run.advice.map(\.rule)) == [practice.rule])
+            #expect(run.advice.allSatisfy { $0.description.contains("(\(practice.name).swift:") })
         }
 
         @Test("the advisor is silent about the better app", arguments: Practice.all)
         func better(_ practice: Practice) async {
             let run = await Run(practice, isBetter: true)
             #expect(run.advice.map(\.description) == [])
+            run.note(practice, isBetter: true)
         }
     }
 
@@ -32,10 +35,13 @@
         let advice: [Advice]
         /// The time from the launch, or from the moment the user shares the lamp, to the first value.
         let timeToData: Duration?
+        /// The charge of the app on a device with an nRF52832, in microampere hours per hour.
+        let charge: Double
 
         /// Runs an app of a pair.
         init(_ practice: Practice, isBetter: Bool) async {
             let values = Values()
+            world.trackEnergy(.nrf52832)
             switch practice.apps {
             case .thermometer(let worse, let better):
                 world.simulation.addAccessory(Self.room)
@@ -45,6 +51,22 @@
             }
             advice = world.advice.filter { $0.device == "Device" }
             timeToData = values.first
+            let charge = world.energy(of: "Device")?.charge(of: "app") ?? .zero
+            self.charge = charge.scaled(from: Self.time, to: .seconds(3_600)).microampereHours
+        }
+
+        /// Appends the numbers to the file of `HARALD_PRACTICES`, from which Scripts/practices.py makes the table.
+        func note(_ practice: Practice, isBetter: Bool) {
+            guard let path = ProcessInfo.processInfo.environment["HARALD_PRACTICES"],
+                let file = FileHandle(forWritingAtPath: path)
+            else { return }
+            let milliseconds = timeToData.map { "\(Int(($0 / .milliseconds(1)).rounded()))" } ?? "-"
+            let app = isBetter ? "better" : "worse"
+            file.seekToEndOfFile()
+            let line = "\(practice.rule.number) \(practice.name) \(app) \(Int(charge.rounded())) \(milliseconds)\n"
+            // In one write, since other cases write too.
+            file.write(Data(line.utf8))
+            try? file.close()
         }
 
         private static func run(_ app: RoomThermometer.Type, _ values: Values) async {
