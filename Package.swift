@@ -69,7 +69,7 @@ let package = Package(
     ],
     targets: [
         module("BluetoothTypes"),
-        // Names and words for what tools show. Nothing that an app links uses it.
+        // Names and words for what tools and advice show.
         module("AssignedNumbers", ["BluetoothTypes"]),
         module(
             "EventLoops",
@@ -233,8 +233,8 @@ let package = Package(
         module(
             "EmbeddedService",
             [
-                "BluetoothService", "CapturePlayback", "Cryptography", "EventLoops", "GAP", "HCI", "HCITransports",
-                "ServiceMessages", "ServiceProcess", "ServiceSocket",
+                "AppAdvice", "BluetoothService", "CallSites", "CapturePlayback", "Cryptography", "EventLoops", "GAP",
+                "HCI", "HCITransports", "ServiceMessages", "ServiceProcess", "ServiceSocket",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -268,10 +268,13 @@ let package = Package(
             "VirtualAppTime",
             ["CAppTime", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "ServiceMessages"]
         ),
-        // What apps should do better, as their messages show it. Nothing that an app links uses it.
+        // What apps should do better, as their messages show it.
         module(
             "AppAdvice",
-            ["AssignedNumbers", "BluetoothService", "BluetoothTypes", "CallSites", "EventLoops", "ServiceMessages"]
+            [
+                "AssignedNumbers", "BluetoothService", "BluetoothTypes", "CallSites", "EventLoops", "L2CAP",
+                "ServiceMessages",
+            ]
         ),
         // What apps cost the battery of a device. Nothing that an app links uses it.
         module(
@@ -360,7 +363,8 @@ let package = Package(
         tests(
             "AppAdvice",
             [
-                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CallSites", "CoreBluetooth", "EventLoops",
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CallSites", "L2CAP", "CoreBluetooth",
+                "EventLoops",
                 "ServiceMessages", "TestBasics",
             ]
         ),
@@ -429,7 +433,7 @@ let package = Package(
         tests(
             "CoreBluetooth",
             [
-                "BluetoothTypes", "BluetoothService", "EventLoops", "SampleMessages", "ServiceMessages",
+                "BluetoothTypes", "BluetoothService", "CallSites", "EventLoops", "SampleMessages", "ServiceMessages",
                 "ServiceStandIns", .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -640,8 +644,9 @@ package.targets.append(
     .testTarget(
         name: "ExamplesTests",
         dependencies: [
-            "BluetoothSimulation", "CoreBluetooth", "FileTransfer", "HealthThermometer", "HeartRate", "Radio",
-            "TestBasics", "TextTransfer",
+            "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth", "FileTransfer", "HealthThermometer",
+            "HeartRate",
+            "Radio", "TestBasics", "TextTransfer",
         ],
         swiftSettings: settings
     )

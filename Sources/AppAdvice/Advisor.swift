@@ -9,7 +9,7 @@ import ServiceMessages
 /// A value without I/O: events in, advice out. What depends on time alone is noticed by ``advance(to:)``.
 package struct Advisor: Sendable {
     /// The kinds of observations that ``accept(_:)`` needs.
-    package static let kinds: Observation.Kinds = [.managers, .messages, .misuse, .state]
+    package static let kinds: Observation.Kinds = [.managers, .messages, .misuse, .practices, .state]
     /// The maximum number of apps that are followed. Others get no advice.
     package static let maximumApps = 256
 
@@ -31,7 +31,8 @@ package struct Advisor: Sendable {
             observation.content,
             of: observation.subject.manager,
             at: observation.time,
-            from: observation.site
+            from: observation.site,
+            about: observation.subject.peer
         )
     }
 

@@ -39,7 +39,8 @@ struct AppAdvisor: Sendable {
         _ content: Observation.Content,
         of id: ManagerID?,
         at now: Instant,
-        from site: CallSite? = nil
+        from site: CallSite? = nil,
+        about peer: UUID? = nil
     ) {
         switch content {
         case .appMoved(let phase): move(to: phase, at: now)
@@ -51,7 +52,7 @@ struct AppAdvisor: Sendable {
         default:
             guard let id, let manager = managers[id] else { return }
             if case .told = content { wakes.renew(at: now) }
-            accept(content, of: id, manager, at: now, from: site)
+            accept(content, of: id, manager, at: now, from: site, about: peer)
             if case .managerClosed = content { managers[id] = nil }
         }
     }
@@ -87,18 +88,20 @@ struct AppAdvisor: Sendable {
         of id: ManagerID,
         _ manager: Manager,
         at now: Instant,
-        from site: CallSite? = nil
+        from site: CallSite? = nil,
+        about peer: UUID? = nil
     ) {
+        let context = AppContext(now: now, phase: phase, site: site, peer: peer)
         findings.prepare(for: (id, manager.role), at: now)
         switch manager {
         case .central(var advisor):
             // Moved out of the table meanwhile, so that nothing is copied.
             managers[id] = nil
-            advisor.accept(content, AppContext(now: now, phase: phase, site: site), &history, &findings)
+            advisor.accept(content, context, &history, &findings)
             managers[id] = .central(advisor)
         case .peripheral(var advisor):
             managers[id] = nil
-            advisor.accept(content, AppContext(now: now, phase: phase, site: site), &findings)
+            advisor.accept(content, context, &findings)
             managers[id] = .peripheral(advisor)
         }
     }

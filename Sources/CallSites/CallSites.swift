@@ -46,7 +46,7 @@ package enum CallSites {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: maximumDepth) { addresses in
             let count = Int(harald_call_stack(addresses.baseAddress, Int32(maximumDepth)))
             guard count > 0 else { return nil }
-            // The hash FNV-1a, over words instead of octets.
+            // FNV-1a, with a word instead of an octet at a time.
             var hash: UInt64 = 0xCBF2_9CE4_8422_2325
             for address in addresses.prefix(count) { hash = (hash ^ address) &* 0x0000_0100_0000_01B3 }
             return table.withLock { table in

@@ -1,7 +1,7 @@
 import CLinux
 import Foundation
 
-/// The names that the runtime of Swift knows, and its own place.
+/// Names of Swift's runtime, and its place.
 enum SwiftNames {
     /// Returns the name of a function as written in Swift.
     static func demangled(_ name: String) -> String {

@@ -1,3 +1,4 @@
+import CallSites
 import Foundation
 import ServiceMessages
 import Synchronization
@@ -11,6 +12,8 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     private struct Core {
         var state = CBManagerState.unknown
         var link: ManagerLink?
+        /// Whether the app has read the state, or is known not to.
+        var isStateRead = false
     }
 
     private let core = Mutex(Core())
@@ -46,7 +49,15 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     /// A manager accepts commands only while it is `poweredOn`. In any other state they have no effect but a line in
     /// the log (behaviour 1.6). Changes are reported by `centralManagerDidUpdateState(_:)` or
     /// `peripheralManagerDidUpdateState(_:)`, on the manager's queue.
-    open var state: CBManagerState { core.withLock { $0.state } }
+    open var state: CBManagerState {
+        core.withLock { core in
+            core.isStateRead = true
+            return core.state
+        }
+    }
+
+    /// The state, for this module: that the app has read it is not noted.
+    final var currentState: CBManagerState { core.withLock { $0.state } }
 
     /// The app's permission to use Bluetooth.
     ///
@@ -75,14 +86,24 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
         _ command: String = #function,
         _ tell: (@Sendable (any Error) -> Void)? = nil
     ) -> ManagerLink? {
-        let (state, link) = core.withLock { ($0.state, $0.link) }
-        if state == .poweredOn { return link }
+        let (state, link, isStateRead) = core.withLock { ($0.state, $0.link, $0.isStateRead) }
+        if state == .poweredOn {
+            if !isStateRead { noteUnreadState(link) }
+            return link
+        }
         misused(
             "\(self) can only accept this command while in the powered on state: \(command)",
             .operationNotSupported,
             tell
         )
         return nil
+    }
+
+    /// Reports once that the app uses the manager without having read its state, while something listens for advice.
+    private func noteUnreadState(_ link: ManagerLink?) {
+        guard CallSites.isRecording else { return }
+        core.withLock { $0.isStateRead = true }
+        link?.note(.stateUnread)
     }
 
     /// Logs that the app broke a rule. In strict mode, also reports the error to the delegate, on the manager's queue.

@@ -24,7 +24,12 @@ package enum EmbeddedService {
     /// - Returns: A connection to the service. If there is no controller, its managers are unsupported, and a line in
     ///   the log explains how to get one.
     static func make(environment: [String: String], logger: Logger) -> any ServiceConnection {
-        make(controller: environment[controllerVariable], capture: environment[captureVariable], logger: logger)
+        make(
+            controller: environment[controllerVariable],
+            capture: environment[captureVariable],
+            givesAdvice: AdviceAtExit.isWanted(environment),
+            logger: logger
+        )
     }
 
     /// Creates a service on the given controller, or on the first available adapter.
@@ -32,20 +37,23 @@ package enum EmbeddedService {
     /// - Parameters:
     ///   - text: The controller, as the environment variable names it, or nil.
     ///   - capture: The path of the capture file, or nil.
+    ///   - givesAdvice: Whether to print advice when the program exits.
     ///   - finder: Claims the controllers of this machine.
     ///   - logger: The logger of the service.
     static func make(
         controller text: String?,
         capture: String? = nil,
+        givesAdvice: Bool = false,
         finder: ControllerFinder = ControllerFinder(),
         logger: Logger
     ) -> any ServiceConnection {
         guard let text, !text.isEmpty else {
-            return first(of: finder, capture: capture, logger: logger)
+            return first(of: finder, capture: capture, givesAdvice: givesAdvice, logger: logger)
         }
         do throws(ControllerAddress.ParseError) {
             let address = try ControllerAddress(text)
-            return open(address, capture: captureFile(capture, logger: logger), finder: finder, logger: logger)
+            let capture = captureFile(capture, logger: logger)
+            return open(address, capture: capture, givesAdvice: givesAdvice, finder: finder, logger: logger)
         } catch {
             logger.error("Bluetooth is unsupported: \(controllerVariable) is invalid: \(error)")
             return UnsupportedConnection()
@@ -56,11 +64,13 @@ package enum EmbeddedService {
     private static func first(
         of finder: ControllerFinder,
         capture: String?,
+        givesAdvice: Bool,
         logger: Logger
     ) -> any ServiceConnection {
         do throws(UserChannelError) {
             guard try !finder.kernel.adapters.list().isEmpty else { throw .noAdapters }
-            return open(.adapter(.first), capture: captureFile(capture, logger: logger), finder: finder, logger: logger)
+            let capture = captureFile(capture, logger: logger)
+            return open(.adapter(.first), capture: capture, givesAdvice: givesAdvice, finder: finder, logger: logger)
         } catch {
             logger.error(
                 """
@@ -100,6 +110,7 @@ package enum EmbeddedService {
     private static func open(
         _ address: ControllerAddress,
         capture: CaptureFile?,
+        givesAdvice: Bool,
         finder: ControllerFinder,
         logger: Logger
     ) -> any ServiceConnection {
@@ -128,6 +139,7 @@ package enum EmbeddedService {
                 logger: logger
             )
             system.start()
+            if givesAdvice { AdviceAtExit.follow(system) }
             let connection = system.openApp(
                 AppIdentity(name: ServiceFinder.appName, owner: getuid())
             )

@@ -46,6 +46,10 @@ package enum ServiceFinder {
     private static func find(environment: [String: String], logger: Logger) -> any ServiceConnection {
         switch place(environment: environment, listens: ServicePath.isListening) {
         case .socket(let path):
+            if AdviceAtExit.isWanted(environment) {
+                let advice = ServiceAdvice(path: path, app: appName)
+                AdviceAtExit.start { advice.finish() }
+            }
             let hello = Hello(AppIdentity(name: appName), declaring: declaration)
             return RemoteConnection(
                 path: path,

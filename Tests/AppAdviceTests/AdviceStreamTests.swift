@@ -51,6 +51,7 @@ import Testing
             CBCentralManager(delegate: nil, queue: DispatchQueue(label: "tracker"))
         }
         world.run(for: .seconds(1))
+        #expect(manager.state == .poweredOn)
         return manager
     }
 

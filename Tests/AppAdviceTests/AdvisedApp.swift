@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -12,6 +13,8 @@ struct AdvisedApp {
 
     private var advisor = AppAdvisor(name: "app")
     private var now = Instant.zero
+    /// The place of the calls that follow.
+    var site: CallSite?
 
     init(_ role: ManagerRole, isOn: Bool = true) {
         note(.managerOpened(role))
@@ -37,8 +40,8 @@ struct AdvisedApp {
         now = now + .nanoseconds(Int64(seconds * 1e9))
     }
 
-    mutating func note(_ content: Observation.Content) {
-        advisor.accept(content, of: Self.manager, at: now)
+    mutating func note(_ content: Observation.Content, about peer: UUID? = nil) {
+        advisor.accept(content, of: Self.manager, at: now, from: site, about: peer)
     }
 
     mutating func tell(_ event: Event) { note(.told(event)) }

@@ -30,7 +30,7 @@ import Testing
 }
 
 /// The peripheral for the monitor: it sends each subscriber one rate of one octet and one of two.
-private final class StrapSensor: NSObject, CBPeripheralManagerDelegate {
+final class StrapSensor: NSObject, CBPeripheralManagerDelegate {
     private var manager: CBPeripheralManager?
     private let rates = CBMutableCharacteristic(
         type: CBUUID(string: "2A37"),

@@ -39,7 +39,7 @@ import Testing
 
 /// A central that subscribes to the temperature, writes an interval of 5 s until it is accepted, then 0 s, and then
 /// reads the current interval.
-private final class TemperatureReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+final class TemperatureReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     enum Answer: Equatable {
         case measured(Data)
         case isWritten(Bool)

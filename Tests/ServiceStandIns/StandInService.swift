@@ -22,6 +22,7 @@ package final class StandInService: ServiceConnection {
         var peripherals: [PeerInfo] = []
         var info = SystemInfo()
         var misuses: [String] = []
+        var notes: [AppNote] = []
     }
 
     private let state = Mutex(State())
@@ -71,7 +72,14 @@ package final class StandInService: ServiceConnection {
         state.withLock { $0.misuses.append(text) }
     }
 
+    package func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?) {
+        state.withLock { $0.notes.append(note) }
+    }
+
     // MARK: Test interface
+
+    /// The reports for advice.
+    package var notes: [AppNote] { state.withLock { $0.notes } }
 
     /// The reported misuse of the API.
     package var misuses: [String] { state.withLock { $0.misuses } }

@@ -21,6 +21,9 @@ struct CentralAdvisor: Sendable {
     private var repeatedCalls = RepeatedCalls()
     private var bulkByAttributes = BulkByAttributes()
     private var scanForKnown = ScanForKnown()
+    private var peerPractices = PeerPractices()
+    private var advertisingInterval = AdvertisingInterval()
+    private let notedPractices = NotedPractices()
 
     /// Takes in an event of the manager, or without one only the time.
     mutating func accept(
@@ -42,6 +45,7 @@ struct CentralAdvisor: Sendable {
             take(.changed(state), context, &history, &findings)
             picture.accept(state)
         case .managerClosed: take(.closed, context, &history, &findings)
+        case .practiced(let practice): take(.practiced(practice), context, &history, &findings)
         default: break
         }
     }
@@ -67,6 +71,9 @@ struct CentralAdvisor: Sendable {
         repeatedCalls.accept(step, picture, context, &findings)
         bulkByAttributes.accept(step, picture, context, &findings)
         scanForKnown.accept(step, picture, history, &findings)
+        peerPractices.accept(step, picture, context, &findings)
+        advertisingInterval.accept(step, picture, context, &findings)
+        if case .practiced(.noted(let note)) = step { notedPractices.accept(note, { picture[$0].words }, &findings) }
         if case (let peer, .connected)? = step.peerEvent { history.insert(peer) }
     }
 }

@@ -1,3 +1,4 @@
+import BluetoothService
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -12,6 +13,8 @@ enum CentralStep: Sendable {
     case passed
     /// The manager was released, or its process ended.
     case closed
+    /// A sign that is no message.
+    case practiced(Practice)
 
     /// A request for a connected peer.
     var link: (peer: UUID, request: LinkRequest)? {

@@ -81,6 +81,10 @@ struct CentralPicture: Sendable {
             change(id) { peer in
                 if peer.subscribing.count < Peer.maximumCharacteristics { peer.subscribing[handle] = site }
             }
+        // The subscription counts as ended from the call on, so that the app need not wait for the answer.
+        case .peer(let id, .link(.setNotify(let handle, isEnabled: false))),
+            .peer(let id, .ask(_, .setNotify(let handle, isEnabled: false))):
+            peers[id]?.notifying.remove(handle)
         case .peer(let id, .cancelConnection), .peer(let id, .forget): end(id, at: now)
         case .peer, .watchConnections, .resetScanFilter: break
         }

@@ -15,6 +15,7 @@ struct PeripheralAdvisor: Sendable {
     private var truncatedUpdates = TruncatedUpdates()
     private var bulkUpdates = BulkUpdates()
     private var manyServices = ManyServices()
+    private let notedPractices = NotedPractices()
 
     /// Creates the detectors.
     ///
@@ -38,6 +39,7 @@ struct PeripheralAdvisor: Sendable {
             take(.changed(state), context, &findings)
             picture.accept(state)
         case .managerClosed: take(.closed, context, &findings)
+        case .practiced(let practice): take(.practiced(practice), context, &findings)
         default: break
         }
     }
@@ -52,5 +54,6 @@ struct PeripheralAdvisor: Sendable {
         truncatedUpdates.accept(step, picture, context, &findings)
         bulkUpdates.accept(step, picture, context, &findings)
         manyServices.accept(step, picture, context, &findings)
+        if case .practiced(.noted(let note)) = step { notedPractices.accept(note, { _ in "a device" }, &findings) }
     }
 }

@@ -41,18 +41,28 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
     case protectedWrites = 18
     /// 12.19: Respond once, and soon.
     case promptResponses = 19
+    /// 12.20: Respect the flow control.
+    case flowControl = 20
     /// 12.21: Respect the MTU.
     case fittingValues = 21
     /// 12.22: Large data over a channel.
     case bulkOverChannels = 22
     /// 12.23: Begin with poweredOn.
     case waitForPower = 23
+    /// 12.24: Handle each state.
+    case handleStates = 24
     /// 12.25: Take little time in the background.
     case shortWakes = 25
-    /// 12.26: Few services, grouped by width.
+    /// 12.26: Few services, grouped by width, and Service Changed for bonds.
     case groupedServices = 26
     /// 12.27: Restore properly.
     case keepRestored = 27
+    /// 12.28: Request allowed parameters.
+    case allowedParameters = 28
+    /// 12.29: Return from callbacks soon.
+    case shortCallbacks = 29
+    /// 12.30: An accessory advertises at the intervals that Apple recommends.
+    case advertisingInterval = 30
 
     /// The number of the rule in Documentation/Behaviours.md, for example `12.4`.
     public var number: String { "12.\(rawValue)" }
@@ -60,7 +70,9 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
     /// Whether the sign is weak: an app that shows it may still be right.
     public var isHint: Bool {
         switch self {
-        case .duplicates, .rareValues, .retrieveKnown, .userDecides, .protectedWrites, .groupedServices: true
+        case .duplicates, .rareValues, .retrieveKnown, .userDecides, .protectedWrites, .groupedServices,
+            .advertisingInterval:
+            true
         default: false
         }
     }
@@ -87,12 +99,20 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
         case .notifyingValues: "Give the characteristic the property notify or indicate."
         case .protectedWrites: "Use the permission writeEncryptionRequired if not everyone may write the value."
         case .promptResponses: "Call respond(to:withResult:) at once, once for each call of the delegate."
+        case .flowControl:
+            "Write while canSendWriteWithoutResponse is true; after updateValue returned false, wait for the callback."
         case .fittingValues: "Keep to maximumWriteValueLength(for:) and to maximumUpdateValueLength of the central."
         case .bulkOverChannels: "Open an L2CAP channel for large data."
         case .waitForPower: "Wait until the delegate was called with the state poweredOn."
+        case .handleStates: "Read the state in didUpdateState, and act on each: Bluetooth may be off or not permitted."
         case .shortWakes: "Do what an event needs, and return; begin a background task for more."
-        case .groupedServices: "Publish few services, those with UUIDs of 16 bits before those with 128."
-        case .keepRestored: "Keep the peripherals that willRestoreState brings."
+        case .groupedServices:
+            "Publish few services, those with UUIDs of 16 bits before those with 128; a device that bonds needs 2A05."
+        case .keepRestored: "Implement willRestoreState, and keep the peripherals that it brings."
+        case .allowedParameters:
+            "Let the accessory request an interval of 15 ms or more, in multiples of 15 ms, and 6 s."
+        case .shortCallbacks: "Move the work to another queue, and return from the callback."
+        case .advertisingInterval: "Let the accessory advertise every 20 ms for 30 s, then every 152.5 or 1022.5 ms."
         }
     }
 }

@@ -37,6 +37,18 @@ enum AdviceThresholds {
     static let wake = Duration.seconds(10)
     /// The number of services that are many (12.26).
     static let services = 8
+    /// The number of gaps between reports from which an advertising interval is estimated (12.30).
+    static let gaps = 24
+    /// The shortest gap that separates advertising events: the shortest interval is 20 ms (Core Vol 6 Part B 4.4.2.2).
+    static let shortestGap = Duration.milliseconds(19)
+    /// The most that an advertiser adds to its interval at random (Core Vol 6 Part B 4.4.2.2.1).
+    static let advertisingDelay = Duration.milliseconds(10)
+    /// The intervals that Apple recommends, in microseconds (behaviours 14.1, 14.2).
+    static let advertisingIntervals = [
+        20_000, 152_500, 211_250, 318_750, 417_500, 546_250, 760_000, 852_500, 1_022_500, 1_285_000,
+    ]
+    /// How exact an estimated interval is, in milliseconds: four standard deviations of the mean of 12 delays.
+    static let intervalError = 3.5
     /// How soon after a restoration a peripheral that is released was not kept (12.27).
     static let restoration = Duration.seconds(5)
 }

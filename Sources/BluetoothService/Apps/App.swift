@@ -208,6 +208,12 @@ package final class App {
         apps.observers.tell(.misuse, .misused(text, isToldToApp: true), of: subject, at: site) {}
     }
 
+    /// Reports what the app's side noted about a manager, to observers that give advice.
+    package func note(_ note: AppNote, of id: ManagerID, at site: CallSite? = nil) {
+        guard managers[id] != nil else { return }
+        apps.observers.tell(.practices, .practiced(.noted(note)), of: subject(of: id), at: site) {}
+    }
+
     /// Reports a request without its usual effect, which the app's own log has.
     func noteWarning(_ text: String) {
         apps.observers.trouble("\(name): \(text)", .detail)

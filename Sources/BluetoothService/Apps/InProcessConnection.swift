@@ -145,6 +145,12 @@ package final class InProcessConnection: ServiceConnection {
         app.loop.submit { [app] in app.value.noteMisuse(text, at: site) }
     }
 
+    /// Reports what the app's side noted to observers that give advice.
+    package func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?) {
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.note(note, of: manager, at: site) }
+    }
+
     /// Reports a request without its usual effect to the observers of the system.
     package func noteWarning(_ text: String) {
         guard !isOver else { return }

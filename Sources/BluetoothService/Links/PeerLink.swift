@@ -78,7 +78,9 @@ final class PeerLink {
                 let isInputDevice = self?.services.contains(HiddenServices.humanInterfaceDevice) ?? false
                 let edition = self?.host.configuration.version.parameterEdition ?? .current
                 let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: isInputDevice)
-                return rules.accept($0)
+                guard !rules.accept($0) else { return true }
+                self?.refused($0)
+                return false
             }
         }
         link.l2cap.onDiscard = { [weak self] in
@@ -89,6 +91,19 @@ final class PeerLink {
             guard let self else { return }
             host.ended(self, end)
         }
+    }
+
+    /// Reports parameters that the peer requests against the rules, to observers that give advice.
+    private func refused(_ parameters: ConnectionParameters) {
+        for user in users {
+            host.observers.tell(.practices, .practiced(.parametersRefused(parameters)), of: user.subject)
+        }
+    }
+
+    /// Reports at the end of the link that the bonded peer cannot tell of changes of its services.
+    private func tellOfPractice(_ users: [Attachment]) {
+        guard secureLink.bond != nil, client.cache?.isForGood == true else { return }
+        for user in users { host.observers.tell(.practices, .practiced(.noServiceChanged), of: user.subject) }
     }
 
     /// The link's HCI connection.
@@ -200,6 +215,7 @@ extension PeerLink {
         channelOpener.close()
         commands.removeAll()
         subscriptions = [:]
+        tellOfPractice(left)
         keepCache()
         if let served { host.attributeServer.forget(served) }
         return left

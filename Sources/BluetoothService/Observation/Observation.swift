@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
+import L2CAP
 import ServiceMessages
 
 /// An event in a Bluetooth system, and its subject.
@@ -72,6 +73,8 @@ package struct Observation: Sendable {
         package static let security = Kinds(rawValue: 1 << 9)
         /// Advertising, scanning and connecting, reported by the host stack.
         package static let access = Kinds(rawValue: 1 << 10)
+        /// Signs that matter to advice alone.
+        package static let practices = Kinds(rawValue: 1 << 11)
         package static let all = Kinds(rawValue: .max)
     }
 
@@ -107,6 +110,8 @@ package struct Observation: Sendable {
         case misused(String, isToldToApp: Bool)
         /// A problem, with a description and its weight.
         case trouble(String, EventWeight)
+        /// A sign of a good practice that is broken.
+        case practiced(Practice)
         /// An event in a module of the host stack.
         case below(any StackEvent)
     }
@@ -123,9 +128,20 @@ extension Observation.Content {
         case .noticed: .notices
         case .misused: .misuse
         case .trouble: .trouble
+        case .practiced: .practices
         case .below(let event): Observation.Kinds(type(of: event).module)
         }
     }
+}
+
+/// A sign of a broken good practice that is no event by itself.
+package enum Practice: Sendable {
+    /// The app's side noted it.
+    case noted(AppNote)
+    /// A peer requested parameters of the connection that Apple's rules forbid (behaviour 3.27).
+    case parametersRefused(ConnectionParameters)
+    /// The link to a bonded peer ended, and its table has no Service Changed characteristic.
+    case noServiceChanged
 }
 
 extension Observation.Kinds {

@@ -48,7 +48,7 @@ extension Observation {
         case .noticed(let notice): notice.weight.isTrouble ? ("\(notice)", notice.weight) : nil
         case .trouble(let text, let weight): weight.isTrouble ? (text, weight) : nil
         case .stateChanged, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched, .requested, .asked,
-            .told, .linkMade, .linkEnded, .secured, .misused, .below:
+            .told, .linkMade, .linkEnded, .secured, .misused, .practiced, .below:
             nil
         }
     }

@@ -106,7 +106,7 @@ extension Observation.Content {
         case .misused: "an app misused the API"
         case .stateChanged, .controllerFailed, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched,
             .eventsLost,
-            .linkMade, .linkEnded, .secured, .noticed, .trouble, .below:
+            .linkMade, .linkEnded, .secured, .noticed, .trouble, .practiced, .below:
             text
         }
     }
@@ -131,6 +131,7 @@ extension Observation.Content {
         case .noticed(let notice): notice.description
         case .misused(let text, isToldToApp: _): text
         case .trouble(let text, _): text
+        case .practiced(let practice): "a sign for advice: \(practice)"
         case .below(let event): event.description
         }
     }
@@ -164,7 +165,7 @@ extension Observation.Content {
         case .trouble(_, let weight): ["weight": "\(weight)"]
         case .below(let event):
             event.details.merging(["weight": "\(event.weight)"]) { $1 }
-        case .controllerFailed, .managerClosed, .requested, .asked, .told, .linkMade, .noticed: [:]
+        case .controllerFailed, .managerClosed, .requested, .asked, .told, .linkMade, .noticed, .practiced: [:]
         }
     }
 }

@@ -56,8 +56,8 @@ int harald_spawn(
 /// Returns 0, or an error number.
 int harald_wait(int descriptor, int process, int *status, int *is_signal);
 
-/// Reads the return addresses of the calling thread, the innermost first and without that of this call, by its chain of frame pointers. Swift
-/// keeps frame pointers on Linux, in release builds too. Stops at what is no frame of this stack. Returns the number of addresses.
+/// Reads the return addresses of the calling thread, the innermost first and without that of this call, by its chain of frame pointers. SwiftPM
+/// keeps frame pointers on Linux, in release builds too, unless it is told otherwise. Stops at what is no frame of this stack. Returns the number of addresses.
 int harald_call_stack(uint64_t *addresses, int maximum);
 
 /// The file that the code at an address was loaded from, and the difference between its addresses here and in the file. Returns 0 if there is none.

@@ -442,7 +442,8 @@ extension CBCentralManager {
             restored[CBCentralManagerRestoredStateScanServicesKey] = scan.services?.map { CBUUID($0) }
             restored[CBCentralManagerRestoredStateScanOptionsKey] = scan.options
         }
-        delegate?.centralManager(self, willRestoreState: restored)
+        let isIgnored = LeftOutMethod.noted { delegate?.centralManager(self, willRestoreState: restored) }
+        if isIgnored || delegate == nil { link.note(.restorationIgnored) }
     }
 }
 
@@ -452,7 +453,7 @@ extension CBCentralManager {
     ///
     /// - Returns: The number of the scan, or nil if the manager is not powered on.
     package func beginScan(_ request: ScanRequest) -> UInt64? {
-        guard state == .poweredOn, let link else { return nil }
+        guard currentState == .poweredOn, let link else { return nil }
         let (old, number): (UInt64?, UInt64) = contents.withLock { contents in
             defer { contents.isScanning = true }
             contents.scanNumber += 1
@@ -499,7 +500,7 @@ extension CBCentralManager {
 
     /// Makes the scan forget which devices it has reported, so that it reports them again.
     package func resetScanFilter() {
-        if state == .poweredOn { link?.send(CentralRequest.resetScanFilter) }
+        if currentState == .poweredOn { link?.send(CentralRequest.resetScanFilter) }
     }
 
     /// Calls `body` on the manager's queue after a delay, by the clock of the service.

@@ -130,7 +130,9 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
 extension CBCentralManagerDelegate {
     /// Ignores the preserved state. The restored peripherals are released, and their connections cancelled
     /// (behaviour 3.5).
-    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
+    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        LeftOutMethod.say()
+    }
 
     /// Ignores the event, for which the app has registered.
     public func centralManager(

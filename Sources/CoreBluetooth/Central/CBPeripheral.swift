@@ -214,6 +214,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         case .stale: link.report("\(characteristic) is no longer part of \(self) - ignoring response-less write")
         case .full:
             link.warn("\(self) has no room for a response-less write; wait until canSendWriteWithoutResponse is true")
+            link.note(.writeWithoutRoom(identifier))
         case .sendable(let limit):
             if data.count > limit {
                 link.warn("A response-less write to \(self) is cut from \(data.count) bytes to the maximum \(limit)")

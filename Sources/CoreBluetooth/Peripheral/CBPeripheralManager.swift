@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CallSites
 import Foundation
 import ServiceMessages
 import Synchronization
@@ -71,7 +72,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     open var isAdvertising: Bool {
         // Advertising pauses without power and resumes by itself (behaviour 1.14). A restored manager advertises before
         // its state is known (behaviour 10.12).
-        contents.withLock { $0.isAdvertising } && (state == .poweredOn || state == .unknown)
+        contents.withLock { $0.isAdvertising } && [.poweredOn, .unknown].contains(currentState)
     }
 
     override func value(named name: String) -> Any?? {
@@ -242,12 +243,16 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             contents.withLock { $0.updates.refuse() }
             return false
         }
+        let isAwaited = CallSites.isRecording && contents.withLock { $0.updates.isRoomAwaited }
         switch send(value, characteristic, centrals, over: link, isRemembered: true) {
         case .unknown:
             link.report("\(characteristic) is not published by \(self); its value cannot be updated")
             return false
         case .sent: return true
-        case .full, .withdrawn, .off: return false
+        case .full:
+            if isAwaited { link.note(.updateWithoutRoom) }
+            return false
+        case .withdrawn, .off: return false
         }
     }
 
@@ -438,7 +443,8 @@ extension CBPeripheralManager {
             keyValues.check()
             restored[CBPeripheralManagerRestoredStateAdvertisementDataKey] = advertising.data
         }
-        delegate?.peripheralManager(self, willRestoreState: restored)
+        let isIgnored = LeftOutMethod.noted { delegate?.peripheralManager(self, willRestoreState: restored) }
+        if isIgnored || delegate == nil { link?.note(.restorationIgnored) }
     }
 }
 
@@ -458,7 +464,7 @@ extension CBPeripheralManager {
 
     /// Sends a request to the service. Returns false if the manager is not powered on, which is not reported as misuse.
     package func ask(_ request: PeripheralRequest) -> Bool {
-        guard state == .poweredOn, let link else { return false }
+        guard currentState == .poweredOn, let link else { return false }
         if case .startAdvertising = request { contents.withLock { $0.wantAdvertising() } }
         link.send(request)
         return true
@@ -467,11 +473,11 @@ extension CBPeripheralManager {
     /// Publishes a service. `register` is called with its number before the service can report anything about it.
     /// Returns false if the manager is not powered on.
     package func publish(_ service: CBMutableService, register: (LocalAttributeID) -> Void) -> Bool {
-        guard state == .poweredOn, let link else { return false }
+        guard currentState == .poweredOn, let link else { return false }
         let published = contents.withLock { $0.published.add(service) }
         register(published.id)
         // If the power went before the registration, the caller learns it here; if after, from the event.
-        guard state == .poweredOn else {
+        guard currentState == .poweredOn else {
             contents.withLock {
                 _ = $0.published.takeAwaited(published.id)
                 $0.published.remove(published.id)
@@ -493,7 +499,7 @@ extension CBPeripheralManager {
         to centrals: [CBCentral]?,
         claim: () -> Bool
     ) -> UpdateOutcome {
-        guard state == .poweredOn, let link else { return .off }
+        guard currentState == .poweredOn, let link else { return .off }
         return send(value, characteristic, centrals, over: link, isRemembered: false, claim: claim)
     }
 
@@ -536,7 +542,7 @@ extension CBPeripheralManager {
     /// - Returns: False if the requests were answered already.
     package func answer(_ request: CBATTRequest, _ code: CBATTError.Code, value: Data?) -> Bool {
         guard request.transaction.answer() else { return false }
-        guard request.transaction.needsResponse, state == .poweredOn else { return true }
+        guard request.transaction.needsResponse, currentState == .poweredOn else { return true }
         let status = ATTStatus(clamping: code)
         let sent = request.transaction.isRead && status == .success ? PacketBuffer(copying: value ?? Data()) : nil
         link?.send(PeripheralRequest.respond(transaction: request.transaction.id, status, value: sent))

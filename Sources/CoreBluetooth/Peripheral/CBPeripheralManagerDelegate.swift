@@ -131,7 +131,9 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 /// Default implementations, so that every method but ``peripheralManagerDidUpdateState(_:)`` is optional.
 extension CBPeripheralManagerDelegate {
     /// Ignores the preserved state. The services stay published.
-    public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {}
+    public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
+        LeftOutMethod.say()
+    }
 
     /// Ignores the outcome; ``CBPeripheralManager/isAdvertising`` shows it.
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {}

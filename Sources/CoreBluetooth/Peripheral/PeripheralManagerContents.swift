@@ -93,6 +93,8 @@ struct ValueUpdates {
     private var pending: [(characteristic: LocalAttributeID, centrals: [UUID]?)] = []
 
     var count: Int { pending.count }
+    /// Whether an update was refused, and the callback that there is room is still to come.
+    var isRoomAwaited: Bool { hasRefused }
 
     /// Records that an update was refused.
     mutating func refuse() {

@@ -19,6 +19,7 @@ final class ManagerLink: Sendable {
     let connection: any ServiceConnection
     private let id: ManagerID
     private let isClosed = Atomic(false)
+    private let pace: CallbackPace
     /// The channels of this manager.
     let channels = ChannelRegistry()
 
@@ -32,10 +33,16 @@ final class ManagerLink: Sendable {
         of manager: any EventReceiver
     ) {
         self.connection = connection
+        let pace = CallbackPace(connection)
+        self.pace = pace
         id = connection.openManager(role, options: options, queue: AppQueue(queue)) { [channels, weak manager] event in
             if case .channel(let channel, let event) = event { return channels.receive(event, of: channel) }
-            ServiceLocator.$current.withValue(connection) { manager?.receive(event) }
+            ServiceLocator.$current.withValue(connection) {
+                guard CallSites.isRecording else { return manager?.receive(event) ?? () }
+                pace.measure { manager?.receive(event) }
+            }
         }
+        pace.follow(id)
     }
 
     func send(_ request: CentralRequest) { send(.central(request)) }
@@ -79,6 +86,12 @@ final class ManagerLink: Sendable {
 
     func ask(_ query: Query) -> Result<Reply, ServiceError> {
         connection.ask(query, from: id)
+    }
+
+    /// Reports what the service cannot see, while something listens for advice.
+    func note(_ note: @autoclosure () -> AppNote) {
+        guard CallSites.isRecording, !isClosed.load(ordering: .relaxed) else { return }
+        connection.note(note(), of: id, at: CallSites.present())
     }
 
     /// Ends the manager's scan, connections, services and channels (behaviour 13.6).

@@ -122,6 +122,14 @@ public protocol ServiceConnection: Sendable {
     /// Reports a call like ``noteMisuse(_:)``, with its place in the app. By default without it.
     func noteMisuse(_ text: String, at site: CallSite)
 
+    /// Reports what the service cannot see, to observers that give advice.
+    ///
+    /// - Parameters:
+    ///   - note: The report.
+    ///   - manager: The manager that it is about. If it is closed, nothing happens.
+    ///   - site: The place in the app, if there is one.
+    func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?)
+
     /// Reports a request of the app that does not have its usual effect. The app's own log has it. By default nothing.
     func noteWarning(_ text: String)
 }
@@ -147,6 +155,9 @@ extension ServiceConnection {
 
     /// By default, the place is not used.
     public func noteMisuse(_ text: String, at site: CallSite) { noteMisuse(text) }
+
+    /// By default, there are no observers.
+    public func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?) {}
 
     /// By default, there are no observers of warnings.
     public func noteWarning(_ text: String) {}

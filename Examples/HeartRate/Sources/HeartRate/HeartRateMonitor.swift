@@ -35,6 +35,10 @@ package final class HeartRateMonitor: NSObject {
     /// Disconnects from the sensor.
     package func stop() {
         guard let sensor else { return }
+        for characteristic in (sensor.services ?? []).compactMap(\.characteristics).joined()
+        where characteristic.isNotifying {
+            sensor.setNotifyValue(false, for: characteristic)
+        }
         manager?.cancelPeripheralConnection(sensor)
     }
 

@@ -1,0 +1,43 @@
+import BluetoothService
+import Foundation
+import L2CAP
+
+/// Practices of accessories that a connection shows: 12.26, a bonded peer whose services could change unnoticed, and
+/// 12.28, a request for parameters that Apple's systems refuse (behaviour 3.27).
+struct PeerPractices: CentralDetector {
+    mutating func accept(
+        _ step: CentralStep,
+        _ picture: CentralPicture,
+        _ context: AppContext,
+        _ findings: inout Findings
+    ) {
+        guard case .practiced(let practice) = step, let id = context.peer else { return }
+        let peer = picture[id]
+        switch practice {
+        case .parametersRefused(let parameters):
+            findings.add(
+                .allowedParameters,
+                peer: id,
+                at: peer.site,
+                "uses \(peer.words), which requested parameters that Apple's systems refuse: \(parameters.words)"
+            )
+        case .noServiceChanged:
+            findings.add(
+                .groupedServices,
+                peer: id,
+                attribute: 2,
+                at: peer.site,
+                "is bonded with \(peer.words), which has no Service Changed characteristic (2A05)"
+            )
+        case .noted: break
+        }
+    }
+}
+
+extension ConnectionParameters {
+    /// The parameters for a reader.
+    fileprivate var words: String {
+        let (least, most) = (Double(intervalMinimum) * 1.25, Double(intervalMaximum) * 1.25)
+        return "interval \(least) to \(most) ms, latency \(latency), timeout \(Int(timeout) * 10) ms"
+    }
+}
