@@ -282,7 +282,13 @@ let package = Package(
             ["BluetoothService", "EventLoops", "HCI", "LinkLayer", "Radio", "ServiceMessages"]
         ),
         // What a capture tells: its story in words, and a copy of it without what is private.
-        module("CaptureStory", ["ATT", "AssignedNumbers", "BluetoothTypes", "Cryptography", "HCI", "SMP"]),
+        module(
+            "CaptureStory",
+            [
+                "ATT", "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothTypes", "Cryptography",
+                "EventLoops", "HCI", "SMP", "ServiceMessages",
+            ]
+        ),
         // The words in which the tool and failed tests tell events.
         module("EventWords", ["AssignedNumbers", "BluetoothService", "BluetoothTypes"]),
         module(
@@ -415,7 +421,7 @@ let package = Package(
         tests("CapturePlayback", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests(
             "CaptureStory",
-            ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "SMP"]
+            ["ATT", "AppAdvice", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "SMP"]
         ),
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),

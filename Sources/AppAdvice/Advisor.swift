@@ -1,4 +1,5 @@
 import BluetoothService
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -22,18 +23,31 @@ package struct Advisor: Sendable {
     /// Takes in an event. Events have to come in the order in which they happened.
     package mutating func accept(_ observation: Observation) {
         guard let identity = observation.subject.app else { return }
+        accept(
+            observation.content,
+            of: identity,
+            observation.subject.manager,
+            at: observation.time,
+            from: observation.site,
+            about: observation.subject.peer
+        )
+    }
+
+    /// Takes in an event of a manager of an app, which need not come from a running system.
+    package mutating func accept(
+        _ content: Observation.Content,
+        of identity: AppIdentity,
+        _ manager: ManagerID?,
+        at time: Instant,
+        from site: CallSite? = nil,
+        about peer: UUID? = nil
+    ) {
         if apps[identity] == nil {
             guard order.count < Self.maximumApps else { return }
             apps[identity] = AppAdvisor(name: identity.name)
             order.append(identity)
         }
-        apps[identity]?.accept(
-            observation.content,
-            of: observation.subject.manager,
-            at: observation.time,
-            from: observation.site,
-            about: observation.subject.peer
-        )
+        apps[identity]?.accept(content, of: manager, at: time, from: site, about: peer)
     }
 
     /// Lets the time pass to `now`, which is not before that of the last event.

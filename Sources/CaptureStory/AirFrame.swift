@@ -1,9 +1,12 @@
 import BluetoothTypes
 
-/// A frame of the LE link layer as sniffers write it: LINKTYPE_BLUETOOTH_LE_LL, or the same after a pseudo-header.
+/// A frame of the LE link layer as sniffers write it: LINKTYPE_BLUETOOTH_LE_LL, the same after a pseudo-header, or
+/// after the headers of the nRF Sniffer (LINKTYPE_NORDIC_BLE) or of older programs for Ubertooth (LINKTYPE_PPI).
 struct AirFrame: Sendable {
     static let plain: UInt32 = 251
     static let withHeader: UInt32 = 256
+    static let nordic: UInt32 = 272
+    static let perPacket: UInt32 = 192
     static let advertisingAccessAddress: UInt32 = 0x8E89_BED6
 
     /// The length of the pseudo-header, in octets.
@@ -23,18 +26,17 @@ struct AirFrame: Sendable {
 
     /// Parses a frame; nil if it is too short or of another link type.
     init?(_ octets: PacketBuffer, linkType: UInt32) {
-        guard linkType == Self.plain || linkType == Self.withHeader else { return nil }
-        var start = 0
-        var (phy, kind, isCorrupted): (UInt8, UInt16, Bool) = (1, 0, false)
-        var rssi: Int8?
-        if linkType == Self.withHeader {
-            guard let flags = octets.word(at: 8) else { return nil }
-            phy = UInt8(flags >> 14) + 1
-            kind = flags >> 7 & 0b111
-            isCorrupted = flags & 0x0C00 == 0x0400
-            if flags & 2 != 0 { rssi = Int8(bitPattern: octets[1]) }
-            start = Self.headerSize
+        let header: Header?
+        switch linkType {
+        case Self.plain: header = Header()
+        case Self.withHeader: header = Header(pseudo: octets)
+        case Self.nordic: header = Header(nordic: octets)
+        case Self.perPacket: header = Header(perPacket: octets)
+        default: header = nil
         }
+        guard let header else { return nil }
+        (phy, side, rssi, isCorrupted) = (header.phy, header.side, header.rssi, header.isCorrupted)
+        let start = header.length
         guard let low = octets.word(at: start), let high = octets.word(at: start + 2) else { return nil }
         accessAddress = UInt32(low) | UInt32(high) << 16
         // The Coded PHY has an octet with the coding.
@@ -43,8 +45,51 @@ struct AirFrame: Sendable {
             return nil
         }
         pdu = octets.slice(position..<(position + 2 + Int(length)))
-        side = kind == 2 ? .near : kind == 3 ? .far : nil
-        (self.phy, self.rssi, self.isCorrupted) = (phy, rssi, isCorrupted)
+    }
+
+    /// The circumstances that a sniffer tells beside a frame.
+    private struct Header {
+        var length = 0
+        var phy: UInt8 = 1
+        var side: StorySide?
+        var rssi: Int8?
+        var isCorrupted = false
+
+        init() {}
+
+        /// Parses the pseudo-header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+        init?(pseudo octets: PacketBuffer) {
+            guard let flags = octets.word(at: 8) else { return nil }
+            length = AirFrame.headerSize
+            phy = UInt8(flags >> 14) + 1
+            isCorrupted = flags & 0x0C00 == 0x0400
+            let kind = flags >> 7 & 0b111
+            side = kind == 2 ? .near : kind == 3 ? .far : nil
+            if flags & 2 != 0 { rssi = Int8(bitPattern: octets[1]) }
+        }
+
+        /// Parses the Per-Packet Information of older programs for Ubertooth (LINKTYPE_PPI): the frame is of
+        /// LINKTYPE_BLUETOOTH_LE_LL, or of the first number for users, from before that had a number.
+        init?(perPacket octets: PacketBuffer) {
+            let user: UInt16 = 147
+            guard let size = octets.word(at: 2), let type = octets.word(at: 4), size >= 8, octets.word(at: 6) == 0,
+                type == user || UInt32(type) == AirFrame.plain
+            else { return nil }
+            length = Int(size)
+        }
+
+        /// Parses the board, the header of six octets and that of ten octets of the nRF Sniffer. Those of its first
+        /// versions have another order, and begin with 0xBEEF.
+        init?(nordic octets: PacketBuffer) {
+            let isOld = octets.octet(at: 1) == 0xBE && octets.octet(at: 2) == 0xEF
+            let start = isOld ? 9 : 8
+            guard let flags = octets.octet(at: start), let strength = octets.octet(at: start + 2) else { return nil }
+            length = start + 9
+            phy = isOld ? 1 : min(flags >> 4 & 0b111, 2) + 1
+            isCorrupted = flags & 1 == 0
+            side = flags & 2 != 0 ? .near : .far
+            rssi = strength == 0 || strength > 128 ? nil : Int8(truncatingIfNeeded: -Int(strength))
+        }
     }
 
     /// The payload of the PDU.

@@ -52,7 +52,13 @@ package struct AttributeBook: Hashable, Sendable {
 
     /// Returns the characteristic whose value or descriptor has a handle.
     func characteristic(around handle: UInt16) -> Characteristic? {
-        characteristicTable.values.filter { $0.value <= handle }.max { $0.value < $1.value }
+        if let declared = characteristicTable[handle &- 1], declared.value == handle { return declared }
+        return characteristicTable.values.filter { $0.value <= handle }.max { $0.value < $1.value }
+    }
+
+    /// Returns the service that an attribute belongs to.
+    func service(around handle: UInt16) -> Service? {
+        serviceTable.values.first { $0.start <= handle && $0.end >= handle }
     }
 
     /// Returns the name of an attribute: that of its type, and that of the characteristic for a descriptor.

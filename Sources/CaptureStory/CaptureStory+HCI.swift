@@ -61,6 +61,9 @@ extension CaptureStory {
         case LESetAdvertisingEnable.opcode, LESetExtendedAdvertisingEnable.opcode:
             let isOn = data.octet(at: 0) == 1
             withAdapter(adapter) { [now] in $0.advertisingSince = isOn ? $0.advertisingSince ?? now : nil }
+            guidance.advertises(isOn, adapter)
+        case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode:
+            guidance.scans(data.octet(at: 0) == 1, allowsDuplicates: data.octet(at: 1) == 0, adapter)
         case LEEnableEncryption.opcode:
             guard let handle = data.word(at: 0) else { return }
             withLink(key(handle, adapter)) { link, story in
@@ -83,6 +86,7 @@ extension CaptureStory {
         let earlier = adapters[adapter]?.attempt
         let count = earlier.map { $0.peer == peer ? $0.count + 1 : 1 } ?? 1
         withAdapter(adapter) { [now] in $0.attempt = (peer, now, count) }
+        if let peer { guidance.connects(to: book.identity(of: peer), adapter) }
         let whom = peer.map(book.label) ?? "any device of the filter accept list"
         tell(.attempt, "tries to connect to \(whom)\(count > 1 ? ", attempt \(count)" : "")")
     }
@@ -117,7 +121,7 @@ extension CaptureStory {
     private mutating func receive(leEvent data: PacketBuffer, _ adapter: UInt32) {
         guard let subevent = data.octet(at: 0) else { return }
         switch subevent {
-        case 0x02: advertisingReports(data.suffix(after: 1))
+        case 0x02: advertisingReports(data.suffix(after: 1), adapter)
         case 0x0D: extendedReports(data.suffix(after: 1), adapter)
         case 0x01, 0x0A, 0x29: connected(data, subevent, adapter)
         case 0x03: updated(data, adapter)
@@ -129,7 +133,7 @@ extension CaptureStory {
     }
 
     /// Parses the reports of LE Advertising Report, one complete report after the other (Core Vol 4 Part E 7.7.65.2).
-    private mutating func advertisingReports(_ data: PacketBuffer) {
+    private mutating func advertisingReports(_ data: PacketBuffer, _ adapter: UInt32) {
         var rest = data.suffix(after: 1)
         for _ in 0..<(data.octet(at: 0) ?? 0) {
             guard let kind = rest.octet(at: 1), let length = rest.octet(at: 8).map(Int.init), rest.count >= 10 + length,
@@ -137,6 +141,7 @@ extension CaptureStory {
             else { return }
             let rssi = Int8(bitPattern: rest[9 + length])
             advertised(address, rest.slice(9..<(9 + length)), rssi: rssi)
+            advise(address, rssi, adapter)
             rest = rest.suffix(after: 10 + length)
         }
     }
@@ -155,6 +160,7 @@ extension CaptureStory {
             // An anonymous advertisement has no address.
             guard kind != 0xFF, let whole = whole(part, of: address, state: state, adapter) else { continue }
             advertised(address, whole, rssi: rssi)
+            advise(address, rssi, adapter)
         }
     }
 
@@ -179,6 +185,11 @@ extension CaptureStory {
             }
         }
         return result
+    }
+
+    private mutating func advise(_ address: BluetoothAddress, _ rssi: Int8, _ adapter: UInt32) {
+        guard guidance.needsReports(adapter) else { return }
+        guidance.reported(book.identity(of: address), book.name(address), rssi: rssi, adapter)
     }
 
     mutating func advertised(_ address: BluetoothAddress, _ data: PacketBuffer, rssi: Int8?) {
@@ -222,6 +233,7 @@ extension CaptureStory {
         _ adapter: UInt32
     ) {
         totals.failedConnections += 1
+        guidance.gaveUp(adapter)
         let whom = attempt?.peer.map { " to \(book.label($0))" } ?? ""
         let time = attempt.map { " after \(StoryWords.time(now &- $0.time))" } ?? ""
         // The answer to LE Create Connection Cancel (Core Vol 4 Part E 7.8.13).

@@ -1,3 +1,4 @@
+import AppAdvice
 import BluetoothTypes
 import HCI
 
@@ -33,6 +34,8 @@ package struct CaptureStory: Sendable {
     private(set) var entries: [StoryEntry] = []
     var now: Int64 = 0
     var offset: UInt64 = 0
+    /// The advice for the hosts of the capture.
+    var guidance = CaptureAdvice()
     /// Why the link of the current frame ends with it.
     var ending: String?
     /// The link that the entries are about.
@@ -42,6 +45,10 @@ package struct CaptureStory: Sendable {
 
     /// The devices, in the order of their first packets.
     package var devices: [StoryDevice] { book.devices }
+    /// The advice that the capture supports, in the order in which its causes came up.
+    package var advice: [Advice] { guidance.advice }
+    /// Returns the time of an advice, in microseconds since the Unix epoch.
+    package func time(of advice: Advice) -> Int64 { guidance.time(of: advice) }
     /// The devices that are forgotten because there were too many.
     package var forgottenDevices: Int { book.forgotten }
 
@@ -55,6 +62,7 @@ package struct CaptureStory: Sendable {
         totals.begin = totals.begin ?? now
         totals.end = max(totals.end, now)
         totals.drops = max(totals.drops, record.drops)
+        guidance.pass(to: now)
         switch record.content {
         case .hci(let packet, let direction) where record.omitted == 0: receive(packet, direction, record.adapter)
         case .hci(let packet, _):
@@ -73,6 +81,7 @@ package struct CaptureStory: Sendable {
     /// - Returns: The entries about links that are still there.
     package mutating func finish() -> [StoryEntry] {
         entries.removeAll()
+        guidance.finish()
         for key in open.keys.sorted(by: { (open[$0]?.number ?? 0) < (open[$1]?.number ?? 0) }) {
             guard let link = open[key] else { continue }
             let silence = now &- link.lastFrame
@@ -131,12 +140,16 @@ package struct CaptureStory: Sendable {
         configure(&link)
         current = link.number
         open[key] = link
+        if link.isCentral == true, !link.isAir, let peer {
+            guidance.connected(link.number, to: book.identity(of: peer), book.name(peer), key.adapter)
+        }
     }
 
     /// Ends a link, and keeps its summary.
     mutating func close(_ key: LinkKey, _ reason: String?) {
         guard var link = open.removeValue(forKey: key) else { return }
         current = link.number
+        guidance.disconnected(link.number, link.attributes.books.far)
         for side in StorySide.allCases {
             guard let text = link.attributes.unanswered(side, name: link.name) else { continue }
             tell(.error, text, section: "Core Vol 3 Part F 3.3.3")
@@ -194,6 +207,7 @@ package struct CaptureStory: Sendable {
         totals.attributePDUs += 1
         if pdu.octet(at: 0) == 0x01 { totals.attributeErrors += 1 }
         let name = Names(link)
+        defer { guidance.receive(pdu, isFromClient: side == .near, link.number, link.attributes.books.far) }
         guard let news = link.attributes.receive(pdu, from: side, at: now, name: name.callAsFunction) else { return }
         if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }
         if [.error, .mtu].contains(news.kind) { link.mark(news.kind, news.text, at: now) }
@@ -225,6 +239,7 @@ package struct CaptureStory: Sendable {
         switch code {
         case 0x12, 0x14, 0x17, 0x19:
             if link.signals.count < StoryLimits.signals { link.signals[identifier] = pdu }
+            if code != 0x12, let psm = data.word(at: 0) { guidance.opensChannel(link.number, psm: psm) }
             guard let text = Self.request(code, data) else { return }
             tell(code == 0x12 ? .parameters : .channel, "\(who) asks for \(text)")
         case 0x01, 0x13, 0x15, 0x18, 0x1A:

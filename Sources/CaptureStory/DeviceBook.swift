@@ -35,7 +35,7 @@ struct DeviceBook: Sendable {
         let identity: BluetoothAddress
     }
 
-    private var table = RecencyTable<Key, StoryDevice>(limit: StoryLimits.devices)
+    private var table = StoryDeviceTable()
     private var keys: [IdentityKey] = []
     private(set) var forgotten = 0
 
@@ -54,26 +54,16 @@ struct DeviceBook: Sendable {
         at time: Int64
     ) -> StoryDevice? {
         let key = Key(address)
-        var isNews = table[key] == nil
-        var device = table[key] ?? made(address, at: time)
-        device.advertisements += 1
-        if let rssi, rssi != 127 { device.rssi = max(device.rssi ?? -128, rssi) }
-        if device.name == nil || device.contents.isEmpty, !data.isEmpty {
-            let parsed = AdvertisingData(parsing: data)
-            if device.contents.isEmpty { device.contents = AdvertisementText.words(of: parsed) }
-            if device.name == nil, let name = parsed.localName {
-                device.name = name.text.oneLine(64)
-                isNews = true
-            }
-        }
-        put(device, key)
-        return isNews ? device : nil
+        let known = table.use(key)
+        let index = known ?? add(made(address, at: time), key)
+        let isNamed = table.advertised(index, data, rssi: rssi)
+        return known == nil || isNamed ? table[index] : nil
     }
 
     /// Adds a device that takes part in a connection.
     mutating func met(_ address: BluetoothAddress, at time: Int64) {
         let key = Key(address)
-        put(table[key] ?? made(address, at: time), key)
+        if table.use(key) == nil { _ = add(made(address, at: time), key) }
     }
 
     /// Sets the identity that the controller has resolved an address to.
@@ -108,6 +98,9 @@ struct DeviceBook: Sendable {
         table[Key(address)]?.identity ?? address
     }
 
+    /// Returns the name of a device, if it is known.
+    func name(_ address: BluetoothAddress) -> String? { table[Key(address)]?.name }
+
     /// Returns the name and the address of a device.
     func label(_ address: BluetoothAddress) -> String {
         let device = table[Key(address)]
@@ -131,8 +124,9 @@ struct DeviceBook: Sendable {
         return device
     }
 
-    private mutating func put(_ device: StoryDevice, _ key: Key) {
-        if table.set(device, for: key) != nil { forgotten += 1 }
+    private mutating func add(_ device: StoryDevice, _ key: Key) -> Int {
+        if table.isFull { forgotten += 1 }
+        return table.add(device, key)
     }
 
     /// Returns whether a key generated an address (Core Vol 6 Part B 1.3.2.3).

@@ -23,6 +23,39 @@ import Testing
         records.append(CaptureRecord(offset: UInt64(records.count), unixMicroseconds: time, content: content))
     }
 
+    /// The frames with the headers of the nRF Sniffer, of a version since 1.0.0 or before.
+    private func nordic(isOld: Bool) -> [CaptureRecord] {
+        records.enumerated().map { index, record in
+            guard case .frame(_, let octets) = record.content else { return record }
+            let number = [UInt8(index), 0]
+            let flags: UInt8 = index > 1 && index.isMultiple(of: 2) ? 0b11 : 0b01
+            let circumstances = [flags, 37, 60, 0, 0, 0, 0, 0, 0]
+            let header: [UInt8] =
+                isOld
+                ? [1, 0xBE, 0xEF, 6] + number + [0, 0, UInt8(octets.count)] + circumstances
+                : [1, 6, UInt8(10 + octets.count), 1] + number + [6, 10] + circumstances
+            var changed = record
+            changed.content = .frame(linkType: 272, PacketBuffer(header + octets))
+            return changed
+        }
+    }
+
+    @Test("frames of the nRF Sniffer tell the same as those without its headers", arguments: [false, true])
+    func nordicSniffer(isOld: Bool) throws {
+        var air = AirStoryTests()
+        air.frame(Self.advertising, [0x40, 13] + Self.peripheral + [6, 0x09] + Array("Pulse".utf8))
+        air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+        air.data(0b0010, [3, 0, 4, 0, 2, 0xF7, 0], after: 30_000)
+        air.data(0b0110, [3, 0, 4, 0, 3, 0x40, 0])
+        let plain = air.told()
+        air.records = air.nordic(isOld: isOld)
+        let (entries, story) = air.told()
+        #expect(entries.map(\.line) == plain.entries.map(\.line))
+        #expect(story.totals == plain.story.totals)
+        #expect(story.devices.first?.rssi == -60)
+        #expect(story.links.first?.mtu == 64)
+    }
+
     private mutating func data(_ header: UInt8, _ payload: [UInt8], after microseconds: Int64 = 300) {
         frame(Self.accessAddress, [header, UInt8(payload.count)] + payload, after: microseconds)
     }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Cryptography
+import EventLoops
 import HCI
 import SMP
 import Testing
@@ -239,6 +240,38 @@ import Testing
         }
         _ = story.finish()
         #expect(story.totals.malformed > 0)
+    }
+
+    @Test("a file that arrives in two pieces, cut at any octet, tells the same as in one")
+    func pieces() throws {
+        var bench = CaptureBench()
+        bench.advertise(CaptureBench.peer, name: "Pulse")
+        bench.connect()
+        bench.request([0x02, 247, 0], [0x03, 185, 0])
+        bench.request([0x0A, 3, 0], [0x0B, 80])
+        bench.disconnect()
+        let writer = BTSnoopWriter(unixMicrosecondsAtZero: CaptureBench.start)
+        let octets = bench.records.reduce(into: writer.header) { file, record in
+            guard case .hci(let packet, let direction) = record.content else { return }
+            let time = Instant(microseconds: record.unixMicroseconds - CaptureBench.start)
+            file += writer.record(packet, direction, at: time)
+        }
+        func told(_ pieces: [ArraySlice<UInt8>]) throws -> [String] {
+            var (reader, story, lines) = (CaptureReader(), CaptureStory(), [String]())
+            for piece in pieces {
+                reader.receive(piece)
+                while let record = try reader.next() { lines += story.receive(record).map(\.line) }
+            }
+            lines += story.finish().map(\.line) + story.links.flatMap(\.lines)
+            return lines
+        }
+        let whole = try told([octets[...]])
+        #expect(whole.contains { $0.hasPrefix("MTU 185") })
+        for place in octets.indices {
+            #expect(try told([octets[..<place], octets[place...]]) == whole)
+            // A file that is cut off there has a story too.
+            _ = try told([octets[..<place]])
+        }
     }
 
     @Test("many devices, links and attributes stay within the bounds")

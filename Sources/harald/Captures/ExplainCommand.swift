@@ -6,7 +6,7 @@ import HCI
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tell the story of a capture: devices, connections, pairing, attributes, errors and throughput.",
+        abstract: "Tell the story of a capture: devices, connections, pairing, attributes, errors, throughput, advice.",
         discussion: """
             Reads btsnoop (of Harald, Android and btmon), Apple's PacketLogger (.pklg), pcap and pcapng, with HCI packets or \
             frames of the LE link layer. A file of any length takes a bounded amount of memory.

@@ -1,3 +1,4 @@
+import AppAdvice
 import AssignedNumbers
 import BluetoothTypes
 import CaptureStory
@@ -27,6 +28,7 @@ struct Explanation {
         for entry in story.finish() { show(entry) }
         if connection == nil { devices() }
         links()
+        if connection == nil { advice() }
         if connection == nil { totals(isCut: isCut) }
     }
 
@@ -58,6 +60,13 @@ struct Explanation {
             }
             report.show(StoryConnectionDocument(link), as: text)
         }
+    }
+
+    private func advice() {
+        let advice = story.advice
+        guard !advice.isEmpty else { return }
+        heading("Advice")
+        for each in advice { report.show(StoryAdviceDocument(each, of: story), as: "  \(each)") }
     }
 
     private func heading(_ text: String) {
@@ -230,6 +239,25 @@ struct StoryConnectionDocument: ReportDocument {
             list += book.descriptors(of: characteristic).map { made($0.handle, $0.uuid, "descriptor") }
         }
         return list.sorted { $0.handle < $1.handle }
+    }
+}
+
+/// An advice that a capture supports.
+struct StoryAdviceDocument: ReportDocument {
+    static let event = "capturedAdvice"
+
+    let rule: String
+    let host: String
+    let found: String
+    let instead: String
+    let isHint: Bool
+    let count: Int
+    let unixMicroseconds: Int64
+
+    init(_ advice: Advice, of story: CaptureStory) {
+        (rule, host, found) = (advice.rule.number, advice.app, advice.found)
+        (instead, isHint, count) = (advice.instead, advice.isHint, advice.count)
+        unixMicroseconds = story.time(of: advice)
     }
 }
 
