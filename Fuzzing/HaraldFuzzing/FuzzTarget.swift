@@ -28,7 +28,7 @@ extension FuzzTarget {
         hciCommands, hciEvents, h4, threeWire, usb, dongle, advertisingData, words, l2cap, attPDUs, smpPDUs,
         advertisingPDUs,
         linkPDUs,
-        snoop, pcapng, pcap, packetLogger, playback,
+        snoop, pcapng, pcap, packetLogger, playback, story,
         bonds, records, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption,
         smpMachine,
         smpConversations,
