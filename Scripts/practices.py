@@ -27,7 +27,10 @@ def words(name: str) -> str:
 
 
 def seconds(milliseconds: str) -> str:
-    return "" if milliseconds == "-" else f"{int(milliseconds) / 1_000:.2f} s"
+    if milliseconds == "-":
+        return ""
+    time = int(milliseconds) / 1_000
+    return f"{-time:.2f} s before" if time < 0 else f"{time:.2f} s"
 
 
 def table(lines: list[str]) -> str:

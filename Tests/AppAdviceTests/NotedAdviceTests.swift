@@ -156,9 +156,15 @@ import Testing
         app.site = nil
         let sites = Dictionary(uniqueKeysWithValues: app.advice.map { ($0.rule, $0.site) })
         #expect(sites[.scanUntilFound] == Self.site(1))
-        #expect(sites[.shortScans] == Self.site(1))
         #expect(sites[.rareValues] == Self.site(3))
         #expect(sites[.unsubscribeFirst] == Self.site(4))
+
+        var long = AdvisedApp(.central)
+        long.site = Self.site(5)
+        long.scan()
+        long.site = Self.site(6)
+        long.wait(61)
+        #expect(long.advice.map(\.site) == [Self.site(5)])
     }
 
     @Test("a connection that is idle or not kept has the place that connects, a wide discovery that which discovers")

@@ -133,10 +133,11 @@ import Testing
             long.wait(Self.second)
             long.advertise(CaptureBench.peer, name: "Pulse")
         }
-        #expect(Self.rules(long) == [.duplicates])
+        // An advertisement each second is unusual too.
+        #expect(Self.rules(long).filter { $0 != .advertisingInterval } == [.duplicates])
         long.wait(10 * Self.second)
         long.advertise(CaptureBench.peer, name: "Pulse")
-        #expect(Self.rules(long) == [.duplicates, .shortScans])
+        #expect(Self.rules(long).filter { $0 != .advertisingInterval } == [.duplicates, .shortScans])
         for _ in 0..<2 {
             Self.scan(&bench, isOn: true)
             bench.advertise(CaptureBench.peer, name: "Pulse")

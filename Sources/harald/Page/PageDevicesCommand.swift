@@ -8,6 +8,11 @@ struct PageDevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page-devices",
         abstract: "Use devices for `harald page`, which starts it.",
+        discussion: """
+            Reads messages from standard input and writes values to standard output, as lines of JSON.
+
+            \(ExitStatus.text())
+            """,
         shouldDisplay: false
     )
 

@@ -9,12 +9,14 @@
 
     /// Two minutes with each app, in a world of its own.
     @Suite(.world) struct BestPracticesTests {
-        @Test("the advisor names the rule that the worse app breaks, and no other", arguments: Practice.all)
+        @Test("the advisor names the rule that the worse app breaks, and the line", arguments: Practice.all)
         func worse(_ practice: Practice) async {
             let run = await Run(practice, isBetter: false)
             run.note(practice, isBetter: false)
             #expect(Set(run.advice.map(\.rule)) == [practice.rule])
-            #expect(run.advice.allSatisfy { $0.description.contains("(\(practice.name).swift:") })
+            // What it is about began in the app itself, or in a step that all apps share.
+            let files = [practice.name, "RoomThermometer", "Lamp"]
+            #expect(run.advice.allSatisfy { advice in files.contains { advice.description.contains("(\($0).swift:") } })
         }
 
         @Test("the advisor is silent about the better app", arguments: Practice.all)
@@ -57,16 +59,15 @@
 
         /// Appends the numbers to the file of `HARALD_PRACTICES`, from which Scripts/practices.py makes the table.
         func note(_ practice: Practice, isBetter: Bool) {
-            guard let path = ProcessInfo.processInfo.environment["HARALD_PRACTICES"],
-                let file = FileHandle(forWritingAtPath: path)
-            else { return }
+            guard let path = ProcessInfo.processInfo.environment["HARALD_PRACTICES"], let file = fopen(path, "a") else {
+                return
+            }
+            defer { fclose(file) }
             let milliseconds = timeToData.map { "\(Int(($0 / .milliseconds(1)).rounded()))" } ?? "-"
             let app = isBetter ? "better" : "worse"
-            file.seekToEndOfFile()
             let line = "\(practice.rule.number) \(practice.name) \(app) \(Int(charge.rounded())) \(milliseconds)\n"
-            // In one write, since other cases write too.
-            file.write(Data(line.utf8))
-            try? file.close()
+            // Appended as a whole, since other cases append too.
+            fputs(line, file)
         }
 
         private static func run(_ app: RoomThermometer.Type, _ values: Values) async {

@@ -4,7 +4,7 @@ import Foundation
 /// The steps that all peripheral apps of this package share: a lamp that a central can switch, and that says whether it
 /// is on. An app replaces the step in which it is better or worse.
 ///
-/// All methods run on the queue passed to the initializer.
+/// Steps and callbacks run on the queue passed to the initializer.
 open class Lamp: NSObject {
     /// The service of the lamp.
     public static let service = CBUUID(string: "6C616D70-0001-4861-7261-6C6420303031")
@@ -53,22 +53,20 @@ open class Lamp: NSObject {
         manager.stopAdvertising()
     }
 
-    /// The user asks for the lamp to be found.
+    /// The user asks for the lamp to be found. Called on other queues than that of the callbacks.
     public final func share() {
-        let share = DispatchWorkItem { [self] in
+        queue.sync {
             if let manager { userShares(with: manager) }
         }
-        queue.async(execute: share)
     }
 
-    /// The user switches the lamp.
+    /// The user switches the lamp. Called on other queues than that of the callbacks.
     public final func flip() {
-        let flip = DispatchWorkItem { [self] in
+        queue.sync {
             isOn.toggle()
             guard let manager, let lightCharacteristic else { return }
             manager.updateValue(state, for: lightCharacteristic, onSubscribedCentrals: nil)
         }
-        queue.async(execute: flip)
     }
 
     private var state: Data { Data([isOn ? 1 : 0]) }
