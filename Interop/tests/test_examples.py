@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,17 @@ async def test_an_example_prints_at_once(binary: str, tmp_path: Path, name: str,
         async with running("env", *[f"{key}={value}" for key, value in environment.items()], str(program), *words, name=name) as process:
             await process.line(f"^{report}$")
             assert process.child.returncode is None
+
+
+async def test_a_program_says_what_it_should_do_better_when_it_is_interrupted(binary: str, tmp_path: Path) -> None:
+    program = Path(binary).with_name("text-transfer")
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    async with controllers() as air:
+        environment = {"HARALD_ADVICE": "1", "HARALD_CONTROLLER": air.address, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
+        words = [f"{key}={value}" for key, value in {**os.environ, **environment}.items()]
+        async with running("env", *words, str(program), "send", "hello", name="text-transfer") as process:
+            await process.line("^advertising$")
+            assert await process.gone(signal.SIGINT, timeout=20) == -signal.SIGINT
+            await process.line(r"^== Harald: text-transfer could do better in one way ==$")
+            await process.line(r"^12\.15 text-transfer advertised within .* \(TextSender\.swift:\d+\)\. Start advertising when")

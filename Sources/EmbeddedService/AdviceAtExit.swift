@@ -55,9 +55,12 @@ enum AdviceAtExit {
         guard isDefault(number) else { return }
         signal(number, SIG_IGN)
         let arrival = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "harald.advice"))
+        // libdispatch installs a handler of its own. If it changes later, the program handles the signal.
+        let ours = Mutex<Int?>(nil)
+        arrival.setRegistrationHandler { ours.withLock { $0 = handler(number) } }
         // The handler keeps its source.
         arrival.setEventHandler {
-            guard isIgnored(number) else { return withExtendedLifetime(arrival) {} }
+            guard ours.withLock({ $0 == handler(number) }) else { return withExtendedLifetime(arrival) {} }
             report()
             signal(number, SIG_DFL)
             kill(getpid(), number)
@@ -72,9 +75,6 @@ enum AdviceAtExit {
     }
 
     private static func isDefault(_ number: Int32) -> Bool { handler(number) == 0 }
-
-    /// SIG_IGN is 1 on Linux.
-    private static func isIgnored(_ number: Int32) -> Bool { handler(number) == 1 }
 
     private static func handler(_ number: Int32) -> Int {
         withUnsafeBytes(of: action(number)) { $0.loadUnaligned(as: Int.self) }
