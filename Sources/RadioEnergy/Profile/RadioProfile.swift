@@ -2,7 +2,7 @@ import Radio
 
 /// The currents of a radio chip: what each state of it draws from its supply.
 ///
-/// A profile is a JSON file (``init(json:)``), in which each number names its source. The built-in ones come from the
+/// A profile is a JSON file (`init(json:)`), in which each number names its source. The built-in ones come from the
 /// data sheets of their manufacturers: ``nrf52832``, ``nrf54l15``, ``cc2340r5``.
 public struct RadioProfile: Hashable, Sendable {
     /// A level of the transmitter.
@@ -41,7 +41,7 @@ public struct RadioProfile: Hashable, Sendable {
     public var millivolts: Int
     /// The levels of the transmitter, by rising power. There is at least one.
     public var transmit: [Level]
-    /// The current while listening, in nanoamperes, by modulation. ``RadioPHY/Modulation/le1M`` is there.
+    /// The current while listening, in nanoamperes, by modulation. `le1M` is there.
     public var receive: [RadioPHY.Modulation: Int64]
     /// The start of the transmitter.
     public var transmitRampUp: RampUp
