@@ -16,6 +16,8 @@ final class DeviceClient: Sendable {
     static let goodbye = Duration.seconds(2)
     /// The shortest time that a value without a response has to reach the device.
     static let lastWords = Duration.milliseconds(100)
+    /// How long the error of a controller may come after the state that it causes.
+    static let controllerErrorLimit = Duration.milliseconds(500)
     /// The time limit of a request to a device. The attribute protocol has one of 30 s (Core Vol 3 Part F 3.3.3).
     static let answerLimit = Duration.seconds(35)
 
@@ -63,7 +65,16 @@ final class DeviceClient: Sendable {
                 for await error in aborts { return .failure(error) }
                 return .success(())
             }
-            let first = await group.next() ?? .success(())
+            var first = await group.next() ?? .success(())
+            // The state of the manager says less than the error of the controller, which comes at about the same time.
+            if case .failure(.bluetooth) = first {
+                let known = first
+                group.addTask {
+                    try? await Task.sleep(for: Self.controllerErrorLimit)
+                    return known
+                }
+                first = await group.next() ?? first
+            }
             group.cancelAll()
             return first
         }
