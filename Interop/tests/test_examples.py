@@ -37,6 +37,6 @@ async def test_a_program_says_what_it_should_do_better_when_it_is_interrupted(bi
         words = [f"{key}={value}" for key, value in {**os.environ, **environment}.items()]
         async with running("env", *words, str(program), "send", "hello", name="text-transfer") as process:
             await process.line("^advertising$")
-            assert await process.gone(signal.SIGINT, timeout=20) == -signal.SIGINT
+            assert await process.gone(signal.SIGINT, timeout=60) == -signal.SIGINT
             await process.line(r"^== Harald: text-transfer could do better in one way ==$")
             await process.line(r"^12\.15 text-transfer advertised within .* \(TextSender\.swift:\d+\)\. Start advertising when")

@@ -60,7 +60,7 @@ enum AdviceAtExit {
         arrival.setRegistrationHandler { ours.withLock { $0 = handler(number) } }
         // The handler keeps its source.
         arrival.setEventHandler {
-            guard ours.withLock({ $0 == handler(number) }) else { return withExtendedLifetime(arrival) {} }
+            guard ours.withLock({ $0 == nil || $0 == handler(number) }) else { return withExtendedLifetime(arrival) {} }
             report()
             signal(number, SIG_DFL)
             kill(getpid(), number)
