@@ -222,6 +222,8 @@ final class PageResponder: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A refused WebSocket is answered like any other request.
+        if error is NIOWebSocketUpgradeError { return }
         context.close(promise: nil)
     }
 
