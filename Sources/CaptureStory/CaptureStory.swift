@@ -57,7 +57,8 @@ package struct CaptureStory: Sendable {
     /// - Returns: The entries that follow from it.
     package mutating func receive(_ record: CaptureRecord) -> [StoryEntry] {
         entries.removeAll(keepingCapacity: true)
-        (now, offset, current) = (record.unixMicroseconds, record.offset, nil)
+        now = max(-StoryLimits.time, min(StoryLimits.time, record.unixMicroseconds))
+        (offset, current) = (record.offset, nil)
         totals.records += 1
         totals.begin = totals.begin ?? now
         totals.end = max(totals.end, now)

@@ -24,6 +24,9 @@ package enum StoryLimits {
     package static let adapters = 16
     /// The longest L2CAP PDU: a length of two octets, and the header (Core Vol 3 Part A 3.1).
     package static let longestPDU = 65_535 + 4
+    /// The distance of a time from the Unix epoch, in microseconds: 4,567 years. A file may claim any time; within this
+    /// bound, ten times the difference of two times still fits.
+    package static let time = Int64.max / 64
     /// The silence of a link that is worth an entry, in microseconds.
     package static let gap: Int64 = 5_000_000
 }

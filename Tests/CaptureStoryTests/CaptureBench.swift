@@ -11,7 +11,10 @@ struct CaptureBench {
     static let start: Int64 = 946_684_800_000_000
 
     private(set) var records: [CaptureRecord] = []
-    private var time = Self.start
+    private var time: Int64
+
+    /// - Parameter start: The time before the first packet, in microseconds since 1970.
+    init(start: Int64 = Self.start) { time = start }
 
     mutating func wait(_ microseconds: Int64) { time += microseconds }
 

@@ -294,6 +294,25 @@ import Testing
         #expect(story.totals.connections == 3_000)
     }
 
+    @Test("records may claim any time", arguments: [(Int64.min, Int64.max), (0, .max), (.max, .min)])
+    func extremeTimes(_ first: Int64, _ second: Int64) throws {
+        var story = CaptureStory()
+        var bench = CaptureBench(start: max(first, .min + 1_000_000) - 1_000_000)
+        bench.connect()
+        bench.pdu(4, [0x0A, 3, 0], isSent: true)
+        for record in bench.records { _ = story.receive(record) }
+        var late = CaptureBench(start: max(second, .min + 1_000_000) - 1_000_000)
+        late.pdu(4, [0x0B, 1], isSent: false)
+        late.disconnect()
+        var entries: [StoryEntry] = []
+        for record in late.records { entries += story.receive(record) }
+        entries += story.finish()
+        #expect(entries.contains { $0.kind == .disconnected })
+        let link = try #require(story.links.first)
+        #expect(!link.lines.isEmpty)
+        #expect(StoryTimeline(story.links, totals: story.totals).svg.hasSuffix("</svg>\n"))
+    }
+
     @Test("the timeline is an image with a bar for each connection, and text of a peer is no markup")
     func timeline() {
         var bench = CaptureBench()
