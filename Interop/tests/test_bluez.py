@@ -2,6 +2,7 @@
 of Harald's, through the kernel's `hci_vhci`."""
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from peers import machine as machines
-from peers.machine import BLUEZ, Machine
+from peers.machine import BLUEZ, LIBRARIES, Machine
 
 # Everything is slow in an emulated machine.
 pytestmark = pytest.mark.deadline(300)
@@ -18,6 +19,8 @@ PORT = 9700
 OURS = f"--controller tcp:127.0.0.1:{PORT}"
 # Only for paired centrals.
 EMAIL, EMAIL_VALUE = "00002a87-0000-1000-8000-00805f9b34fb", b"wearer@example.org".hex()
+INITIALIZED = "the capture begins after the controller's initialization; its answers are made up"
+LOCATION = "00002a38-0000-1000-8000-00805f9b34fb"
 BLUEZ_PEER = f"{machines.inside(sys.executable)} {machines.inside(machines.ROOT / 'Interop/peers/bluez.py')}"
 
 
@@ -64,3 +67,31 @@ async def test_bluez_pairs_as_peripheral_and_knows_us_after_restarts(machine: Ma
                 assert "for friends" in said and "value of FFE2" in said
                 assert ("bonded with" in said) == is_first
                 assert "read ffe1" in await machine.run("cat /tmp/bluez.log")
+
+
+@asynccontextmanager
+async def monitored(machine: Machine, path: str) -> AsyncIterator[None]:
+    """Records all adapters with BlueZ's monitor. Its output is buffered, so its file shows that it has begun."""
+    await machine.begin("btmon", f"env {LIBRARIES} {BLUEZ}/usr/bin/btmon -w {path}")
+    try:
+        await machine.until(f"[ -s {path} ]")
+        yield
+    finally:
+        await machine.end("btmon", "INT")
+
+
+async def test_a_capture_of_btmon_is_played_back(machine: Machine, binary: str) -> None:
+    """BlueZ meets a sensor as the central, and its monitor records that. Then Harald explores the sensor of the capture:
+    it finds the attributes that BlueZ found, and the value that BlueZ read. Each departure is explained."""
+    async with radio(machine, binary), monitored(machine, "/tmp/bluez.btsnoop"):
+        async with machine.bluetoothd(1), machine.running("serve", f"{binary} serve {OURS}", "advertising as"):
+            await machine.run(f"{BLUEZ_PEER} central hci0 'Harald HR' {LOCATION}", 120)
+    options = "--controller capture:/tmp/bluez.btsnoop --notifications 0 --departures /tmp/departures.json"
+    said = await machine.run(f"{binary} explore {options} 'Harald HR'", 120)
+    for line in ("2A38 Body Sensor Location [read] = chest", "2902", "2A87 Email Address [read, notify]"):
+        assert line in said
+    departures = [json.loads(line) for line in (await machine.run("cat /tmp/departures.json")).splitlines()]
+    # BlueZ had initialized its adapter before, and explored the sensor in other ranges.
+    assert [each["explanation"] for each in departures].count(INITIALIZED) == 1
+    assert all(each["explanation"] and (each.get("sent") or each.get("captured")) for each in departures)
+    assert not any("unknown" in each["explanation"].lower() for each in departures)

@@ -38,6 +38,8 @@ struct CaptureMachine: Sendable {
     /// The steps that came while the host had stopped their activity.
     private var held: [CommandFamily: [Int]] = [:]
     private var assembly = PDUAssembly()
+    /// Whether the host has sent a command of an initialization that the capture does not have.
+    private var isInitializing = false
     private var report: DepartureReport
     private(set) var now: Int64 = 0
     private var released: [HCIPacket] = []
@@ -284,7 +286,21 @@ extension CaptureMachine {
         let used = (progress.matched[group] ?? []).filter { script.steps[$0].lane == lane }
         let same = used.last { script.steps[$0].sent?.packet.bytes == compared.bytes }
         if let step = same ?? used.last { return repeatCommand(step, packet, words, isSame: same != nil) }
+        if initialize(opcode, lane, words) { return }
         invent(opcode, packet, lane, words)
+    }
+
+    /// Answers a command of the initialization, if the capture begins after it. Only the first one departs: all the
+    /// others would tell the same.
+    private mutating func initialize(_ opcode: Opcode, _ lane: Lane, _ words: String) -> Bool {
+        guard lane == .device, let answer = script.assumed?.answer(to: opcode) else { return false }
+        if !isInitializing {
+            let text = "the capture begins after the controller's initialization; its answers are made up"
+            depart(.additional, next(on: lane), words, text)
+        }
+        isInitializing = true
+        send(HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: answer)), after: 0)
+        return true
     }
 
     /// The commands whose parameters are random numbers of the host, or follow from them.

@@ -67,6 +67,8 @@ struct CaptureScript: Sendable {
     var handlesWithoutBeginning: Set<UInt16> = []
     /// Whether the host used the commands of version 4.0, so that the playback hides extended advertising.
     var isLegacy = false
+    /// The controller's part in the initialization, if the capture begins after it.
+    var assumed: AssumedController?
 
     init(_ records: [CaptureRecord]) {
         var builder = ScriptBuilder()

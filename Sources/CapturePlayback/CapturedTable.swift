@@ -12,6 +12,9 @@ struct CapturedTable: Sendable {
     /// The PDU that every bearer can carry (Core Vol 3 Part G 5.2.1).
     private static let mtu = 23
     private static let notFound: UInt8 = 0x0A
+    /// The types «Characteristic» and «Client Characteristic Configuration», in little-endian order.
+    private static let declaration: [UInt8] = [0x03, 0x28]
+    private static let configuration: [UInt8] = [0x02, 0x29]
 
     private var attributes: [UInt16: Attribute] = [:]
     private var request: ChannelPDU?
@@ -61,7 +64,7 @@ struct CapturedTable: Sendable {
             attributes[handle, default: .init()].type = type
             attributes[handle]?.value = Array(entry[2...])
             // A characteristic's declaration names the handle and the type of its value (Core Vol 3 Part G 3.3.1).
-            guard type == [0x03, 0x28], entry.count >= 7 else { continue }
+            guard type == Self.declaration, entry.count >= 7 else { continue }
             attributes[Self.word(entry, 3), default: .init()].type = Array(entry[5...])
         }
     }
@@ -69,6 +72,25 @@ struct CapturedTable: Sendable {
     private mutating func learnTypes(_ octets: [UInt8]) {
         for entry in Self.entries(octets, length: octets.count > 1 && octets[1] == 1 ? 4 : 18, from: 2, least: 4) {
             attributes[Self.word(entry, 0), default: .init()].type = Array(entry[2...])
+        }
+    }
+
+    /// Adds the attributes that follow from those that the capture tells.
+    ///
+    /// A characteristic with notifications or indications has a Client Characteristic Configuration descriptor (Core
+    /// Vol 3 Part G 3.3.3.3). Where only one handle is left for it, hosts such as BlueZ do not ask for it.
+    mutating func finish() {
+        let declarations = attributes.filter { $0.value.type == Self.declaration }.keys.sorted()
+        let services = attributes.filter { $0.value.groupEnd != nil }
+        for (index, declaration) in declarations.enumerated() {
+            guard let value = attributes[declaration]?.value, value.count >= 3, value[0] & 0x30 != 0 else { continue }
+            let last = services.first { $0.key < declaration && ($0.value.groupEnd ?? 0) >= declaration }?.value
+                .groupEnd
+            let following = declarations.dropFirst(index + 1).first.map { $0 - 1 } ?? .max
+            let next = Int(Self.word(value, 1)) + 1
+            guard let last, min(Int(last), Int(following)) == next else { continue }
+            let handle = UInt16(next)
+            if attributes[handle]?.type == nil { attributes[handle, default: .init()].type = Self.configuration }
         }
     }
 

@@ -63,6 +63,8 @@ struct ScriptBuilder {
         script.isLegacy =
             usedCommands.isDisjoint(with: CommandFamily.extended)
             && !usedCommands.isDisjoint(with: CommandFamily.legacy)
+        for index in script.tables.indices { script.tables[index].finish() }
+        script.assumed = AssumedController(usedCommands)
         script.followers = Array(repeating: [], count: script.steps.count)
         for (index, step) in script.steps.enumerated() {
             script.lanes[step.lane, default: []].append(index)

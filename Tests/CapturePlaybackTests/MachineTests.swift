@@ -112,6 +112,68 @@ import Testing
         #expect(departure.capturedTime == 0.006)
     }
 
+    @Test("a capture that begins after the initialization tells what the controller can do")
+    func initialization() throws {
+        var scan = LESetExtendedScanEnable()
+        scan.isEnabled = true
+        let bench = try Bench([
+            (0, .hostToController, HCIPacket(scan)),
+            (10, .controllerToHost, Self.done(LESetExtendedScanEnable.opcode)),
+            (20, .controllerToHost, HCIPacket(LEExtendedAdvertisingReport())),
+            (30, .hostToController, HCIPacket(LESetPHY())),
+        ])
+        func answer<Command: HCICommand>(_ command: Command) throws -> Command.Response {
+            bench.send(HCIPacket(command))
+            let packet = try #require(bench.take().first)
+            let complete = try CommandComplete.reading(EventPacket(reading: packet.bytes).parameters)
+            #expect(complete.opcode == Command.opcode)
+            return try Command.Response.reading(complete.parameters)
+        }
+        #expect(try answer(Reset()).status == .success)
+        let commands = try answer(ReadLocalSupportedCommands()).commands
+        #expect(commands.contains(LESetExtendedScanParameters.self))
+        #expect(commands.contains(LEReadBufferSize.self))
+        #expect(!commands.contains(LESetScanEnable.self))
+        #expect(!commands.contains(LESetDataLength.self))
+        let features = try answer(LEReadLocalSupportedFeatures()).features
+        #expect(features == [.extendedAdvertising, .phy2M])
+        #expect(try answer(LEReadBufferSize()).totalACLDataPackets > 0)
+        #expect(bench.player.departures.count == 1)
+        bench.send(HCIPacket(scan))
+        #expect(bench.take().count == 2)
+        #expect(bench.player.departures.filter { $0.kind == .additional }.count == 1)
+    }
+
+    @Test(
+        "a descriptor that a host need not ask for is in the table",
+        arguments: [(0x10, 4, true), (0x02, 4, false), (0x10, 5, false)]
+    )
+    func configuration(_ properties: UInt8, _ end: UInt8, _ isThere: Bool) throws {
+        let bench = try Bench(
+            Self.reading + [
+                (30_000, .hostToController, Self.data(0x40, 4, [0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28], isSent: true)),
+                (31_000, .controllerToHost, Self.data(0x40, 4, [0x11, 6, 1, 0, end, 0, 0x0D, 0x18], isSent: false)),
+                (32_000, .hostToController, Self.data(0x40, 4, [0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28], isSent: true)),
+                (
+                    33_000, .controllerToHost,
+                    Self.data(0x40, 4, [0x09, 7, 2, 0, properties, 3, 0, 0x37, 0x2A], isSent: false)
+                ),
+            ]
+        )
+        bench.send(Self.reset, Self.create)
+        _ = bench.take()
+        bench.send(Self.data(0x40, 4, [0x04, 4, 0, end, 0], isSent: true))
+        let answer = [0x05, 1, 4, 0, 0x02, 0x29] as [UInt8]
+        #expect(bench.take().contains(Self.data(0x40, 4, answer, isSent: false)) == isThere)
+    }
+
+    @Test("of a capture with an initialization, nothing is assumed")
+    func initializationOfTheCapture() throws {
+        let bench = try Bench(Self.reading)
+        bench.send(Self.reset, HCIPacket(LEReadLocalSupportedFeatures()))
+        #expect(bench.take().contains(Self.done(LEReadLocalSupportedFeatures.opcode, [0x01])))
+    }
+
     @Test("a request that the host repeats has the same answer again")
     func repeated() throws {
         let bench = try Bench(Self.reading)
