@@ -30,6 +30,64 @@ def test_a_file_that_is_no_capture_is_an_error(binary: str) -> None:
         assert "is not a btsnoop" in done.stderr
 
 
+# The options of editcap, whose last ones follow the files. It writes other formats, a part of a capture, and packets that
+# are shortened to their headers, without their last octets, or hardly ever.
+EDITS = {
+    "btsnoop": [], "pcapng": [], "pcap": [], "nsecpcap": [],
+    "btsnoop from the middle": ["-r", "100-999"], "pcapng to the middle": ["-r", "1-100"],
+    "btsnoop cut": ["-s", "40"], "pcapng cut": ["-s", "17"], "pcap cut": ["-s", "7"],
+}  # fmt: skip
+
+
+def edited(path: Path, folder: Path) -> dict[str, Path]:
+    results = {}
+    for name, options in EDITS.items():
+        results[name] = folder / name.replace(" ", "-")
+        before, behind = (options[:1], options[1:]) if "-r" in options else (options, [])
+        command = ["editcap", "-F", name.split()[0], *before, path, results[name], *behind]
+        subprocess.run(command, check=True, capture_output=True, timeout=20)
+    return results
+
+
+def counted(path: Path) -> dict[str, int]:
+    """What tshark counts. ATT PDUs count in whole packets only, since what was cut off might have been anything."""
+    names = ["hci_h4.type", "frame.len", "frame.cap_len", "btatt.opcode", "bthci_acl.chandle", "bthci_evt.code"]
+    names += ["bthci_evt.le_meta_subevent", "bthci_evt.status", "bthci_evt.connection_handle"]
+    lines = captures.tshark(path, "-T", "fields", "-E", "occurrence=f", *captures.as_options(names)).splitlines()
+    kinds = {"0x01": "commands", "0x04": "events", "0x02": "dataPackets"}
+    counts = dict.fromkeys(["records", "malformed", "attributePDUs", "attributeErrors", "connections"], 0)
+    counts |= dict.fromkeys(kinds.values(), 0)
+    links = set()
+    for kind, length, included, opcode, handle, event, subevent, status, of_event in (x.split("\t") for x in lines):
+        counts["records"] += 1
+        counts[kinds[kind]] += 1
+        if length != included:
+            counts["malformed"] += 1
+            continue
+        if opcode:
+            counts["attributePDUs"] += 1
+            counts["attributeErrors"] += int(opcode, 16) == 0x01
+        is_new = event == "0x3e" and int(subevent, 16) in {0x01, 0x0A, 0x29} and int(status, 16) == 0
+        if event == "0x05" and int(status, 16) == 0:
+            links.discard(int(of_event, 16))
+        # A connection from before the capture shows itself by its data.
+        elif is_new or (handle and int(handle, 16) not in links):
+            links.add(int(of_event if is_new else handle, 16))
+            counts["connections"] += 1
+    return counts
+
+
+def check_edited(binary: str, path: Path, folder: Path) -> None:
+    """The counts are those of tshark after editcap has changed the capture."""
+    whole = counted(path)
+    assert min(whole[key] for key in ("commands", "events", "attributePDUs", "attributeErrors", "connections")) > 0
+    for name, file in edited(path, folder).items():
+        counts = counted(file)
+        assert {key: explained(binary, file)[-1][key] for key in counts} == counts, name
+        assert (counts == whole) == (not EDITS[name]), name
+        assert ("cut" in name) == (counts["malformed"] > 0), name
+
+
 async def test_agrees_with_tshark_about_a_foreign_host(
     harald: Start, binary: str, capture: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -43,6 +101,7 @@ async def test_agrees_with_tshark_about_a_foreign_host(
                 await client.table()
                 await client.follow(HEART_RATE_MEASUREMENT, 3)
                 await client.disconnect()
+    check_edited(binary, log, tmp_path)
     copy = tmp_path / "redacted.btsnoop"
     ran(binary, "redact", str(log), "-o", str(copy))
     assert SENSOR.encode() in log.read_bytes()
