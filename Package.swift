@@ -286,7 +286,7 @@ let package = Package(
             "CaptureStory",
             [
                 "ATT", "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothTypes", "Cryptography",
-                "EventLoops", "HCI", "SMP", "ServiceMessages",
+                "EventLoops", "HCI", "LinkLayer", "SMP", "ServiceMessages",
             ]
         ),
         // The words in which the tool and failed tests tell events.
@@ -421,7 +421,7 @@ let package = Package(
         tests("CapturePlayback", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests(
             "CaptureStory",
-            ["ATT", "AppAdvice", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "SMP"]
+            ["ATT", "AppAdvice", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "LinkLayer", "SMP"]
         ),
         tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),

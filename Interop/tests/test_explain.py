@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from conftest import Start
 from peers import captures
@@ -118,3 +121,87 @@ async def test_agrees_with_tshark_about_a_foreign_host(
         (link,) = [each for each in story if each["event"] == "capturedConnection"]
         assert link["role"] == "central"
         assert "2A37" in {each["uuid"] for each in link["attributes"]}
+
+
+# --- redacted captures of the air -------------------------------------------------------------------------------------
+
+
+def frames(path: Path) -> list[tuple[bytes, bytes]]:
+    """The headers of records and the frames of a pcap file, without the pseudo-header of ten octets."""
+    data, offset, found = path.read_bytes(), 24, []
+    while offset < len(data):
+        (length,) = struct.unpack_from("<I", data, offset + 8)
+        found.append((data[offset : offset + 8], data[offset + 16 : offset + 16 + length]))
+        offset += 16 + length
+    return found
+
+
+def with_header(link_type: int, number: int, frame: bytes) -> bytes:
+    flags = int.from_bytes(frame[8:10], "little")
+    if link_type == 251:
+        return frame[10:]
+    if link_type == 272:  # as the nRF Sniffer writes it
+        header = struct.pack("<BBBBHBB", 1, 6, len(frame) & 0xFF, 1, number & 0xFFFF, 6, 10)
+        sent = flags >> 7 & 7 == 2
+        return header + struct.pack("<BBBHI", flags >> 11 & 1 | sent << 1, frame[0], 60, 0, 0) + frame[10:]
+    return frame
+
+
+def converted(path: Path, link_type: int) -> Path:
+    """The same frames as another sniffer would write them."""
+    plain = path.with_suffix(".pcap")
+    subprocess.run(["editcap", "-F", "pcap", path, plain], check=True, capture_output=True, timeout=20)
+    result = path.with_suffix(f".{link_type}.pcap")
+    octets = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link_type)
+    for number, (time, frame) in enumerate(frames(plain)):
+        frame = with_header(link_type, number, frame)
+        octets += time + struct.pack("<II", len(frame), len(frame)) + frame
+    result.write_bytes(octets)
+    return result
+
+
+def rows(path: Path, *fields: str) -> list[list[str]]:
+    output = captures.tshark(path, "-T", "fields", "-E", "occurrence=f", *captures.as_options(list(fields)))
+    return [line.split("\t") for line in output.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def sniffed(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The air of a session with pairing."""
+    path = tmp_path_factory.mktemp("sniffed") / "air.pcapng"
+    ran(binary, "demo", "--virtual-time", "--air", str(path))
+    return path
+
+
+@pytest.mark.parametrize("link_type", [256, 251, 272])
+def test_a_redacted_capture_of_the_air_opens_in_tshark(binary: str, sniffed: Path, link_type: int) -> None:
+    """It has the same PDUs with right check sequences, none of them malformed, and other addresses, keys and names."""
+    source = converted(sniffed, link_type)
+    copy = source.with_suffix(".redacted")
+    ran(binary, "redact", str(source), "-o", str(copy))
+    before, after = explained(binary, source), explained(binary, copy)
+    assert after[-1] == before[-1]
+    assert [each["kind"] for each in after if each["event"] == "entry"] == [
+        each["kind"] for each in before if each["event"] == "entry"
+    ]
+    assert captures.malformed(copy) == []
+    kept = ["btle.access_address", "btle.advertising_header.pdu_type", "btle.advertising_header.length"]
+    kept += ["btle.data_header.length", "btle.data_header.llid", "btle.link_layer_data.interval", "btle.crc.incorrect"]
+    assert rows(copy, *kept) == rows(source, *kept)
+    # In the clear, and not in what tshark takes ciphertext for.
+    clear = ["btle.control_opcode", "btatt.opcode", "btsmp.opcode"]
+    pairs = list(zip(rows(source, *clear), rows(copy, *clear)))
+    end = next(index for index, (row, _) in enumerate(pairs) if row[0] == "0x05")
+    assert [row for row, _ in pairs[:end]] == [row for _, row in pairs[:end]]
+    assert {"0x03", "0x08"} <= {row[1] for row, _ in pairs[:end]} | {row[2] for row, _ in pairs[:end]}
+    # Each address has one replacement, and each replacement one address.
+    both = [(a[0], b[0]) for a, b in zip(rows(source, "btle.advertising_address"), rows(copy, "btle.advertising_address"))]
+    assert len(set(both)) == len({a for a, _ in both}) == len({b for _, b in both}) > 2
+    assert not {a for a, _ in both if a} & {b for _, b in both}
+    secrets = [SENSOR.encode()] + [bytes.fromhex(a.replace(":", ""))[::-1] for a in {a for a, _ in both if a}]
+    keys = {row[0] for row in rows(source, "btsmp.public_key_x") if row[0]}
+    assert keys
+    secrets += [bytes.fromhex(key.replace(":", ""))[:8] for key in keys]
+    for secret in secrets:
+        assert secret in source.read_bytes()
+        assert secret not in copy.read_bytes()

@@ -23,6 +23,8 @@ struct AirFrame: Sendable {
     let rssi: Int8?
     /// Whether the sniffer found the CRC to be wrong.
     let isCorrupted: Bool
+    /// Whether the sniffer takes the frame for one of an isochronous channel.
+    let isIsochronous: Bool
 
     /// Parses a frame; nil if it is too short or of another link type.
     init?(_ octets: PacketBuffer, linkType: UInt32) {
@@ -36,9 +38,10 @@ struct AirFrame: Sendable {
         }
         guard let header else { return nil }
         (phy, side, rssi, isCorrupted) = (header.phy, header.side, header.rssi, header.isCorrupted)
+        isIsochronous = header.isIsochronous
         let start = header.length
-        guard let low = octets.word(at: start), let high = octets.word(at: start + 2) else { return nil }
-        accessAddress = UInt32(low) | UInt32(high) << 16
+        guard let address = octets.long(at: start) else { return nil }
+        accessAddress = address
         // The Coded PHY has an octet with the coding.
         position = start + 4 + (phy == 3 ? 1 : 0)
         guard let length = octets.octet(at: position + 1), octets.count >= position + 2 + Int(length) else {
@@ -54,6 +57,7 @@ struct AirFrame: Sendable {
         var side: StorySide?
         var rssi: Int8?
         var isCorrupted = false
+        var isIsochronous = false
 
         init() {}
 
@@ -65,6 +69,7 @@ struct AirFrame: Sendable {
             isCorrupted = flags & 0x0C00 == 0x0400
             let kind = flags >> 7 & 0b111
             side = kind == 2 ? .near : kind == 3 ? .far : nil
+            isIsochronous = (4...6).contains(kind)
             if flags & 2 != 0 { rssi = Int8(bitPattern: octets[1]) }
         }
 
@@ -96,6 +101,26 @@ struct AirFrame: Sendable {
     var payload: PacketBuffer { pdu.suffix(after: 2) }
 }
 
+/// Derives the senders of a link's frames where the sniffer does not tell them.
+struct AirTurns: Sendable {
+    /// The most between two frames of a connection event, in microseconds: the longest packet, and T_IFS.
+    private static let longestTurn: Int64 = 3_000
+
+    private var lastSide: StorySide?
+    /// The time of the last frame, in microseconds since the Unix epoch.
+    private(set) var lastFrame: Int64
+
+    init(at time: Int64) { lastFrame = time }
+
+    /// Returns the sender of the next frame: the central begins each connection event, and the ends alternate.
+    mutating func sender(of frame: AirFrame, at time: Int64) -> StorySide {
+        var side = frame.side ?? .near
+        if frame.side == nil, let lastSide, time &- lastFrame < Self.longestTurn { side = lastSide.other }
+        (lastSide, lastFrame) = (side, time)
+        return side
+    }
+}
+
 /// The fields of an extended advertising PDU that come before its data (Core Vol 6 Part B 2.3.4).
 struct AirExtendedHeader: Sendable {
     private(set) var advertiser: BluetoothAddress?
@@ -103,6 +128,14 @@ struct AirExtendedHeader: Sendable {
     /// The positions of the two addresses in the payload.
     private(set) var advertiserPosition = 0
     private(set) var targetPosition = 0
+    /// The set and the data that the PDU belongs to.
+    private(set) var dataInfo: UInt16?
+    /// Whether another PDU follows.
+    private(set) var hasMore = false
+    /// The access address and the CRC's initial value of a periodic advertising train.
+    private(set) var train: (accessAddress: UInt32, initial: UInt32)?
+    /// The position of the additional controller advertising data, which end where the data begin.
+    private(set) var controllerDataPosition = 0
     /// The position of the data.
     let dataPosition: Int
 
@@ -111,13 +144,52 @@ struct AirExtendedHeader: Sendable {
         let length = Int(first & 0x3F)
         guard payload.count >= 1 + length else { return nil }
         dataPosition = 1 + length
+        controllerDataPosition = dataPosition
         guard length > 0 else { return }
-        let flags = payload[1]
+        parse(payload.prefix(upTo: dataPosition), isRandom)
+    }
+
+    private mutating func parse(_ header: PacketBuffer, _ isRandom: Bool) {
+        let flags = header[1]
         var position = 2
-        if flags & 1 == 1 {
-            (advertiser, advertiserPosition) = (payload.address(at: position, isRandom: isRandom), position)
+        func has(_ bit: UInt8) -> Bool { flags >> bit & 1 == 1 }
+        if has(0) {
+            (advertiser, advertiserPosition) = (header.address(at: position, isRandom: isRandom), position)
             position += 6
         }
-        if flags & 2 == 2 { (target, targetPosition) = (payload.address(at: position, isRandom: true), position) }
+        if has(1) {
+            (target, targetPosition) = (header.address(at: position, isRandom: true), position)
+            position += 6
+        }
+        if has(2) { position += 1 }
+        if has(3) {
+            dataInfo = header.word(at: position)
+            position += 2
+        }
+        if has(4) {
+            hasMore = true
+            position += 3
+        }
+        if has(5) {
+            train = header.train(at: position)
+            position += 18
+        }
+        if has(6) { position += 1 }
+        controllerDataPosition = min(position, dataPosition)
+    }
+}
+
+extension PacketBuffer {
+    /// The access address and the CRC's initial value of a SyncInfo field (Core Vol 6 Part B 2.3.4.6).
+    fileprivate func train(at index: Int) -> (accessAddress: UInt32, initial: UInt32)? {
+        guard let address = long(at: index + 9), let low = word(at: index + 13), let high = octet(at: index + 15)
+        else { return nil }
+        return (address, UInt32(low) | UInt32(high) << 16)
+    }
+
+    /// The little-endian number of four octets at an index; nil if the buffer ends before.
+    func long(at index: Int) -> UInt32? {
+        guard let low = word(at: index), let high = word(at: index + 2) else { return nil }
+        return UInt32(low) | UInt32(high) << 16
     }
 }

@@ -5,11 +5,14 @@ import HCI
 package struct RedactionKeys: Sendable {
     /// The keys, least significant octet first.
     package private(set) var keys: [PacketBuffer] = []
+    /// Whether the capture has frames of the air.
+    package private(set) var hasFrames = false
 
     package init() {}
 
     /// Receives a record, in the order of the capture.
     package mutating func learn(_ record: CaptureRecord) {
+        if case .frame = record.content { hasFrames = true }
         guard case .hci(let packet, _) = record.content else { return }
         switch packet.kind {
         case .command:
@@ -34,11 +37,12 @@ package struct RedactionKeys: Sendable {
     }
 }
 
-/// A machine that takes what is private out of a capture of HCI: keys and what leads to them, addresses, names, and the
-/// values of attributes.
+/// A machine that takes what is private out of a capture of HCI or of the air: keys and what leads to them, addresses,
+/// names, and the values of attributes.
 ///
 /// The same source has the same replacement, of the same length. What a packet of an unknown kind contains is replaced
-/// as a whole. Records that are no HCI packets are left out, since messages and notes can contain anything.
+/// as a whole. Records that are neither HCI packets nor complete frames are left out, since messages and notes can
+/// contain anything.
 package struct CaptureRedactor: Sendable {
     /// The records that may wait for the end of a PDU in them.
     private static let waitingRecords = 4_096
@@ -48,18 +52,36 @@ package struct CaptureRedactor: Sendable {
     private struct Waiting: Sendable {
         var record: CaptureRecord
         var isReady: Bool
+        /// The initial value of a frame's CRC, if it is known.
+        var initial: UInt32?
     }
 
     private struct Direction: Hashable, Sendable {
         let adapter: UInt32
-        let handle: UInt16
+        /// The handle of a connection, or an access address.
+        let link: UInt32
+        let isAir: Bool
         let isSent: Bool
+    }
+
+    /// A part of a PDU in a waiting record.
+    private struct Part: Sendable {
+        let place: Int
+        let octets: Range<Int>
     }
 
     /// A PDU whose fragments are in waiting records.
     private struct Assembly: Sendable {
-        var octets: [UInt8]
-        var places: [Int]
+        var octets: [UInt8] = []
+        var parts: [Part] = []
+        /// The number of fragments, without those that were sent again.
+        var count = 0
+
+        mutating func add(_ payload: PacketBuffer, at place: Int) {
+            parts.append(Part(place: place, octets: octets.count..<octets.count + payload.count))
+            octets += payload
+            count += 1
+        }
     }
 
     private var queue: [Waiting] = []
@@ -67,7 +89,10 @@ package struct CaptureRedactor: Sendable {
     private var taken = 0
     private var assemblies: [Direction: Assembly] = [:]
     private var packets: PacketRedactor
+    private var air = AirRedactor()
     private var links: [Direction: PDURedactor] = [:]
+    /// The replacement of the last fragment of each direction on the air.
+    private var latest = RecencyTable<Direction, [UInt8]>(limit: Self.incompletePDUs)
     /// The number of records that are left out.
     package private(set) var leftOut = 0
 
@@ -84,19 +109,15 @@ package struct CaptureRedactor: Sendable {
     ///
     /// - Returns: The redacted records that are ready, in the order of the capture.
     package mutating func receive(_ record: CaptureRecord) -> [CaptureRecord] {
-        guard case .hci(let packet, let direction) = record.content else {
-            leftOut += 1
-            return []
-        }
-        var redacted = record
-        if record.omitted > 0 {
-            redacted.content = .hci(packets.emptied(packet), direction)
-            queue.append(Waiting(record: redacted, isReady: true))
-        } else if packet.kind == .acl {
-            receive(data: packet, direction, record)
-        } else {
-            redacted.content = .hci(packets.redacted(packet, adapter: record.adapter), direction)
-            queue.append(Waiting(record: redacted, isReady: true))
+        switch record.content {
+        case .hci(let packet, let direction): receive(packet, direction, record)
+        case .frame(let linkType, let octets):
+            guard let frame = AirFrame(octets, linkType: linkType) else {
+                leftOut += 1
+                break
+            }
+            receive(frame, record)
+        case .monitor, .log: leftOut += 1
         }
         if queue.count > Self.waitingRecords { giveUp() }
         return ready()
@@ -110,7 +131,19 @@ package struct CaptureRedactor: Sendable {
         return ready()
     }
 
-    // MARK: Data
+    // MARK: Packets
+
+    private mutating func receive(_ packet: HCIPacket, _ direction: HCIDirection, _ record: CaptureRecord) {
+        var redacted = record
+        if record.omitted > 0 {
+            redacted.content = .hci(packets.emptied(packet), direction)
+        } else if packet.kind == .acl {
+            return receive(data: packet, direction, record)
+        } else {
+            redacted.content = .hci(packets.redacted(packet, adapter: record.adapter), direction)
+        }
+        queue.append(Waiting(record: redacted, isReady: true))
+    }
 
     private mutating func receive(data packet: HCIPacket, _ direction: HCIDirection, _ record: CaptureRecord) {
         guard let data = try? ACLPacket(reading: packet.bytes) else {
@@ -120,16 +153,48 @@ package struct CaptureRedactor: Sendable {
         }
         let key = Direction(
             adapter: record.adapter,
-            handle: data.handle.rawValue,
+            link: UInt32(data.handle.rawValue),
+            isAir: false,
             isSent: direction == .hostToController
         )
-        if data.boundary.isStart { giveUp(key) }
         queue.append(Waiting(record: record, isReady: false))
-        var assembly = assemblies.removeValue(forKey: key) ?? Assembly(octets: [], places: [])
-        assembly.octets += data.payload
-        assembly.places.append(taken + queue.count - 1)
-        guard assembly.octets.count <= StoryLimits.longestPDU, data.boundary.isStart || assembly.places.count > 1 else {
-            return fill(assembly, with: packets.zeros(assembly.octets))
+        receive(fragment: data.payload, isStart: data.boundary.isStart, key)
+    }
+
+    private mutating func receive(_ frame: AirFrame, _ record: CaptureRecord) {
+        let (outcome, initial) = air.receive(
+            frame,
+            adapter: record.adapter,
+            at: record.unixMicroseconds,
+            &packets.pseudonyms
+        )
+        queue.append(Waiting(record: record, isReady: false, initial: initial))
+        func key(_ side: StorySide) -> Direction {
+            Direction(adapter: record.adapter, link: frame.accessAddress, isAir: true, isSent: side == .near)
+        }
+        switch outcome {
+        case .payload(let payload): put(payload[...], into: queue.count - 1)
+        case .fragment(let side, let isStart): receive(fragment: frame.payload, isStart: isStart, key(side))
+        case .repeated(let side):
+            let place = taken + queue.count - 1
+            if let part = assemblies[key(side)]?.parts.last {
+                assemblies[key(side)]?.parts.append(Part(place: place, octets: part.octets))
+            } else {
+                let zeros = [UInt8](repeating: 0, count: frame.payload.count)
+                put((latest[key(side)] ?? zeros)[...], into: queue.count - 1)
+            }
+        }
+    }
+
+    // MARK: PDUs
+
+    /// Receives a fragment of a PDU, whose record is the last one of the queue.
+    private mutating func receive(fragment payload: PacketBuffer, isStart: Bool, _ key: Direction) {
+        if isStart { giveUp(key) }
+        var assembly = assemblies.removeValue(forKey: key) ?? Assembly()
+        assembly.add(payload, at: taken + queue.count - 1)
+        guard assembly.octets.count <= StoryLimits.longestPDU, isStart || assembly.count > 1 else {
+            return fill(assembly, key, with: packets.zeros(assembly.octets))
         }
         let needed = assembly.octets.count >= 2 ? Int(assembly.octets[0]) + Int(assembly.octets[1]) << 8 + 4 : 4
         guard assembly.octets.count >= needed else {
@@ -137,11 +202,11 @@ package struct CaptureRedactor: Sendable {
             assemblies[key] = assembly
             return
         }
-        fill(assembly, with: redact(assembly.octets, key, needed))
+        fill(assembly, key, with: redact(assembly.octets, key, needed))
     }
 
     private mutating func redact(_ octets: [UInt8], _ key: Direction, _ length: Int) -> [UInt8] {
-        let link = Direction(adapter: key.adapter, handle: key.handle, isSent: true)
+        let link = Direction(adapter: key.adapter, link: key.link, isAir: key.isAir, isSent: true)
         if links[link] == nil, links.count >= Self.incompletePDUs { links.removeAll() }
         var redactor = links[link] ?? PDURedactor()
         let pdu = PacketBuffer(Array(octets.prefix(length)))
@@ -152,23 +217,29 @@ package struct CaptureRedactor: Sendable {
     }
 
     /// Puts the octets of a PDU back into its fragments.
-    private mutating func fill(_ assembly: Assembly, with octets: [UInt8]) {
-        var rest = octets[...]
-        for place in assembly.places where place >= taken {
-            let index = place - taken
-            guard case .hci(let packet, let direction) = queue[index].record.content else { continue }
-            let length = max(0, packet.bytes.count - ACLPacket.headerSize)
-            let content = Array(packet.bytes.prefix(upTo: ACLPacket.headerSize)) + rest.prefix(length)
-            rest = rest.dropFirst(length)
+    private mutating func fill(_ assembly: Assembly, _ key: Direction, with octets: [UInt8]) {
+        for part in assembly.parts where part.place >= taken { put(octets[part.octets], into: part.place - taken) }
+        if key.isAir, let last = assembly.parts.last { latest.set(Array(octets[last.octets]), for: key) }
+    }
+
+    /// Replaces the payload of a record, which is then ready.
+    private mutating func put(_ payload: ArraySlice<UInt8>, into index: Int) {
+        switch queue[index].record.content {
+        case .hci(let packet, let direction):
+            let content = Array(packet.bytes.prefix(upTo: ACLPacket.headerSize)) + payload
             queue[index].record.content = .hci(HCIPacket(.acl, PacketBuffer(content)), direction)
-            queue[index].isReady = true
+        case .frame(let linkType, let octets):
+            let content = RedactedFrame.octets(octets, linkType: linkType, payload, initial: queue[index].initial)
+            queue[index].record.content = .frame(linkType: linkType, content)
+        case .monitor, .log: break
         }
+        queue[index].isReady = true
     }
 
     /// Ends the PDU of a direction that never became complete.
     private mutating func giveUp(_ key: Direction) {
         guard let assembly = assemblies.removeValue(forKey: key) else { return }
-        fill(assembly, with: packets.zeros(assembly.octets))
+        fill(assembly, key, with: packets.zeros(assembly.octets))
     }
 
     private mutating func giveUp() {

@@ -51,12 +51,12 @@ extension CaptureStory {
         _ adapter: UInt32
     ) {
         guard payload.count == 34, let initiator = payload.address(at: 0, isRandom: isInitiatorRandom),
-            let advertiser = payload.address(at: 6, isRandom: isAdvertiserRandom), let low = payload.word(at: 12),
-            let high = payload.word(at: 14), let interval = payload.word(at: 22), let latency = payload.word(at: 24),
-            let timeout = payload.word(at: 26)
+            let advertiser = payload.address(at: 6, isRandom: isAdvertiserRandom),
+            let accessAddress = payload.long(at: 12), let interval = payload.word(at: 22),
+            let latency = payload.word(at: 24), let timeout = payload.word(at: 26)
         else { return }
         book.met(initiator, at: now)
-        openLink(key(UInt32(low) | UInt32(high) << 16, adapter), peer: advertiser) { link in
+        openLink(key(accessAddress, adapter), peer: advertiser) { link in
             (link.isCentral, link.isAir) = (true, true)
             (link.interval, link.latency, link.timeout) = (interval, latency, timeout)
             link.air = PerSide(AirTime())
@@ -79,8 +79,7 @@ extension CaptureStory {
 
     private mutating func receive(_ frame: AirFrame, on link: inout LinkStory) {
         let header = frame.pdu[0]
-        let side = frame.side ?? guessed(link)
-        (link.lastSide, link.lastFrame) = (side, now)
+        let side = link.turns.sender(of: frame, at: now)
         let (sequence, payload) = (header >> 3 & 1, frame.payload)
         defer { link.sequence[side] = sequence }
         guard !payload.isEmpty else {
@@ -104,12 +103,6 @@ extension CaptureStory {
         case 0b01: receive(payload, isStart: false, from: side, on: &link)
         default: break
         }
-    }
-
-    /// Returns the sender of a frame if the sniffer does not tell it: the central begins each connection event.
-    private func guessed(_ link: LinkStory) -> StorySide {
-        guard let last = link.lastSide, now &- link.lastFrame < 3_000 else { return .near }
-        return last.other
     }
 
     private mutating func receive(control pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {

@@ -85,7 +85,7 @@ package struct CaptureStory: Sendable {
         guidance.finish()
         for key in open.keys.sorted(by: { (open[$0]?.number ?? 0) < (open[$1]?.number ?? 0) }) {
             guard let link = open[key] else { continue }
-            let silence = now &- link.lastFrame
+            let silence = now &- link.turns.lastFrame
             let isLost = link.isAir && link.timeout > 0 && silence > Int64(link.timeout) * 10_000
             close(key, isLost ? "not seen any more: longer silent than the supervision timeout" : nil)
         }

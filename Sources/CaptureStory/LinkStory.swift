@@ -68,13 +68,12 @@ struct LinkStory: Sendable {
     var repeats = PerSide(0)
     var emptyPDUs = 0
     var unreadable = 0
-    var lastSide: StorySide?
-    var lastFrame: Int64
+    var turns: AirTurns
 
     init(number: Int, adapter: UInt32, at time: Int64) {
         self.number = number
         self.adapter = adapter
-        (begin, lastPacket, lastFrame) = (time, time, time)
+        (begin, lastPacket, turns) = (time, time, AirTurns(at: time))
     }
 
     /// Returns the name of an end.

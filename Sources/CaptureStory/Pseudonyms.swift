@@ -33,10 +33,19 @@ struct Pseudonyms: Sendable {
     }
 
     /// Returns the replacement of a value: letters for text, and octets for anything else.
+    ///
+    /// The first octets become zeros, except for the last one of a short value. Many known values begin with up to 24
+    /// flags that tell which fields follow, and none of these flags keeps the value complete for decoders.
     func value(_ source: some Collection<UInt8>) -> [UInt8] {
         let isText = source.count > 1 && source.allSatisfy { (0x20...0x7E).contains($0) }
-        return isText ? text(source) : octets(source)
+        if isText { return text(source) }
+        var result = octets(source)
+        for index in result.indices.dropLast().prefix(Self.flags) { result[index] = 0 }
+        return result
     }
+
+    /// The octets that the flags of a value may take.
+    private static let flags = 3
 
     /// Returns the replacement of an address. It has the same type, and the key of its device resolves it if the
     /// original key resolves the original address.

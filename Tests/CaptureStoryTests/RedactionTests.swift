@@ -135,6 +135,19 @@ import Testing
         #expect(b.address(address) >> 46 == address >> 46)
     }
 
+    @Test("a value that is no text begins with zeros, since many known ones begin with flags about their length")
+    func flagsOfValues() {
+        let pseudonyms = Pseudonyms(seed: Self.seed, keys: [])
+        for count in 1...24 {
+            let (value, other) = ([UInt8](repeating: 0x81, count: count), [UInt8](repeating: 0x82, count: count))
+            let replaced = pseudonyms.value(value)
+            #expect(replaced.count == count)
+            #expect(replaced.prefix(min(3, count - 1)).allSatisfy { $0 == 0 })
+            #expect(replaced != value)
+            #expect(replaced != pseudonyms.value(other))
+        }
+    }
+
     @Test("a PDU that never becomes complete keeps nothing but its header, and holds up no more than the bound")
     func anIncompletePDU() {
         var bench = CaptureBench()
@@ -154,13 +167,13 @@ import Testing
     @Test("a redacted packet is written to btsnoop and read again")
     func theFile() throws {
         let result = redacted(capture().records)
-        let file = RedactedFile(like: result[0])
+        var file = RedactedFile(like: result[0])
         let again = try CaptureReader.records(of: file.header + result.flatMap { file.record($0) ?? [] })
         #expect(again.map(\.content) == result.map(\.content))
         #expect(again.map(\.unixMicroseconds) == result.map(\.unixMicroseconds))
         var note = result[0]
         note.content = .monitor(opcode: 0, [])
-        let monitor = RedactedFile(like: note)
+        var monitor = RedactedFile(like: note)
         let adapters = result.map { record in
             var record = record
             record.adapter = 3

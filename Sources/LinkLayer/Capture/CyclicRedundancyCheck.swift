@@ -2,7 +2,10 @@
 ///
 /// Only captures contain it. Virtual controllers need none, since the simulated radio reports whether a frame is
 /// corrupted.
-enum CyclicRedundancyCheck {
+package enum CyclicRedundancyCheck {
+    /// The initial value in advertising, where no PDU tells it (Core Vol 6 Part B 3.1.1).
+    package static let advertisingInitial = AdvertisingPDU.crcInit
+
     /// The polynomial with its lowest power in the highest bit, since octets are sent with the lowest bit first.
     private static let polynomial: UInt32 = 0xDA_6000
     /// The effect of each octet on the register.
@@ -11,7 +14,7 @@ enum CyclicRedundancyCheck {
     }
 
     /// Returns the three CRC octets of a PDU in the order in which they are sent.
-    static func octets(of pdu: [UInt8], initial: UInt32) -> [UInt8] {
+    package static func octets(of pdu: [UInt8], initial: UInt32) -> [UInt8] {
         var register = reversed(initial)
         for octet in pdu {
             register = register >> 8 ^ table[Int(UInt8(truncatingIfNeeded: register) ^ octet)]

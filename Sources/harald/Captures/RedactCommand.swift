@@ -11,10 +11,12 @@ struct RedactCommand: ParsableCommand {
         discussion: """
             The same address, name or value has the same replacement, of the same length and kind, so that the copy opens in \
             Wireshark and harald explain tells the same story. The replacements follow from a random key that is \
-            forgotten. The copy is a btsnoop file. UUIDs, company identifiers, times and lengths stay.
+            forgotten. The copy is a btsnoop file, or a pcapng file for a capture of the air. UUIDs, company identifiers, \
+            times and lengths stay.
 
-            Example:
+            Examples:
               harald redact heart.btsnoop -o shared.btsnoop
+              harald redact air.pcapng -o shared.pcapng
 
             \(ExitStatus.text())
             """
@@ -52,9 +54,9 @@ struct RedactCommand: ParsableCommand {
         var redactor = CaptureRedactor(seed: seed, keys: keys)
         let file = try openOutput()
         var (copy, octets, written) = (RedactedFile?.none, [UInt8](), 0)
-        func write(_ records: [CaptureRecord], _ copy: RedactedFile) {
+        func write(_ records: [CaptureRecord]) {
             for record in records {
-                guard let record = copy.record(record) else { continue }
+                guard let record = copy?.record(record) else { continue }
                 octets += record
                 written += 1
             }
@@ -64,12 +66,13 @@ struct RedactCommand: ParsableCommand {
             }
         }
         let isCut = try CaptureInput(path: self.file).read { record throws(ToolError) in
-            let format = copy ?? RedactedFile(like: record)
-            if copy == nil { octets = format.header }
-            copy = format
-            write(redactor.receive(record), format)
+            if copy == nil {
+                copy = RedactedFile(like: record, hasFrames: keys.hasFrames)
+                octets = copy?.header ?? []
+            }
+            write(redactor.receive(record))
         }
-        if let copy { write(redactor.finish(), copy) }
+        write(redactor.finish())
         file.write(octets)
         let document = RedactedDocument(packets: written, leftOut: redactor.leftOut, isCut: isCut)
         ToolReport(json: showing.json).show(document, as: document.line)
@@ -77,16 +80,7 @@ struct RedactCommand: ParsableCommand {
 
     private func learn() throws(ToolError) -> RedactionKeys {
         var keys = RedactionKeys()
-        var hasFrames = false
-        _ = try CaptureInput(path: file).read { record throws(ToolError) in
-            if case .frame = record.content { hasFrames = true }
-            keys.learn(record)
-        }
-        guard !hasFrames else {
-            throw .incomplete(
-                "cannot redact \(file.quotedText): it is a capture of the air; only captures of HCI can be redacted"
-            )
-        }
+        _ = try CaptureInput(path: file).read { record throws(ToolError) in keys.learn(record) }
         return keys
     }
 
@@ -116,7 +110,7 @@ struct RedactedDocument: ReportDocument {
 
     var line: String {
         var line = "\(count(packets, "packet")) redacted"
-        if leftOut > 0 { line += "; \(count(leftOut, "record")) without packets left out" }
+        if leftOut > 0 { line += "; \(count(leftOut, "record")) without complete packets left out" }
         if isCut { line += "; the file ends within a record" }
         return line
     }
