@@ -8,7 +8,8 @@ ROOT = HERE.parent
 WORK = Path(os.environ.get("HARALD_MUTATION_DIR", ROOT / ".build" / "mutation")).resolve()
 TREE = WORK / "tree"
 
-# The modules that security depends on, and the relevant parts of them. Each has a share of its own in the report.
+# The modules that security depends on, and the relevant parts of them, and the one whose advice depends on many small
+# thresholds. Each has a share of its own in the report.
 ROOMS = {
     "SMP": ["Sources/SMP"],
     "Security": ["Sources/Security"],
@@ -22,6 +23,7 @@ ROOMS = {
     "ServiceProcess": ["Sources/ServiceProcess"],
     "ServiceSocket": ["Sources/ServiceSocket"],
     "Service": [f"Sources/BluetoothService/{folder}" for folder in ("Lifecycle", "Managers", "Records", "People", "Apps")],
+    "AppAdvice": ["Sources/AppAdvice"],
 }
 
 

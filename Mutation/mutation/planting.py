@@ -22,8 +22,30 @@ for target in package.targets where [%s].contains(target.name) {
 }
 """
 
+# Appended too, if some test targets are enough: nothing that they do not need is built.
+SELECTION = """
+do {
+    func needs(_ target: Target) -> [String] {
+        target.dependencies.compactMap { dependency in
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): name
+            default: nil
+            }
+        }
+    }
+    var kept: Set<String> = [%s]
+    var open = Array(kept)
+    while let name = open.popLast() {
+        guard let target = package.targets.first(where: { $0.name == name }) else { continue }
+        for name in needs(target) where kept.insert(name).inserted { open.append(name) }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
+}
+"""
 
-def plant(rooms: list[str]) -> None:
+
+def plant(rooms: list[str], tests: list[str] | None = None) -> None:
     """Brings the copy up to date, with the mutants of these rooms. Unchanged files keep their date, so the build skips them."""
     mutator = swift("build", "--package-path", HERE, "--scratch-path", WORK / "mutator", quiet=True) / "HaraldMutation"
     files, numbered = tracked_files(), mutated_files()
@@ -31,7 +53,10 @@ def plant(rooms: list[str]) -> None:
     for file in set(files) - set(mutated):
         write(TREE / file, (ROOT / file).read_bytes())
     targets = ", ".join(f'"{target}"' for target in sorted({target_of(file) for file in mutated}))
-    write(TREE / "Package.swift", (ROOT / "Package.swift").read_bytes() + (MANIFEST % targets).encode())
+    manifest = (ROOT / "Package.swift").read_text() + MANIFEST % targets
+    if tests:
+        manifest += SELECTION % ", ".join(f'"{test}"' for test in tests)
+    write(TREE / "Package.swift", manifest.encode())
     for file in planted_files():
         if file not in files:
             (TREE / file).unlink()
@@ -86,7 +111,7 @@ def planted_files() -> list[str]:
     return sorted(str(path) for path in paths if path.parts[0] != ".build")
 
 
-def build(rooms: list[str]) -> Path:
+def build(rooms: list[str], tests: list[str] | None = None) -> Path:
     """Builds the copy and returns its tests. What a mutant breaks for the compiler is left out, and it is built again."""
     while True:
         print(f"Mutation/run: building {len(mutants())} mutants", file=sys.stderr, flush=True)
@@ -102,7 +127,7 @@ def build(rooms: list[str]) -> Path:
             sys.exit("\n".join(status.stdout.splitlines()[-40:]) + "\nMutation/run: the copy does not build")
         with REFUSED.open("a") as file:
             file.writelines(f"{key}\n" for key in sorted(refused))
-        plant(rooms)
+        plant(rooms, tests)
 
 
 def blamed(said: str) -> set[str]:
