@@ -47,6 +47,27 @@ import Testing
         #expect(app.advice[0].found == "is bonded with \"Sensor\", which has no Service Changed characteristic (2A05)")
     }
 
+    @Test("behaviours 12.26, 12.28: a bond, other parameters of a link, and signs about no peer are right")
+    func otherPeers() {
+        var app = AdvisedApp(.central)
+        app.connectAndDiscover(.sensor)
+        // The link is bonded, and has parameters that an accessory may not request: its central chose them.
+        var facts = LinkFacts()
+        (facts.interval, facts.latency, facts.supervisionTimeout) = (7_500, 0, 720)
+        (facts.isEncrypted, facts.isBonded) = (true, true)
+        app.tell(.linkInformation(facts), of: .sensor)
+        app.tell(.servicesModified(invalidated: [16]), of: .sensor)
+        #expect(app.rules == [])
+        app.note(.practiced(.noServiceChanged))
+        app.note(.practiced(.parametersRefused(ConnectionParameters())))
+        #expect(app.rules == [])
+        // What a peer does as a central is no practice of an accessory.
+        var server = AdvisedApp(.peripheral)
+        server.note(.practiced(.noServiceChanged), about: .sensor)
+        server.note(.practiced(.parametersRefused(ConnectionParameters())), about: .sensor)
+        #expect(server.rules == [])
+    }
+
     @Test("behaviour 12.28: parameters that Apple's systems refuse are noticed, with their numbers")
     func parameters() {
         var app = AdvisedApp(.central)

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import GAP
 import GATT
@@ -19,9 +20,11 @@ final class Accessory {
     private let server: GATTServer
     private let peripheral: Peripheral
 
-    /// - Parameter tellsOfChanges: Whether the database has the Service Changed characteristic.
-    init(on air: RadioWorld, name: String = "Accessory", tellsOfChanges: Bool) throws {
-        access = air.bareDevice()
+    /// - Parameters:
+    ///   - tellsOfChanges: Whether the database has the Service Changed characteristic.
+    ///   - bonds: Makes bonds with peers that pair. Without it pairing leaves none.
+    init(on air: RadioWorld, name: String = "Accessory", tellsOfChanges: Bool, bonds: BondStore? = nil) throws {
+        access = air.bareDevice(bonds: bonds)
         server = GATTServer(database: database)
         peripheral = Peripheral(access)
         _ = try database.add(.genericAccess(deviceName: name, appearance: 0))

@@ -1,25 +1,143 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
 import GAP
 import L2CAP
+import SMP
+import SampleMessages
+import Security
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
 
 /// Signs of broken good practices that only the service sees.
 @Suite struct PracticeSignTests {
+    /// Requests of a peer for connection parameters, by system version.
+    private static func parameters(_ values: (UInt16, UInt16, UInt16, UInt16)) -> ConnectionParameters {
+        ConnectionParameters(
+            intervalMinimum: values.0,
+            intervalMaximum: values.1,
+            latency: values.2,
+            timeout: values.3
+        )
+    }
+
+    private enum Sign: Equatable {
+        case parametersRefused(ConnectionParameters)
+        case noServiceChanged
+    }
+
+    /// The signs that a system gives while a test runs.
+    private final class Signs {
+        private(set) var all: [Sign] = []
+
+        init(of system: BluetoothSystem) {
+            system.observers.add(.practices) { [unowned self] in
+                switch $0.content {
+                case .practiced(.parametersRefused(let parameters)): all.append(.parametersRefused(parameters))
+                case .practiced(.noServiceChanged): all.append(.noServiceChanged)
+                default: break
+                }
+            }
+        }
+    }
+
     @Test("behaviour 12.28: parameters that a peer requests against the rules are a sign, others are none")
     func refusedParameters() throws {
         let pair = try Pair()
         _ = try pair.connected()
         let link = try #require(pair.phone.system.links.all.first)
-        var seen: [ConnectionParameters] = []
-        pair.phone.system.observers.add(.practices) {
-            if case .practiced(.parametersRefused(let parameters)) = $0.content { seen.append(parameters) }
-        }
-        let right = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 48, latency: 0, timeout: 600)
-        let wrong = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 48, latency: 0, timeout: 1_801)
+        let signs = Signs(of: pair.phone.system)
+        let right = Self.parameters((24, 48, 0, 600))
+        let wrong = Self.parameters((24, 48, 0, 1_801))
         #expect(link.link.parameterPolicy(right))
-        #expect(seen == [])
+        #expect(signs.all == [])
         #expect(!link.link.parameterPolicy(wrong))
-        #expect(seen == [wrong])
+        #expect(signs.all == [.parametersRefused(wrong)])
+    }
+
+    @Test(
+        "behaviour 12.28: the shortest, the slowest and the most patient parameters that the rules accept are no sign",
+        arguments: [(12, 12, 0, 600), (12, 24, 30, 1_800), (1_596, 1_608, 1, 1_800), (24, 36, 30, 600)]
+    )
+    func parametersAtTheLimits(values: (UInt16, UInt16, UInt16, UInt16)) throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        let link = try #require(pair.phone.system.links.all.first)
+        let signs = Signs(of: pair.phone.system)
+        #expect(link.link.parameterPolicy(Self.parameters(values)))
+        #expect(signs.all == [])
+    }
+
+    @Test("behaviour 12.28: what an older system or an input device may request is no sign, and one for all others")
+    func parametersOfOthers() throws {
+        // A supervision timeout of 2 s, which was right before about 2022.
+        let short = Self.parameters((24, 48, 0, 200))
+        for version in [15, 16] as [SystemVersion] {
+            let pair = try Pair(configure: { $0.version = version })
+            _ = try pair.connected()
+            let link = try #require(pair.phone.system.links.all.first)
+            let signs = Signs(of: pair.phone.system)
+            #expect(link.link.parameterPolicy(short) == (version == 15))
+            #expect(signs.all == (version == 15 ? [] : [.parametersRefused(short)]))
+        }
+        // The interval of 11.25 ms of a keyboard.
+        let fast = Self.parameters((9, 9, 0, 600))
+        for isKeyboard in [true, false] {
+            let bench = try AccessoryBench()
+            if isKeyboard { try bench.accessory.publish(0x1812) }
+            bench.accessory.advertise()
+            let peer = try bench.central.find(Accessory.service).identifier
+            try bench.central.connect(peer)
+            bench.world.run(.seconds(2))
+            let link = try #require(bench.phone.links.all.first)
+            let signs = Signs(of: bench.phone)
+            #expect(link.link.parameterPolicy(fast) == isKeyboard)
+            #expect(signs.all == (isKeyboard ? [] : [.parametersRefused(fast)]))
+        }
+    }
+
+    @Test("behaviour 12.28: a central that requests the same parameters of this device as its peripheral is no sign")
+    func parametersOfACentral() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        let link = try #require(pair.strap.system.links.all.first)
+        let signs = Signs(of: pair.strap.system)
+        _ = link.link.parameterPolicy(Self.parameters((24, 48, 0, 1_801)))
+        #expect(signs.all == [])
+    }
+
+    /// A bonded peer whose services may change needs the characteristic. One that is not bonded is asked again.
+    @Test(
+        "behaviour 12.26: a bonded peer without Service Changed is a sign; a peer that has it, or no bond, is none",
+        arguments: [true, false],
+        [true, false]
+    )
+    func noServiceChanged(isBonded: Bool, tellsOfChanges: Bool) throws {
+        let air = RadioWorld()
+        let phone = air.system("Phone")
+        let person = Agreeable()
+        phone.prompter = person
+        let bonds = try BondStore(
+            storage: MemoryBondStorage(),
+            adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)),
+            random: RandomSource(seed: 3)
+        )
+        let accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges, bonds: bonds)
+        accessory.access.deviceSecurity.prompter = person
+        try accessory.publish()
+        accessory.advertise()
+        let central = air.world.manager(.central, on: phone)
+        let peer = try central.find(Accessory.service).identifier
+        try central.connect(peer)
+        _ = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
+        if isBonded { phone.links.all.first?.link.secureLink.pair { _ in } }
+        air.world.run(.seconds(3))
+        #expect((phone.links.all.first?.secureLink.bond != nil) == isBonded)
+        let signs = Signs(of: phone)
+        accessory.links.first?.terminate()
+        air.world.run(.seconds(1))
+        #expect(signs.all == (isBonded && !tellsOfChanges ? [.noServiceChanged] : []))
     }
 }

@@ -7,6 +7,7 @@ import HCIHost
 import LinkLayer
 import Logging
 import Radio
+import SMP
 import SampleMessages
 
 @testable import BluetoothService
@@ -71,13 +72,19 @@ final class RadioWorld {
     }
 
     /// A device without apps, able to send what systems with apps cannot.
-    func bareDevice() -> GenericAccess {
+    ///
+    /// - Parameter bonds: Makes bonds with peers that pair. Without it pairing leaves none.
+    func bareDevice(bonds: BondStore? = nil) -> GenericAccess {
         let line = InMemoryTransport.pair(loop: world.loop)
         let number = attach(to: line.controller)
+        var pairing = PairingConfiguration()
+        pairing.ioCapability = .noInputNoOutput
         let access = GenericAccess(
             host: HCIHost(transport: line.host, loop: world.loop, stackEvents: .log(Self.silent)),
             loop: world.loop,
             random: random.split(number + 100),
+            bonds: bonds,
+            pairing: pairing,
             stackEvents: .log(Self.silent)
         )
         access.start()

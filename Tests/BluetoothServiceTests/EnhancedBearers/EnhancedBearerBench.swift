@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothService
 
 /// A prompter that accepts every pairing.
-private final class Agreeable: PairingPrompter {
+final class Agreeable: PairingPrompter {
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         answer(.accept)
     }
