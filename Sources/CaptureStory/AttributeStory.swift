@@ -22,6 +22,15 @@ struct AttributeStory: Sendable {
         /// Whether both ask for the same, whatever the value that is written.
         func isLike(_ other: Request) -> Bool { opcode == other.opcode && handle == other.handle }
 
+        /// Whether the words of the request are part of the story when it succeeds.
+        var isTold: Bool {
+            switch opcode {
+            case .exchangeMTURequest, .findInformationRequest, .findByTypeValueRequest, .readByGroupTypeRequest: false
+            case .readByTypeRequest: type != AttributeBook.characteristic
+            default: true
+            }
+        }
+
         /// The type that Read By Type asks for.
         var type: BluetoothUUID? {
             opcode == .readByTypeRequest ? BluetoothUUID(littleEndian: pdu.suffix(after: 5)) : nil
@@ -43,6 +52,8 @@ struct AttributeStory: Sendable {
         let side: StorySide
     }
 
+    /// Whether only errors and the MTU are news.
+    var isBrief = false
     /// The tables of the servers at both ends.
     var books = PerSide(AttributeBook())
     private var pending = PerSide<Request?>(nil)
@@ -114,7 +125,9 @@ struct AttributeStory: Sendable {
         if isRetry { retries += 1 }
         refused[client] = nil
         learn(request, pdu, server: client.other)
-        guard let told = tell(request, pdu, client, name) else { return nil }
+        guard !isBrief || request.opcode == .exchangeMTURequest, let told = tell(request, pdu, client, name) else {
+            return nil
+        }
         let text = isRetry ? "\(told.text), tried again" : told.text
         return News(kind: told.kind, text: text, value: told.value, latency: latency)
     }
@@ -166,7 +179,7 @@ struct AttributeStory: Sendable {
         _ client: StorySide,
         _ name: (StorySide) -> String
     ) -> News? {
-        let what = describe(request, client, name)
+        let what = request.isTold ? describe(request, client, name) : ""
         switch request.opcode {
         case .exchangeMTURequest:
             let (a, b) = (request.pdu.word(at: 1) ?? 0, response.word(at: 1) ?? 0)
@@ -221,6 +234,7 @@ struct AttributeStory: Sendable {
             }
         let title = "\(name(side)) \(verb) \(handle == 0 ? "several values" : books[server].title(handle))"
         streamTable[key] = Stream(title: title, count: 1, octets: octets, first: time, last: time)
+        guard !isBrief else { return nil }
         let shown = handle == 0 ? nil : value(pdu.suffix(after: 3), handle, server)
         return News(kind: .notification, text: "\(title) for the first time", value: shown)
     }
@@ -228,13 +242,13 @@ struct AttributeStory: Sendable {
     private func value(_ octets: PacketBuffer, _ handle: UInt16?, _ server: StorySide) -> String {
         let type = handle.flatMap { books[server].type(of: $0) }
         let text = type.map { ValueText.text(of: octets, in: $0) } ?? ValueText.plain(octets)
-        return text.oneLine(160)
+        return text.shortLine(160)
     }
 
     private func first(of response: PacketBuffer, _ type: BluetoothUUID?) -> String {
         guard let size = response.octet(at: 1).map(Int.init), size >= 2 else { return "" }
         let octets = response.suffix(after: 4).prefix(upTo: size - 2)
-        return (type.map { ValueText.text(of: octets, in: $0) } ?? ValueText.plain(octets)).oneLine(160)
+        return (type.map { ValueText.text(of: octets, in: $0) } ?? ValueText.plain(octets)).shortLine(160)
     }
 
     private func describe(_ request: Request, _ client: StorySide, _ name: (StorySide) -> String) -> String {

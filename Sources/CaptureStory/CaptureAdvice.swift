@@ -43,11 +43,14 @@ struct CaptureAdvice: Sendable {
     /// The reports of a scan that are told; more tell nothing new.
     private static let maximumReports = 4_000
     private static let maximumConnecting = 64
+    /// The octets of values that are told together, more than any rule counts. They may be all of a capture.
+    private static let maximumUntold = 1 << 17
     private static let maximumSubscribed = 256
     /// Managers exist before the capture begins, longer than any rule about the launch of an app counts.
     private static let begin = Instant.zero + .seconds(1_000)
-    /// Values that follow within this time are told together.
-    private static let pace = Duration.seconds(1)
+    /// Values that follow within this time are told together. In numbers, because a `Duration` has 128 bits, and each
+    /// packet asks.
+    private static let paceNanoseconds: Int64 = 1_000_000_000
     private static let central = ManagerID(1)
     private static let peripheral = ManagerID(2)
     /// A capture does not tell for which services an app scans.
@@ -74,8 +77,9 @@ struct CaptureAdvice: Sendable {
         if start == nil { start = time }
         let passed = max(0, time.subtractingReportingOverflow(start ?? time).partialValue)
         // A century is more than a capture takes, and less than an instant holds.
-        now = max(now, Self.begin + .microseconds(min(passed, 3_000_000_000_000_000)))
-        guard now - advanced >= Self.pace else { return }
+        let nanoseconds = Self.begin.nanoseconds + min(passed, 3_000_000_000_000_000) * 1_000
+        now = max(now, Instant(nanoseconds: nanoseconds))
+        guard now.nanoseconds - advanced.nanoseconds >= Self.paceNanoseconds else { return }
         advanced = now
         advisor.advance(to: now)
     }
@@ -161,17 +165,18 @@ struct CaptureAdvice: Sendable {
 
     /// Receives a PDU between a client on this side and its server.
     mutating func receive(_ pdu: PacketBuffer, isFromClient: Bool, _ number: Int, _ book: AttributeBook) {
-        guard let link = links[number], !link.isHidden, let first = pdu.octet(at: 0) else { return }
+        guard let index = links.index(forKey: number), !links.values[index].isHidden, let first = pdu.octet(at: 0)
+        else { return }
         let opcode = ATTOpcode(rawValue: first)
         switch (opcode.kind, isFromClient) {
         case (.request, true):
-            links[number]?.request = pdu
+            links.values[index].request = pdu
             // A long value is written with the last of its parts.
             guard opcode == .readRequest || opcode == .writeRequest || opcode == .readByTypeRequest else { return }
             asks(pdu, opcode, number, book)
         case (.response, false):
-            guard let request = links[number]?.request else { return }
-            links[number]?.request = nil
+            guard let request = links.values[index].request else { return }
+            links.values[index].request = nil
             answers(request, pdu, number, book)
         case (.command, true): moves(pdu, isFromClient: true, number, book)
         case (.notification, false), (.indication, false): moves(pdu, isFromClient: false, number, book)
@@ -263,15 +268,17 @@ struct CaptureAdvice: Sendable {
 
     /// Counts a value without a response of its own. There are many of them, and rules count their octets alone.
     private mutating func moves(_ pdu: PacketBuffer, isFromClient: Bool, _ number: Int, _ book: AttributeBook) {
-        guard let link = links[number], let handle = pdu.word(at: 1), pdu.count >= 3 else { return }
-        links[number]?.untold += pdu.count - 3
-        guard now - link.toldAt >= Self.pace, book.isOfApp(handle) else { return }
-        links[number]?.toldAt = now
-        links[number]?.untold = 0
-        let value = PacketBuffer([UInt8](repeating: 0, count: link.untold + pdu.count - 3))
+        guard let index = links.index(forKey: number), let handle = pdu.word(at: 1), pdu.count >= 3 else { return }
+        links.values[index].untold = min(links.values[index].untold + pdu.count - 3, Self.maximumUntold)
+        guard now.nanoseconds - links.values[index].toldAt.nanoseconds >= Self.paceNanoseconds, book.isOfApp(handle)
+        else { return }
+        links.values[index].toldAt = now
+        let value = PacketBuffer([UInt8](repeating: 0, count: links.values[index].untold))
+        links.values[index].untold = 0
         guard !isFromClient else { return ask(.writeWithoutResponse(handle, value: value), number) }
         // A bonded server remembers a subscription of an earlier connection (Core Vol 3 Part G 3.3.3.3).
-        if link.subscribed.count < Self.maximumSubscribed, links[number]?.subscribed.insert(handle).inserted == true {
+        let hasRoom = links.values[index].subscribed.count < Self.maximumSubscribed
+        if hasRoom, links.values[index].subscribed.insert(handle).inserted {
             ask(.setNotify(handle, isEnabled: true), number)
             tell(.notifyStateChanged(handle, isNotifying: true, nil), number)
         }

@@ -16,8 +16,8 @@ extension CaptureStory {
         }
     }
 
-    private func key(_ accessAddress: UInt32, _ adapter: UInt32) -> LinkKey {
-        LinkKey(adapter: adapter, number: accessAddress, isAir: true)
+    private func key(_ accessAddress: UInt32, _ adapter: UInt32) -> OpenLinks.Key {
+        OpenLinks.Key(adapter: adapter, number: accessAddress, isAir: true)
     }
 
     // MARK: Advertising channels

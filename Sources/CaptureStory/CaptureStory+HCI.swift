@@ -19,15 +19,15 @@ extension CaptureStory {
             totals.malformed += 1
             return
         }
-        let key = LinkKey(adapter: adapter, number: UInt32(data.handle.rawValue), isAir: false)
+        let key = OpenLinks.Key(adapter: adapter, number: UInt32(data.handle.rawValue), isAir: false)
         let side = direction == .hostToController ? StorySide.near : .far
         withLink(key) { link, story in
             story.receive(data.payload, isStart: data.boundary.isStart, from: side, on: &link)
         }
     }
 
-    private func key(_ handle: UInt16, _ adapter: UInt32) -> LinkKey {
-        LinkKey(adapter: adapter, number: UInt32(handle & 0xFFF), isAir: false)
+    private func key(_ handle: UInt16, _ adapter: UInt32) -> OpenLinks.Key {
+        OpenLinks.Key(adapter: adapter, number: UInt32(handle & 0xFFF), isAir: false)
     }
 
     private mutating func withAdapter(_ number: UInt32, _ body: (inout Adapter) -> Void) {

@@ -15,20 +15,13 @@ package struct CaptureStory: Sendable {
         var fragments = RecencyTable<UInt64, PacketBuffer>(limit: 64)
     }
 
-    /// A link is known by its handle on an adapter, or by its access address on the air.
-    struct LinkKey: Hashable, Sendable {
-        let adapter: UInt32
-        let number: UInt32
-        let isAir: Bool
-    }
-
     /// The totals so far.
     package internal(set) var totals = StoryTotals()
     /// The links that have ended, in the order of their ends.
     package internal(set) var links: [LinkSummary] = []
 
     var book = DeviceBook()
-    var open: [LinkKey: LinkStory] = [:]
+    var open = OpenLinks()
     var adapters: [UInt32: Adapter] = [:]
     var servers = RecencyTable<UInt64, AttributeBook>(limit: StoryLimits.servers)
     private(set) var entries: [StoryEntry] = []
@@ -40,8 +33,15 @@ package struct CaptureStory: Sendable {
     var ending: String?
     /// The link that the entries are about.
     var current: Int?
+    /// Whether entries of a brief story are enough, so that no others are made.
+    private let isBrief: Bool
 
-    package init() {}
+    /// Creates a story.
+    ///
+    /// - Parameter isBrief: Whether entries of a brief story are enough (``StoryEntry/Kind/isBrief``).
+    package init(isBrief: Bool = false) {
+        self.isBrief = isBrief
+    }
 
     /// The devices, in the order of their first packets.
     package var devices: [StoryDevice] { book.devices }
@@ -83,7 +83,7 @@ package struct CaptureStory: Sendable {
     package mutating func finish() -> [StoryEntry] {
         entries.removeAll()
         guidance.finish()
-        for key in open.keys.sorted(by: { (open[$0]?.number ?? 0) < (open[$1]?.number ?? 0) }) {
+        for key in open.keys {
             guard let link = open[key] else { continue }
             let silence = now &- link.turns.lastFrame
             let isLost = link.isAir && link.timeout > 0 && silence > Int64(link.timeout) * 10_000
@@ -101,6 +101,7 @@ package struct CaptureStory: Sendable {
         section: String? = nil,
         latency: Int64? = nil
     ) {
+        guard !isBrief || kind.isBrief else { return }
         entries.append(
             StoryEntry(
                 unixMicroseconds: now,
@@ -124,13 +125,9 @@ package struct CaptureStory: Sendable {
     // MARK: Links
 
     /// Opens a link in place of an earlier one with the same key, and numbers it.
-    mutating func openLink(_ key: LinkKey, peer: BluetoothAddress?, _ configure: (inout LinkStory) -> Void) {
+    mutating func openLink(_ key: OpenLinks.Key, peer: BluetoothAddress?, _ configure: (inout LinkStory) -> Void) {
         if open[key] != nil { close(key, "replaced by another link with the same handle") }
-        if open.count >= StoryLimits.openLinks,
-            let idle = open.min(by: { ($0.value.lastPacket, $0.value.number) < ($1.value.lastPacket, $1.value.number) })
-        {
-            close(idle.key, nil)
-        }
+        if open.count >= StoryLimits.openLinks, let idle = open.mostSilent { close(idle, nil) }
         totals.connections += 1
         var link = LinkStory(number: totals.connections, adapter: key.adapter, at: now)
         link.peer = peer
@@ -140,15 +137,15 @@ package struct CaptureStory: Sendable {
         }
         configure(&link)
         current = link.number
-        open[key] = link
+        open.add(link, key)
         if link.isCentral == true, !link.isAir, let peer {
             guidance.connected(link.number, to: book.identity(of: peer), book.name(peer), key.adapter)
         }
     }
 
     /// Ends a link, and keeps its summary.
-    mutating func close(_ key: LinkKey, _ reason: String?) {
-        guard var link = open.removeValue(forKey: key) else { return }
+    mutating func close(_ key: OpenLinks.Key, _ reason: String?) {
+        guard var link = open.remove(key) else { return }
         current = link.number
         guidance.disconnected(link.number, link.attributes.books.far)
         for side in StorySide.allCases {
@@ -167,8 +164,8 @@ package struct CaptureStory: Sendable {
     }
 
     /// Changes a link, and creates one that the capture has no beginning of.
-    mutating func withLink(_ key: LinkKey, _ body: (inout LinkStory, inout CaptureStory) -> Void) {
-        if open[key] == nil {
+    mutating func withLink(_ key: OpenLinks.Key, _ body: (inout LinkStory, inout CaptureStory) -> Void) {
+        if !open.contains(key) {
             openLink(key, peer: nil) { link in
                 link.hasBeginning = false
                 link.isAir = key.isAir
@@ -176,11 +173,12 @@ package struct CaptureStory: Sendable {
             }
             tell(.connected, "a connection that was there before the capture began")
         }
-        // Removed for the time of the change, so that its tables are not copied.
-        guard var link = open.removeValue(forKey: key) else { return }
-        current = link.number
-        body(&link, &self)
-        open[key] = link
+        // Outside of its table for the time of the change, so that nothing is copied.
+        var link: LinkStory?
+        open.exchange(key, &link)
+        current = link?.number
+        link?.change { body(&$0, &self) }
+        open.exchange(key, &link)
     }
 
     // MARK: L2CAP
@@ -208,6 +206,7 @@ package struct CaptureStory: Sendable {
         totals.attributePDUs += 1
         if pdu.octet(at: 0) == 0x01 { totals.attributeErrors += 1 }
         let name = Names(link)
+        link.attributes.isBrief = isBrief
         defer { guidance.receive(pdu, isFromClient: side == .near, link.number, link.attributes.books.far) }
         guard let news = link.attributes.receive(pdu, from: side, at: now, name: name.callAsFunction) else { return }
         if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }

@@ -79,6 +79,19 @@ package enum StoryWords {
     }
 }
 
+extension String {
+    /// Returns the text as one line of up to `limit` scalars, as `oneLine(_:)` does. Most texts of a story are one line
+    /// of ASCII already, which takes no look at the properties of its characters.
+    func shortLine(_ limit: Int) -> String {
+        var isBlank = true
+        for octet in utf8 {
+            guard octet != 0x20 || !isBlank, (0x20...0x7E).contains(octet) else { return oneLine(limit) }
+            isBlank = octet == 0x20
+        }
+        return !isBlank && utf8.count <= limit ? self : oneLine(limit)
+    }
+}
+
 extension PacketBuffer {
     /// The little-endian number of two octets at an index; nil if the buffer ends before.
     func word(at index: Int) -> UInt16? {

@@ -158,4 +158,20 @@ import Testing
         bench.advertise(CaptureBench.peer, name: "Pulse")
         #expect(Self.rules(bench) == [.stopAdvertising])
     }
+
+    @Test("large data as values is advised about, also if all packets have the same time")
+    func bulkAtOnce() {
+        func rules(octets: Int) -> [AdviceRule] {
+            var bench = CaptureBench()
+            bench.connect()
+            Self.discovery(&bench)
+            bench.request([0x12, 4, 0, 1, 0], [0x13])
+            let value = [0x1B, 3, 0] + [UInt8](repeating: 7, count: 200)
+            for _ in 0..<octets / 200 { bench.pdu(4, value, isSent: false, after: 0) }
+            bench.disconnect()
+            return Self.rules(bench)
+        }
+        #expect(rules(octets: 400_000) == [.bulkOverChannels])
+        #expect(rules(octets: 90_000) == [])
+    }
 }

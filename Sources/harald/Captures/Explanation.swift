@@ -11,10 +11,11 @@ struct Explanation {
     private let report: ToolReport
     private let connection: Int?
     private let isBrief: Bool
-    private(set) var story = CaptureStory()
+    private(set) var story: CaptureStory
 
     init(_ report: ToolReport, connection: Int? = nil, isBrief: Bool = false) {
         (self.report, self.connection, self.isBrief) = (report, connection, isBrief)
+        story = CaptureStory(isBrief: isBrief)
     }
 
     mutating func receive(_ record: CaptureRecord) {
