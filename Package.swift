@@ -350,7 +350,8 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "CLinux", "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIFraming",
+                "AppAdvice", "CAllocations", "CLinux", "BluetoothTypes", "CaptureStory", "Cryptography", "EventLoops",
+                "Radio", "HCI", "HCIFraming",
                 "HCIHost", "HCITransports", "LinkLayer", "L2CAP",
                 "ATT", "GATT", "BluetoothService", "ServiceMessages", "ServiceProcess", "ServiceSocket",
                 "CoreBluetooth",

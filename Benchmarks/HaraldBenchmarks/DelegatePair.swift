@@ -1,3 +1,4 @@
+import AppAdvice
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
@@ -85,6 +86,14 @@ final class DelegatePair {
         notifier.notify(Data(repeating: 0x55, count: 20), times: 1)
         while parts.with({ $0.lines[0].lastNotification == nil }) { pass(.milliseconds(10)) }
         received = 1
+    }
+
+    /// Lets an advisor follow the phone's apps.
+    func advise() {
+        parts.with { parts in
+            let stream = AdviceStream()
+            parts.phone.observers.add(stream.kinds) { stream.accept($0) }
+        }
     }
 
     /// Lets time pass: virtual time, or by sleeping.

@@ -33,8 +33,7 @@ extension HaraldBenchmarks {
     /// API.
     private static func callbacks(_ pair: DelegatePair) {
         let count = 50_000
-        let whole = Measurement { receive(count, on: pair, until: pair.follower.notified) }
-        row("callbacks, HCI to delegate", both(count, whole))
+        let whole = callbacks("callbacks, HCI to delegate", pair)
         pair.line.isTapped.store(true, ordering: .relaxed)
         let below = Measurement { receive(count, on: pair, until: pair.line.notified) }
         row("the same up to the app's queue, HCI to event", both(count, below))
@@ -47,6 +46,14 @@ extension HaraldBenchmarks {
                 (Double(whole.allocations) - Double(below.allocations)) / Double(count)
             )
         )
+    }
+
+    @discardableResult
+    static func callbacks(_ what: String, _ pair: DelegatePair) -> Measurement {
+        let count = 50_000
+        let measurement = Measurement { receive(count, on: pair, until: pair.follower.notified) }
+        row(what, both(count, measurement))
+        return measurement
     }
 
     private static func receive(_ count: Int, on pair: DelegatePair, until tally: Tally) {

@@ -23,6 +23,8 @@ enum HaraldBenchmarks {
         ("streams", streams),
         ("transports", transports),
         ("memory", memory),
+        ("captures", captureStories),
+        ("advice", advice),
     ]
     /// Groups that take minutes, and run only if named.
     private static let longGroups: [(name: String, measure: @Sendable () throws -> Void)] = [("day", day)]

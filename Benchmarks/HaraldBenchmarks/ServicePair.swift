@@ -1,3 +1,4 @@
+import AppAdvice
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
@@ -49,6 +50,7 @@ final class ServicePair {
     private let random = RandomSource(seed: 1)
     private var kept: [AnyObject] = []
     private var tap: ShortLine?
+    private var central: BluetoothSystem?
 
     init() {
         radio = Radio(loop: loop, random: random.split(0))
@@ -78,6 +80,12 @@ final class ServicePair {
     /// Lets the app receive the queued deliveries.
     func deliver() { loop.run(for: .zero) }
 
+    /// Lets an advisor follow the apps of the central's system.
+    func advise() {
+        let stream = AdviceStream()
+        central?.observers.add(stream.kinds) { stream.accept($0) }
+    }
+
     private func system(_ number: UInt64) -> BluetoothSystem {
         let ends = InMemoryTransport.pair(loop: loop)
         let controller = VirtualController(
@@ -96,6 +104,7 @@ final class ServicePair {
             logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
         )
         system.start()
+        central = system
         kept += [controller, system, ends.host]
         return system
     }
