@@ -11,5 +11,6 @@
 @_exported import struct Radio.Position
 @_exported import class Radio.Radio
 @_exported import struct Radio.RadioChannels
+@_exported import struct Radio.Wall
 @_exported import struct ServiceMessages.AppDeclaration
 @_exported import enum ServiceMessages.AppPermission

@@ -63,6 +63,11 @@ public struct Propagation: Sendable {
         lossAtOneMetre + 10 * exponent * log10(max(distance, 0.01))
     }
 
+    /// Returns the distance in metres over which the path loss is `loss`, in dB.
+    func distance(with loss: Double) -> Double {
+        pow(10, (loss - lossAtOneMetre) / (10 * exponent))
+    }
+
     /// Returns the weakest signal, in dBm, that can be received on a PHY.
     public func sensitivity(_ phy: RadioPHY) -> Double {
         switch phy {

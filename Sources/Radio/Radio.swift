@@ -24,6 +24,8 @@ public final class Radio {
         public var channelNoise: [UInt8: Double] = [:]
         /// The sources of interference other than Bluetooth.
         public var interference: [Interference] = []
+        /// The walls between the nodes. They weaken interference, too.
+        public var walls: [Wall] = []
 
         /// Creates a configuration of free space without loss.
         public init() {}
@@ -44,6 +46,7 @@ public final class Radio {
     private var interference: [InterferenceProcess] = []
     private var interferenceSeed: UInt64?
     private var propagation: Propagation
+    private var walls: [Wall] = []
     private var nodeCount = 0
     // Sorted by node ID, so that a run does not depend on the order in which nodes started listening.
     private var listeners: [[RadioNode]]
@@ -68,6 +71,7 @@ public final class Radio {
 
     private func applyConfiguration() {
         propagation = configuration.propagation
+        walls = configuration.walls
         conditions.apply(configuration)
         guard !configuration.interference.isEmpty else { return interference.removeAll() }
         let seed = interferenceSeed ?? random.next()
@@ -118,14 +122,31 @@ public final class Radio {
         conditions.set(quality, .init(from: sender.id, to: receiver.id), channel: channel)
     }
 
-    /// Returns the strength, in dBm, of a signal sent with `power` at another position, with no obstacle in between.
+    /// Returns the strength, in dBm, of a signal sent with `power` at another position, after the walls in between.
     ///
     /// - Parameters:
     ///   - power: The transmit power, in dBm.
     ///   - from: The position of the sender.
     ///   - to: The position of the receiver.
     public func strength(power: Double, from: Position, to: Position) -> Double {
-        power - propagation.loss(over: from.distance(to: to))
+        let arrived = power - propagation.loss(over: from.distance(to: to))
+        guard !walls.isEmpty else { return arrived }
+        return walls.reduce(arrived) { $1.stands(between: from, and: to) ? $0 - $1.attenuation : $0 }
+    }
+
+    /// Whether a signal of this strength, in dBm, can be received on a channel if nothing else is on the air.
+    package func isReceivable(_ strength: Double, _ phy: RadioPHY = .le1M, channel: UInt8) -> Bool {
+        strength >= threshold(phy, channel: channel)
+    }
+
+    /// Returns the distance in metres up to which a frame of this power, in dBm, can be received without a wall.
+    package func range(power: Double, _ phy: RadioPHY = .le1M, channel: UInt8) -> Double {
+        propagation.distance(with: power - threshold(phy, channel: channel))
+    }
+
+    /// The weakest signal that can be received on a channel, in dBm.
+    private func threshold(_ phy: RadioPHY, channel: UInt8) -> Double {
+        propagation.sensitivity(phy) + conditions.noiseRise(channel)
     }
 
     // MARK: Listening
@@ -221,7 +242,7 @@ public final class Radio {
     // MARK: Strength
 
     private func isStrongEnough(_ frame: RadioFrame, _ strength: Double) -> Bool {
-        strength >= propagation.sensitivity(frame.phy) + conditions.noiseRise(frame.channel)
+        isReceivable(strength, frame.phy, channel: frame.channel)
     }
 
     /// Whether everything else on a frame's channel is too strong for it at a position: the other frames on the air
