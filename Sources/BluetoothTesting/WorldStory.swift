@@ -21,8 +21,8 @@ final class WorldStory: Sendable {
     private struct State {
         var entries = Deque<Entry>()
         var dropped = 0
-        /// The words as of the first entry that is kept, by device.
-        var words: [String: MonitorWords] = [:]
+        /// The words as of the first entry that is kept.
+        var words = WorldWords()
         var messages = 0
         var time = Duration.zero
         var misuse: [String] = []
@@ -126,16 +126,11 @@ final class WorldStory: Sendable {
         return entries.map { Self.line($0, &words) }
     }
 
-    private static func line(_ entry: Entry, _ words: inout [String: MonitorWords]) -> String {
-        let start = entry.device.isEmpty ? WorldTime.text(entry.time) : "\(WorldTime.text(entry.time)) \(entry.device):"
+    private static func line(_ entry: Entry, _ words: inout WorldWords) -> String {
         switch entry.event {
-        case .changed(let text): return "\(start) \(text)"
-        case .ignored(let text): return "\(start) NO EFFECT: \(text)"
-        case .observed(let observation):
-            let event = MonitoredEvent(observation, showsContents: true)
-            let text = words[entry.device, default: MonitorWords()].text(of: event)
-            guard case .misused = observation.content else { return "\(start) \(text)" }
-            return "\(start) API MISUSE: \(text)"
+        case .changed(let text): WorldWords.line(text, of: entry.device, at: entry.time)
+        case .ignored(let text): WorldWords.line(ignored: text, of: entry.device, at: entry.time)
+        case .observed(let observation): words.line(observation, of: entry.device, at: entry.time)
         }
     }
 }
