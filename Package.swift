@@ -226,7 +226,7 @@ let package = Package(
             ],
             resources: [
                 "advice.js", "apps.js", "device.js", "devices.js", "elements.js", "events.js", "icon.svg", "index.html",
-                "model.js", "page.css", "page.js", "prompts.js",
+                "model.js", "page.css", "page.js", "prompts.js", "rings.js",
             ].map { .embedInCode("Assets/\($0)") },
             swiftSettings: settings
         ),

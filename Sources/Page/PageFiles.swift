@@ -21,6 +21,7 @@ enum PageFiles {
         case "/events.js": File(type: script, octets: PackageResources.events_js)
         case "/prompts.js": File(type: script, octets: PackageResources.prompts_js)
         case "/advice.js": File(type: script, octets: PackageResources.advice_js)
+        case "/rings.js": File(type: script, octets: PackageResources.rings_js)
         case "/icon.svg": File(type: "image/svg+xml", octets: PackageResources.icon_svg)
         default: nil
         }

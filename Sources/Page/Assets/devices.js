@@ -1,4 +1,5 @@
 import { element, replace } from "./elements.js";
+import { rings } from "./rings.js";
 
 const COLUMNS = [
   ["Name", (device) => device.name ?? "", "name"],
@@ -21,6 +22,7 @@ export class Devices {
     this.order = 5;
     this.isDescending = true;
     this.filter = "";
+    this.isMapped = false;
     this.parts = ["devices", "status"];
   }
 
@@ -36,8 +38,11 @@ export class Devices {
     this.button = element("button", {
       id: "scan", class: "main", onclick: () => this.page.send({ verb: "scan", on: !this.page.model.isScanning }),
     }, "Scan");
+    this.map = element("details", { ontoggle: () => this.show() }, element("summary", {}, "Map by signal strength"),
+      element("div"));
+    this.map.open = this.isMapped;
     view.replaceChildren(
-      element("div", { class: "tools" }, this.button, filter, this.count),
+      element("div", { class: "tools" }, this.button, filter, this.count), this.map,
       element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Devices" },
         element("table", {}, element("thead", {}, this.heads), this.rows)));
     this.show();
@@ -53,6 +58,8 @@ export class Devices {
     const shown = this.all().filter((device) => !this.filter ||
       [device.name, device.identifier, advertised(device.advertised)].some((each) =>
         (each ?? "").toLowerCase().includes(this.filter)));
+    this.isMapped = this.map.open;
+    this.map.lastElementChild.replaceChildren(...(this.map.open ? [rings(shown)] : []));
     const value = COLUMNS[this.order][1];
     shown.sort((first, second) => {
       const [one, two] = [value(first), value(second)];
