@@ -226,7 +226,7 @@ let package = Package(
             ],
             resources: [
                 "advice.js", "apps.js", "device.js", "devices.js", "elements.js", "events.js", "icon.svg", "index.html",
-                "model.js", "page.css", "page.js", "prompts.js", "rings.js",
+                "model.js", "page.css", "page.js", "prompts.js", "rings.js", "world.js", "worldmap.js",
             ].map { .embedInCode("Assets/\($0)") },
             swiftSettings: settings
         ),
@@ -318,6 +318,16 @@ let package = Package(
                 "EventLoops", "ServiceMessages",
             ]
         ),
+        // The world that the page controls: a sensor and a phone with an app, and the test of what was done.
+        .target(
+            name: "LiveWorld",
+            dependencies: [
+                "Accessories", "AppAdvice", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
+                "CoreBluetooth", "EventLoops", "EventWords", "ServiceMessages", "ServiceProcess",
+            ],
+            resources: [.embedInCode("Assets/HeartRateWatch.txt")],
+            swiftSettings: settings
+        ),
         module("PackageWrapping", ["Cryptography", "SourceChecks"]),
         // Without "harald" and what only it needs, so that a newcomer waits less for the first demo.
         .executableTarget(name: "harald-demo", dependencies: ["Demos", "EventLoops"], swiftSettings: settings),
@@ -335,7 +345,7 @@ let package = Package(
                 "HCIHost",
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
-                "GATT", "Page",
+                "GATT", "LiveWorld", "Page",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceMessages", "ServiceProcess",
                 "ServiceSocket",
                 "CoreBluetooth", "CoreBluetoothExtras", "EmbeddedService",
@@ -437,6 +447,13 @@ let package = Package(
             ]
         ),
         tests("VirtualAppTime", ["BluetoothSimulation", "CoreBluetooth"]),
+        tests(
+            "LiveWorld",
+            [
+                "Accessories", "BluetoothService", "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth",
+                "EventLoops", "ServiceMessages", "ServiceProcess",
+            ]
+        ),
         tests(
             "CoreBluetooth",
             [

@@ -17,9 +17,10 @@ final class PageHub {
     /// (AB-G05).
     static let maximumPrompts = 64
 
-    private let client: ToolClient
+    private var client: ToolClient
     private let loop: any EventLoop
-    private let app: PageApp
+    private let app: PageApp?
+    private let world: (any PageWorld)?
     private var pages: [ObjectIdentifier: any PageOutlet] = [:]
     /// The last answer to each regular question, for pages that open later.
     private var snapshots: [String: String] = [:]
@@ -31,12 +32,28 @@ final class PageHub {
     private var asked: Set<String> = []
 
     /// Creates a hub over a conversation that is open.
-    init(_ client: ToolClient, loop: any EventLoop, app: PageApp) {
-        (self.client, self.loop, self.app) = (client, loop, app)
-        app.onValue = { [weak self] name, json in
+    ///
+    /// - Parameters:
+    ///   - app: The process by which pages use devices; nil if they cannot.
+    ///   - world: The world that the pages control, if there is one.
+    init(_ client: ToolClient, loop: any EventLoop, app: PageApp?, world: (any PageWorld)? = nil) {
+        (self.client, self.loop, self.app, self.world) = (client, loop, app, world)
+        app?.onValue = { [weak self] name, json in
             // Pages that open later see whether there is a scan.
             if name == "scanning" { self?.keep(name, json) } else { self?.tell(name, json) }
         }
+        listen(to: client)
+    }
+
+    /// Goes on with another conversation, because the system of the last one is gone.
+    func use(_ client: ToolClient) {
+        (self.client, snapshots, prompts, asked, words) = (client, [:], [:], [], MonitorWords())
+        listen(to: client)
+        tell("again", "null")
+        if !pages.isEmpty { begin() }
+    }
+
+    private func listen(to client: ToolClient) {
         client.onPrompt = { [weak self] number, question in self?.prompted(number, question) }
         client.onPromptClosed = { [weak self] number in self?.closed(number) }
     }
@@ -47,6 +64,10 @@ final class PageHub {
         pages[ObjectIdentifier(page)] = page
         for (name, value) in snapshots.sorted(by: { $0.key < $1.key }) { page.show(Self.frame(name, value)) }
         for (_, prompt) in prompts.sorted(by: { $0.key < $1.key }) { page.show(Self.frame("prompt", prompt)) }
+        if let world {
+            let bound = LoopBound(page, loop: loop)
+            world.welcome { [loop] value in loop.submit { bound.value.show(Self.frame(value)) } }
+        }
         if pages.count == 1 { begin() }
         return true
     }
@@ -58,7 +79,7 @@ final class PageHub {
         streams = []
         if let timer { loop.cancel(timer) }
         (timer, snapshots, prompts) = (nil, [:], [:])
-        app.end()
+        app?.end()
     }
 
     /// Handles a text of a page.
@@ -66,7 +87,9 @@ final class PageHub {
         guard let message = try? JSONDecoder().decode(PageMessage.self, from: Data(text)) else {
             return page.show(Self.failure(nil, "the message cannot be read; reload the page"))
         }
-        if let (number, answer) = message.personAnswer {
+        if let world, message.verb == .world {
+            tell(text, of: message.id, to: world, from: page)
+        } else if let (number, answer) = message.personAnswer {
             client.answer(number, answer)
         } else if let question = message.question {
             client.ask(question) { [weak self, weak page] result in
@@ -75,6 +98,9 @@ final class PageHub {
                 self?.look()
             }
         } else if message.deed != nil {
+            guard let app else {
+                return page.show(Self.failure(message.id, "in a world, its own apps use the devices"))
+            }
             app.send(message) { [weak page] error in
                 page?.show(error.isEmpty ? Self.outcome(message.id, .success("")) : Self.failure(message.id, error))
             }
@@ -83,14 +109,38 @@ final class PageHub {
         }
     }
 
+    // MARK: The world
+
+    private func tell(_ text: [UInt8], of id: UInt32?, to world: any PageWorld, from page: any PageOutlet) {
+        let bound = LoopBound(page, loop: loop)
+        world.handle(text) { [loop] error, value in
+            loop.submit {
+                if let value { bound.value.show(Self.frame(value)) }
+                bound.value.show(error.isEmpty ? Self.outcome(id, .success("")) : Self.failure(id, error))
+            }
+        }
+    }
+
+    /// Sends a value of the world to all pages.
+    func tell(_ value: PageValue) {
+        let frame = Self.frame(value)
+        for page in pages.values { page.show(frame) }
+    }
+
+    private static func frame(_ value: PageValue) -> PageFrame {
+        let text = frame(value.name, value.json).text
+        return PageFrame(text: text, isEvent: value.name == "story", isReplaced: value.isReplaced)
+    }
+
     // MARK: The service
 
     private func begin() {
+        streams = []
         follow("event", .monitor(kinds: .max))
         follow("advice", .advice)
         follow("prompts", .prompts)
         look()
-        schedule()
+        if timer == nil { schedule() }
     }
 
     /// Opens a stream. A service that refuses it, for lack of rights, says why in the page.
@@ -122,6 +172,7 @@ final class PageHub {
 
     private func look() {
         guard !pages.isEmpty else { return }
+        world?.refresh()
         for (name, question) in [("status", .status), ("devices", .devices), ("apps", .apps)]
             as [(String, ToolQuestion)]
         {
@@ -210,6 +261,8 @@ struct PageFrame: Sendable {
     let text: String
     /// Whether a page that does not keep up may go without it.
     let isEvent: Bool
+    /// Whether a later frame takes its place, so that a page which goes without it has not lost anything.
+    var isReplaced = false
 }
 
 /// A page, as the hub knows it. Used on the hub's loop.

@@ -20,6 +20,8 @@ struct PageMessage: Codable, Sendable {
         case read
         case write
         case follow
+        /// Changes the simulated world. The other fields are those of the world.
+        case world
     }
 
     /// The maximum length of a message, in octets.
@@ -57,7 +59,7 @@ struct PageMessage: Codable, Sendable {
             guard let name, let verb = AppVerb.allCases.first(where: { "\($0)" == command }) else { return nil }
             return .app(verb, name: name, owner: owner)
         case .forget: return peer.map { .forgetBond($0) }
-        case .answer, .scan, .connect, .read, .write, .follow: return nil
+        case .answer, .scan, .connect, .read, .write, .follow, .world: return nil
         }
     }
 

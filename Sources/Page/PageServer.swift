@@ -43,6 +43,20 @@ package final class PageServer {
         hub = PageHub(client, loop: loop, app: PageApp(devices, loop: loop))
     }
 
+    /// Creates the server of a page that shows a simulated world, and the system of one of its devices.
+    ///
+    /// - Parameter client: An open conversation with the system. ``use(_:)`` replaces it.
+    package init(_ client: ToolClient, of world: any PageWorld, loop: NIOEventLoop) {
+        self.loop = loop
+        hub = PageHub(client, loop: loop, app: nil, world: world)
+    }
+
+    /// Goes on with another conversation, because the system of the last one is gone.
+    package func use(_ client: ToolClient) { hub.use(client) }
+
+    /// Sends a value of the world to all pages.
+    package func tell(_ value: PageValue) { hub.tell(value) }
+
     /// Listens for browsers.
     ///
     /// - Parameters:

@@ -42,6 +42,7 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
 
     func show(_ frame: PageFrame) {
         guard case .open(let channel) = state else { return }
+        if frame.isReplaced, !channel.isWritable { return }
         if frame.isEvent, !channel.isWritable {
             lost += 1
             return

@@ -5,6 +5,7 @@ const MOST_PHASES = 500;
 const MOST_ADVICE = 500;
 const MOST_SIGNALS = 120;
 const MOST_VALUES = 300;
+const MOST_LINES = 300;
 
 export class Model {
   constructor() {
@@ -24,6 +25,10 @@ export class Model {
     this.values = new Map();
     this.isScanning = false;
     this.begin = Date.now() / 1000;
+    this.world = null;
+    this.story = [];
+    this.firstLine = 0;
+    this.worldTest = null;
   }
 
   /** Takes in a message of the server, and returns the names of the parts that changed. */
@@ -42,10 +47,44 @@ export class Model {
       case "table": this.tables.set(value.peer, value); return ["device", "devices"];
       case "tableClosed": this.tables.delete(value); return ["device", "devices"];
       case "value": this.#takeValue(value); return ["device"];
+      case "world": this.#takeWorld(value); return ["world"];
+      case "story": this.#takeStory(value); return ["story"];
+      case "worldTest": this.worldTest = value; return ["worldTest"];
+      case "again": return this.#begin();
       default:
         if (!type.startsWith("refused-")) return [];
         this.refusals.set(type.slice("refused-".length), value[0]);
         return ["events", "advice", "status"];
+    }
+  }
+
+  /** Forgets a system that is gone, but not its world. */
+  #begin() {
+    const { world, story, firstLine, generation } = this;
+    Object.assign(this, new Model(), { world, story, firstLine, generation });
+    return ["status", "devices", "device", "apps", "events", "advice", "prompts"];
+  }
+
+  /** A world that begins again has another story. */
+  #takeWorld(world) {
+    if (world.generation !== this.generation) this.#beginStory(world.generation);
+    this.world = world;
+  }
+
+  #beginStory(generation) {
+    [this.generation, this.story, this.firstLine] = [generation, [], 0];
+  }
+
+  /** Adds lines to the story of the world, and says where some are missing. */
+  #takeStory({ generation, first, lines }) {
+    if (generation !== this.generation) this.#beginStory(generation);
+    const missing = first - this.firstLine - this.story.length;
+    if (missing > 0) [this.story, this.firstLine] = [[`… ${missing} lines left out`], first - 1];
+    this.story.push(...lines.slice(Math.max(0, -missing)));
+    const surplus = this.story.length - MOST_LINES;
+    if (surplus > 0) {
+      this.story.splice(0, surplus);
+      this.firstLine += surplus;
     }
   }
 

@@ -5,6 +5,7 @@ import { Devices } from "./devices.js";
 import { Events } from "./events.js";
 import { Model } from "./model.js";
 import { Prompts } from "./prompts.js";
+import { World } from "./world.js";
 
 const SHOWN_MILLISECONDS = 33;
 const PAUSE_MILLISECONDS = 1000;
@@ -14,7 +15,7 @@ class Page {
   constructor() {
     this.model = new Model();
     this.view = document.getElementById("view");
-    this.views = { devices: new Devices(this), device: new Device(this), apps: new Apps(this), events: new Events(this), advice: new AdviceList(this) };
+    this.views = { devices: new Devices(this), device: new Device(this), apps: new Apps(this), events: new Events(this), advice: new AdviceList(this), world: new World(this) };
     this.prompts = new Prompts(this, document.getElementById("prompts"));
     this.changed = new Set();
     this.isScheduled = false;
@@ -26,7 +27,7 @@ class Page {
 
   get name() {
     const name = location.hash.slice(1).split("/")[0];
-    return name in this.views ? name : "devices";
+    return name in this.views ? name : this.model.world ? "world" : "devices";
   }
 
   open() {
@@ -83,6 +84,7 @@ class Page {
     const changed = this.changed;
     this.changed = new Set();
     if (changed.has("status")) this.showRadio();
+    if (changed.has("world")) this.showWorld();
     if (changed.has("prompts")) this.prompts.show();
     if (changed.has("advice")) {
       const count = document.getElementById("advice-count");
@@ -90,6 +92,14 @@ class Page {
       count.hidden = !this.model.advice.size;
     }
     if (this.current.parts.some((part) => changed.has(part))) this.current.show();
+  }
+
+  /** Shows the way to the world, and the world itself if no other view was asked for. */
+  showWorld() {
+    const link = document.getElementById("world-link");
+    const isNew = link.hidden;
+    link.hidden = !this.model.world;
+    if (isNew && !location.hash) this.open();
   }
 
   showRadio() {

@@ -12,8 +12,13 @@ struct DemoHeartRateCommand: ParsableCommand {
             Unless time is virtual, a line that you type begins a fault of the sensor, such as out-of-range or lossy=0.5; "end \
             out-of-range" ends it, and "?" lists the faults.
 
+            --page shows another world until it is interrupted: a sensor and an app that finds it again and again. The page has a \
+            map, on which the devices can be moved, and controls for time and faults; "Save as a test" writes what was done as a \
+            Swift test.
+
             Examples:
               harald demo heart-rate
+              harald demo --page
               harald demo heart-rate --virtual-time --seed 2
               harald demo heart-rate --capture heart.btsnoop --air heart.pcapng
 
@@ -39,9 +44,17 @@ struct DemoHeartRateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write all radio traffic to this pcapng file.", valueName: "FILE"), completion: .file())
     var air: String?
 
+    @OptionGroup var showing: PageOptions
+
+    func validate() throws {
+        guard !showing.page || !virtualTime && capture == nil && air == nil else {
+            throw ValidationError("--page cannot be combined with --virtual-time, --capture and --air")
+        }
+    }
+
     func run() throws {
         do throws(ToolError) {
-            try runDemo()
+            if showing.page { try WorldOnPage.run(seed: seed, showing) } else { try runDemo() }
         } catch {
             throw error.report()
         }

@@ -37,11 +37,12 @@ struct PageCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let (listen, port) = (listen, Int(port))
         let path = ServicePath.places(named: service.service).first(where: ServicePath.isListening) ?? ""
-        let devices = ["/proc/self/exe", PageDevicesCommand._commandName, "--service", path]
+        let devices = PageProgram.devices(service: path)
         let loop = NIOEventLoop()
         let open = loop.make { OpenPage() }
         let client = service.connect(outcome, loop: loop) { client in
-            open.value.show(client, loop: loop, at: listen, port: port, devices: devices, outcome)
+            let server = PageServer(client, loop: loop, devices: devices)
+            open.value.show(server, at: listen, port: port, outcome)
         }
         defer {
             open.with { $0.close() }
@@ -52,33 +53,5 @@ struct PageCommand: ParsableCommand {
         } catch {
             throw error.report(json: false)
         }
-    }
-}
-
-/// The server of the page, while the command runs. Lives on the loop.
-private final class OpenPage {
-    private var server: PageServer?
-
-    func show(
-        _ client: ToolClient,
-        loop: NIOEventLoop,
-        at host: String,
-        port: Int,
-        devices: [String],
-        _ outcome: Outcome
-    ) {
-        let server = PageServer(client, loop: loop, devices: devices)
-        self.server = server
-        server.listen(at: host, port: port) { result in
-            switch result {
-            case .success(let address): Console.line(address)
-            case .failure(let error): outcome.finish(.failure(.service("\(error)")))
-            }
-        }
-    }
-
-    func close() {
-        server?.close()
-        server = nil
     }
 }

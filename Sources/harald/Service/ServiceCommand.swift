@@ -20,6 +20,7 @@ struct ServiceCommand: ParsableCommand {
             Examples:
               harald service --controller tcp:127.0.0.1:9100
               harald service --controller hci0 --policy policy --metrics harald.prom
+              harald service --page
 
             \(ExitStatus.textUntilInterrupted(.controllerUnreachable, .controllerFailed))
             """
@@ -29,6 +30,7 @@ struct ServiceCommand: ParsableCommand {
     @OptionGroup var listening: ListeningOptions
     @OptionGroup var deciding: PolicyOptions
     @OptionGroup var counting: MetricsOptions
+    @OptionGroup var showing: PageOptions
 
     @Option(
         help: ArgumentHelp(
@@ -88,7 +90,8 @@ struct ServiceCommand: ParsableCommand {
         readAgain(into: desk)
         let counting = counting
         let counted = system.with { LoopBound(counting.count($0, loop: loop), loop: loop) }
-        let (access, freeze) = (listening.access, freeze)
+        let (access, freeze, showing) = (listening.access, freeze, showing)
+        let page = loop.make { OpenPage() }
         let installed = InstalledApps(directory: apps ?? StateDirectory.apps())
         let listener = system.with { system in
             let programs = KernelPrograms(loop: loop)
@@ -106,7 +109,9 @@ struct ServiceCommand: ParsableCommand {
             let listener = ServiceListener(clients, loop: loop)
             listener.listen(on: socket.descriptor) { result in
                 switch result {
-                case .success: ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place)")
+                case .success:
+                    ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place)")
+                    if showing.page { page.value.show(serviceAt: socket.place, loop: loop, showing, outcome) }
                 case .failure(let error): outcome.finish(.failure(.service("\(socket.place): \(error)")))
                 }
             }
@@ -116,6 +121,7 @@ struct ServiceCommand: ParsableCommand {
         defer {
             ServiceManager.tell("STOPPING=1")
             withExtendedLifetime((desk, counted)) {}
+            page.with { $0.close() }
             listener.with { $0.close() }
             system.stop { $0.stop($1) }
             ServiceLog.finish()

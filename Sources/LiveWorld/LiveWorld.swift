@@ -1,0 +1,210 @@
+import Accessories
+import BluetoothService
+import BluetoothSimulation
+import EventLoops
+import ServiceMessages
+
+/// A world with a heart rate sensor and a phone with an app, which a person changes while it runs.
+///
+/// It does nothing by itself: commands come in, time passes by ``advance(to:)``, and its state can be read. All acts
+/// happen at whole milliseconds of the world, between two runs, so that a test which repeats them has the same story.
+/// Used by one thread.
+final class LiveWorld {
+    /// The number of acts that a world remembers. A saved test has no more.
+    static let maximumActs = 2_000
+    static let maximumWalls = 32
+    /// The longest time in which a step waits for an event.
+    static let longestStep = Duration.seconds(60)
+    /// The name of the phone's app.
+    static let app = "watch"
+    /// The path loss in a building. It makes the range 68 m.
+    static let exponent = 3.0
+    static let start = Position(x: 40, y: 20)
+    /// The faults that the person can choose. Those of the sensor's app would need an app that can be seen.
+    static let faults: [DeviceFault.Kind] = [
+        .outOfRange, .lossy, .jammedChannel, .lowBattery, .batteryReplaced, .reboot, .newFirmware, .slowAnswers,
+        .noAnswers, .malformedAnswers, .shortAnswers, .longAnswers, .attError, .mtuRefused, .notificationFlood,
+        .parameterFlood, .airplaneMode,
+    ]
+
+    /// An act and its time.
+    struct Deed: Hashable, Sendable {
+        let milliseconds: Int64
+        let act: WorldAct
+    }
+
+    let seed: UInt64
+    let story = StoryLog()
+    let phone: SimulatedDevice
+    let sensor: SimulatedAccessory
+    let screen = Screen()
+    private(set) var deeds: [Deed] = []
+    private(set) var walls: [Wall] = []
+    private(set) var noise: Double?
+    /// The faults that last.
+    private(set) var begun: [DeviceFault] = []
+    private let world: SimulatedWorld
+
+    init(seed: UInt64) {
+        self.seed = seed
+        let (world, story, screen) = (SimulatedWorld(seed: seed), story, screen)
+        self.world = world
+        // The loop keeps the observer.
+        let loop = world.loop
+        world.watch(StoryLog.kinds) { [weak loop] device, event in
+            if let loop { story.add(event, of: device, at: loop.now - .zero) }
+        }
+        world.changeAir { $0.propagation.exponent = LiveWorld.exponent }
+        phone = world.addDevice(named: "Phone", options: .phone)
+        sensor = world.addAccessory(.heartRate, at: Self.start)
+        phone.install(Self.app, declaring: AppDeclaration(backgroundModes: .central)) { [weak world] _, _ in
+            HeartRateWatch { [weak world] line in
+                screen.show(line)
+                story.add(.changed("the app shows: \(line)"), of: "", at: world?.now ?? .zero)
+            }
+        }
+        phone.open(Self.app)
+    }
+
+    /// The time of the world, in milliseconds.
+    var milliseconds: Int64 { Int64(world.now / .milliseconds(1)) }
+
+    // MARK: Time
+
+    /// Lets time pass. Stops early, at a whole millisecond, once `isEnough` is true.
+    func advance(by milliseconds: Int64, until isEnough: @escaping @Sendable () -> Bool = { false }) {
+        world.run(for: .milliseconds(milliseconds), until: isEnough)
+        finishMillisecond()
+    }
+
+    /// Lets time pass until the next event of the story. Returns whether there was one.
+    func step() -> Bool {
+        let (story, count) = (story, story.count)
+        world.run(for: Self.longestStep) { story.count > count }
+        finishMillisecond()
+        return story.count > count
+    }
+
+    /// Runs everything that is due within the present millisecond, as a test does that lets whole milliseconds pass.
+    private func finishMillisecond() {
+        let part = world.now.components.attoseconds % 1_000_000_000_000_000
+        world.run(for: part == 0 ? .zero : .nanoseconds(1_000_000 - part / 1_000_000_000))
+    }
+
+    /// Runs a closure with the phone's system, as a task of the world.
+    func withPhone(_ body: @escaping @Sendable (BluetoothSystem) -> Void) { phone.withSystem(body) }
+
+    /// Binds a value to the loop of the world.
+    func bind<Value>(_ value: Value) -> LoopBound<Value> { LoopBound(value, loop: world.loop) }
+
+    /// Ends everything in the world.
+    func end() {
+        world.end()
+        world.run(for: .zero)
+    }
+
+    // MARK: Acts
+
+    /// Performs an act, unless it would have no effect.
+    func perform(_ act: WorldAct) throws(WorldRefusal) {
+        guard deeds.count < Self.maximumActs else {
+            throw WorldRefusal("a test has at most \(Self.maximumActs) acts; save it, and restart the world")
+        }
+        switch act {
+        case .move(let device, let position): try move(device, to: position)
+        case .begin(let fault): try begin(fault)
+        case .end(let fault): try end(fault)
+        case .app(let verb): try perform(verb)
+        case .setNoise(let noise): set(noise)
+        case .addWall(let wall):
+            guard walls.count < Self.maximumWalls else {
+                throw WorldRefusal("a world has at most \(Self.maximumWalls) walls; remove one")
+            }
+            walls.append(wall)
+            world.changeAir { $0.walls.append(wall) }
+        case .removeWall(let index):
+            guard walls.indices.contains(index) else { throw WorldRefusal("there is no such wall any more") }
+            walls.remove(at: index)
+            world.changeAir { $0.walls.remove(at: index) }
+        }
+        deeds.append(Deed(milliseconds: milliseconds, act: act))
+    }
+
+    private func move(_ device: WorldAct.Device, to position: Position) throws(WorldRefusal) {
+        guard device != .sensor || !begun.contains(where: { $0.kind == .outOfRange }) else {
+            throw WorldRefusal("the sensor is out of range of everything; bring it back first")
+        }
+        self[device].move(to: position)
+    }
+
+    private subscript(device: WorldAct.Device) -> SimulatedDevice {
+        switch device {
+        case .phone: phone
+        case .sensor: sensor.device
+        }
+    }
+
+    private func begin(_ fault: DeviceFault) throws(WorldRefusal) {
+        guard Self.faults.contains(fault.kind) else { throw WorldRefusal("the sensor cannot have this fault") }
+        guard !begun.contains(fault) else { throw WorldRefusal("the sensor has this fault already") }
+        sensor.begin(fault)
+        guard fault.kind.lasts else { return }
+        // Jammed channels add up; of others, the last one counts.
+        begun.removeAll { $0.kind == fault.kind && fault.kind != .jammedChannel }
+        if fault.isOfAnswers { begun.removeAll(where: \.isOfAnswers) }
+        begun.append(fault)
+    }
+
+    private func end(_ fault: DeviceFault) throws(WorldRefusal) {
+        guard let index = begun.firstIndex(of: fault) else { throw WorldRefusal("the sensor has no such fault now") }
+        sensor.end(fault)
+        begun.remove(at: index)
+    }
+
+    private func perform(_ verb: WorldAct.AppVerb) throws(WorldRefusal) {
+        let app = phone.app(Self.app)
+        let isRunning = if let app, case .notRunning = app.phase { false } else { app != nil }
+        guard isRunning || verb == .open || verb == .forceQuit else {
+            throw WorldRefusal("the app is not running; open it first")
+        }
+        switch verb {
+        case .open: phone.open(Self.app)
+        case .leave: app?.leave()
+        case .suspend: app?.suspend()
+        case .crash: app?.crash()
+        case .removeFromMemory: app?.removeFromMemory()
+        case .forceQuit: app?.forceQuit()
+        }
+    }
+
+    private func set(_ noise: Double?) {
+        self.noise = noise
+        world.changeAir { $0.channelNoise = LiveWorld.noise(noise) }
+    }
+
+    private static func noise(_ noise: Double?) -> [UInt8: Double] {
+        guard let noise else { return [:] }
+        return Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, noise) })
+    }
+}
+
+extension DeviceFault {
+    /// Whether it is a fault of answers to requests, of which a device has one at a time.
+    fileprivate var isOfAnswers: Bool {
+        switch kind {
+        case .slowAnswers, .noAnswers, .malformedAnswers, .shortAnswers, .longAnswers, .attError, .mtuRefused: true
+        default: false
+        }
+    }
+}
+
+extension DeviceFault.Kind {
+    /// Whether the fault goes on until it is ended.
+    var lasts: Bool {
+        switch self {
+        case .lowBattery, .batteryReplaced, .reboot, .factoryReset, .newFirmware, .bondLost, .newAddress, .appUpgraded:
+            false
+        default: true
+        }
+    }
+}

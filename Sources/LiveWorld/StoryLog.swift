@@ -1,0 +1,52 @@
+import BluetoothService
+import BluetoothSimulation
+import EventWords
+import Synchronization
+
+/// The story of a world in words, of which the last lines are kept.
+final class StoryLog: Sendable {
+    /// The number of lines that are kept.
+    static let maximumLines = 1_000
+    /// The kinds of events in systems that the story consists of, as in reports of failed tests.
+    static let kinds: Observation.Kinds = [
+        .state, .managers, .messages, .links, .notices, .misuse, .trouble, .security,
+    ]
+
+    private struct State {
+        var lines: [String] = []
+        var first = 0
+        var words = WorldWords()
+
+        mutating func add(_ line: String) {
+            lines.append(line)
+            guard lines.count >= 2 * StoryLog.maximumLines else { return }
+            lines.removeFirst(StoryLog.maximumLines)
+            first += StoryLog.maximumLines
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// The number of lines so far.
+    var count: Int { state.withLock { $0.first + $0.lines.count } }
+
+    /// Adds an event of a device. The name is empty for the radio channel.
+    func add(_ event: WorldEvent, of device: String, at time: Duration) {
+        state.withLock { state in
+            switch event {
+            case .changed(let text): state.add(WorldWords.line(text, of: device, at: time))
+            case .ignored(let text): state.add(WorldWords.line(ignored: text, of: device, at: time))
+            case .observed(let observation): state.add(state.words.line(observation, of: device, at: time))
+            }
+        }
+    }
+
+    /// Returns the last lines from a number on, and the number of the first of them.
+    func lines(from number: Int) -> (first: Int, lines: [String]) {
+        state.withLock { state in
+            let count = state.first + state.lines.count
+            let first = max(min(number, count), state.first, count - Self.maximumLines)
+            return (first, Array(state.lines[(first - state.first)...]))
+        }
+    }
+}

@@ -1,0 +1,255 @@
+import AppAdvice
+import BluetoothService
+import BluetoothTypes
+import Dispatch
+import EventLoops
+import Foundation
+import ServiceMessages
+import Synchronization
+
+/// Runs a ``LiveWorld`` on a thread of its own, at a pace, and tells what it looks like.
+///
+/// All methods may be called from any thread.
+package final class WorldRunner: Sendable {
+    /// A value for the page, under a name.
+    package struct News: Hashable, Sendable {
+        package let name: String
+        package let json: String
+        /// Whether a later value of this name takes the place of this one.
+        package let isReplaced: Bool
+    }
+
+    /// Receives the reason why a message was refused, empty if it was not, and a value for the sender alone. Called on
+    /// the thread of the world.
+    package typealias Reply = @Sendable (_ error: String, _ news: News?) -> Void
+
+    /// The maximum number of messages that wait for the world.
+    static let maximumWaiting = 64
+    /// The time between two looks at the clock while the world runs.
+    static let tick = Duration.milliseconds(20)
+
+    enum Job: Sendable {
+        case message([UInt8], Reply)
+        /// Tells the state to a page that has opened.
+        case welcome(Reply)
+        /// Tells the state again, for pages that have missed it.
+        case refresh
+        case tool(UInt64, WorldTool.Event)
+        case stop
+    }
+
+    private let jobs = Mutex<[Job]>([])
+    private let wake = DispatchSemaphore(value: 0)
+    private let lastTool = Atomic<UInt64>(0)
+
+    /// Creates a world and lets it run.
+    ///
+    /// - Parameter tell: Called with each value for all pages, on the thread of the world.
+    package init(seed: UInt64, tell: @escaping @Sendable (News) -> Void) {
+        Thread.detachNewThread { [self] in
+            let loop = WorldLoop(seed: seed, tell: tell)
+            while loop.perform(take()) { wait(loop.patience) }
+        }
+    }
+
+    /// Handles a message of a page.
+    package func handle(_ message: [UInt8], reply: @escaping Reply) {
+        guard add(.message(message, reply), atMost: Self.maximumWaiting) else {
+            return reply("too much is asked of the world; wait a moment", nil)
+        }
+    }
+
+    /// Calls `reply` with each value that a page which opens has to know.
+    package func welcome(_ reply: @escaping Reply) { add(.welcome(reply)) }
+
+    /// Tells the state to all pages, even if it has not changed.
+    package func refresh() { add(.refresh, atMost: Self.maximumWaiting) }
+
+    /// Ends the world and its thread.
+    package func stop() { add(.stop) }
+
+    /// Returns a number for a tool that is about to connect.
+    func nextTool() -> UInt64 { lastTool.add(1, ordering: .relaxed).newValue }
+
+    @discardableResult
+    func add(_ job: Job, atMost maximum: Int = .max) -> Bool {
+        let isAdded = jobs.withLock { jobs in
+            guard jobs.count < maximum else { return false }
+            jobs.append(job)
+            return true
+        }
+        if isAdded { wake.signal() }
+        return isAdded
+    }
+
+    private func take() -> [Job] {
+        jobs.withLock { jobs in
+            defer { jobs = [] }
+            return jobs
+        }
+    }
+
+    private func wait(_ patience: Duration?) {
+        guard let patience else { return wake.wait() }
+        _ = wake.wait(timeout: .now() + patience / .seconds(1))
+    }
+}
+
+/// The thread's side of a ``WorldRunner``.
+private final class WorldLoop {
+    /// The least time between two reports.
+    private static let newsInterval = Duration.milliseconds(100)
+    /// The time of the machine after which a run of the world makes way for messages.
+    private static let longestRun = Duration.milliseconds(100)
+    /// The number of lines of the story in one report, the last ones.
+    private static let maximumLines = 300
+
+    private let tell: @Sendable (WorldRunner.News) -> Void
+    private let clock = ContinuousClock()
+    private var world: LiveWorld
+    private var pacer = WorldPacer()
+    private var generation = 1
+    private var tools: [UInt64: LoopBound<WorldTool>] = [:]
+    private var lastLook: ContinuousClock.Instant
+    private var lastNews: ContinuousClock.Instant
+    private var toldState = ""
+    private var toldLines = 0
+    private var hasNews = true
+
+    init(seed: UInt64, tell: @escaping @Sendable (WorldRunner.News) -> Void) {
+        self.tell = tell
+        world = LiveWorld(seed: seed)
+        (lastLook, lastNews) = (clock.now, clock.now)
+        prepare()
+    }
+
+    /// How long to wait for the next job. Nil while only a job makes a difference.
+    var patience: Duration? { pacer.isRunning ? WorldRunner.tick : hasNews ? Self.newsInterval : nil }
+
+    /// Performs what has come, and lets time pass. Returns false at the end.
+    func perform(_ jobs: [WorldRunner.Job]) -> Bool {
+        for job in jobs {
+            switch job {
+            case .message(let octets, let reply): handle(octets, reply)
+            case .welcome(let reply): welcome(reply)
+            case .refresh: (toldState, hasNews) = ("", true)
+            case .tool(let number, let event): handle(event, of: number)
+            case .stop:
+                restart(seed: world.seed, isLast: true)
+                return false
+            }
+        }
+        let now = clock.now
+        let due = pacer.due(after: now - lastLook)
+        lastLook = now
+        if due > 0 {
+            let end = now + Self.longestRun
+            let clock = clock
+            world.advance(by: due) { clock.now >= end }
+            hasNews = true
+        }
+        if hasNews, clock.now - lastNews >= Self.newsInterval { tellNews() }
+        return true
+    }
+
+    // MARK: Messages
+
+    private func handle(_ octets: [UInt8], _ reply: WorldRunner.Reply) {
+        hasNews = true
+        do throws(WorldRefusal) {
+            guard let message = try? JSONDecoder().decode(WorldMessage.self, from: Data(octets)) else {
+                throw WorldRefusal("the message cannot be read; reload the page")
+            }
+            reply("", try perform(try message.command))
+        } catch {
+            reply(error.description, nil)
+        }
+    }
+
+    private func perform(_ command: WorldCommand) throws(WorldRefusal) -> WorldRunner.News? {
+        switch command {
+        case .run: pacer.isRunning = true
+        case .pause: pacer.isRunning = false
+        case .step:
+            pacer.isRunning = false
+            guard world.step() else { throw WorldRefusal("nothing happened within \(LiveWorld.longestStep)") }
+        case .setSpeed(let speed): pacer.speed = speed
+        case .restart(let seed): restart(seed: seed ?? world.seed)
+        case .act(let act): try world.perform(act)
+        case .writeTest:
+            return WorldRunner.News(
+                name: "worldTest",
+                json: Self.json(WorldTestText.text(of: world)),
+                isReplaced: false
+            )
+        }
+        return nil
+    }
+
+    private func restart(seed: UInt64, isLast: Bool = false) {
+        tools.values.forEach { $0.value.end() }
+        tools = [:]
+        world.end()
+        guard !isLast else { return }
+        world = LiveWorld(seed: seed)
+        generation += 1
+        (toldLines, pacer.isRunning) = (0, true)
+        prepare()
+    }
+
+    private func prepare() {
+        world.withPhone { $0.adviceSource = { AdviceStream() } }
+    }
+
+    // MARK: Tools
+
+    private func handle(_ event: WorldTool.Event, of number: UInt64) {
+        switch event {
+        case .began(let outlet): tools[number] = world.bind(WorldTool(outlet))
+        case .ended: tools.removeValue(forKey: number)?.value.end()
+        case .received, .hasRoom:
+            guard let tool = tools[number] else { return }
+            world.withPhone { tool.value.handle(event, $0) }
+        }
+    }
+
+    // MARK: News
+
+    private struct Lines: Encodable {
+        let generation: Int
+        let first: Int
+        let lines: [String]
+    }
+
+    private func welcome(_ reply: WorldRunner.Reply) {
+        reply("", state)
+        let (first, lines) = world.story.lines(from: toldLines - Self.maximumLines)
+        reply("", story(first, lines.prefix(max(0, toldLines - first))))
+    }
+
+    private var state: WorldRunner.News {
+        let json = Self.json(WorldSnapshot(world, pacer, generation: generation))
+        return WorldRunner.News(name: "world", json: json, isReplaced: true)
+    }
+
+    private func story(_ first: Int, _ lines: some Sequence<String>) -> WorldRunner.News {
+        let value = Lines(generation: generation, first: first, lines: Array(lines))
+        return WorldRunner.News(name: "story", json: Self.json(value), isReplaced: false)
+    }
+
+    private func tellNews() {
+        (lastNews, hasNews) = (clock.now, false)
+        let state = state
+        if state.json != toldState {
+            toldState = state.json
+            tell(state)
+        }
+        let count = world.story.count
+        guard count > toldLines else { return }
+        let (first, lines) = world.story.lines(from: max(toldLines, count - Self.maximumLines))
+        toldLines = count
+        tell(story(first, lines))
+    }
+
+    private static func json(_ value: some Encodable) -> String { JSONText.of(value) ?? "null" }
+}

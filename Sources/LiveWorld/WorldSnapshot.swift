@@ -1,0 +1,96 @@
+import Accessories
+import BluetoothService
+import BluetoothSimulation
+
+/// The state of a world as the page shows it.
+struct WorldSnapshot: Encodable, Hashable {
+    struct Device: Encodable, Hashable {
+        let key: WorldAct.Device
+        let name: String
+        let x: Double
+        let y: Double
+    }
+
+    struct Obstacle: Encodable, Hashable {
+        let x: Double
+        let y: Double
+        let x2: Double
+        let y2: Double
+        let attenuation: Double
+    }
+
+    struct App: Encodable, Hashable {
+        let name: String
+        /// `foreground`, `background`, `suspended` or `notRunning`.
+        let phase: String
+        /// The last line that the app has shown, and its last value.
+        let shows: String?
+        let value: String?
+    }
+
+    /// The number of the world since the program began. A restart begins the next one.
+    let generation: Int
+    let seed: String
+    let milliseconds: Int64
+    let isRunning: Bool
+    let speed: Double
+    let devices: [Device]
+    let walls: [Obstacle]
+    let noise: Double?
+    /// The faults that last, as they are written, such as `lossy=0.5`.
+    let faults: [String]
+    /// The faults that the sensor can have, with the number that each has if it is not named.
+    let possibleFaults: [String]
+    let isConnected: Bool
+    /// The strength of the sensor's signal at the phone in dBm, and whether it suffices.
+    let rssi: Int
+    let isInRange: Bool
+    /// The distance in metres up to which the phone receives the sensor, without walls.
+    let range: Double
+    let app: App
+    let acts: Int
+
+    init(_ world: LiveWorld, _ pacer: WorldPacer, generation: Int) {
+        self.generation = generation
+        // A number of JavaScript has 53 bits.
+        seed = "\(world.seed)"
+        milliseconds = world.milliseconds
+        (isRunning, speed) = (pacer.isRunning, pacer.speed)
+        devices = [Device(.phone, world.phone), Device(.sensor, world.sensor.device)]
+        walls = world.walls.map(Obstacle.init)
+        noise = world.noise
+        faults = world.begun.map(\.text)
+        possibleFaults = LiveWorld.faults.map { $0.form }
+        let reception = world.sensor.device.reception(at: world.phone)
+        (rssi, isInRange) = (Int(max(-999, reception.strength.rounded())), reception.isPossible)
+        range = (world.sensor.device.range * 10).rounded() / 10
+        let status = world.phone.withSystem { $0.status }
+        isConnected = !status.links.isEmpty
+        app = App(world, status)
+        acts = world.deeds.count
+    }
+}
+
+extension WorldSnapshot.Device {
+    fileprivate init(_ key: WorldAct.Device, _ device: SimulatedDevice) {
+        (self.key, name) = (key, device.name)
+        (x, y) = (device.position.x, device.position.y)
+    }
+}
+
+extension WorldSnapshot.Obstacle {
+    fileprivate init(_ wall: Wall) {
+        (x, y, x2, y2) = (wall.start.x, wall.start.y, wall.end.x, wall.end.y)
+        attenuation = wall.attenuation
+    }
+}
+
+extension WorldSnapshot.App {
+    fileprivate init(_ world: LiveWorld, _ status: SystemStatus) {
+        name = LiveWorld.app
+        phase = status.apps.first { $0.name == LiveWorld.app }?.phase ?? "notRunning"
+        let isRunning = phase != "notRunning"
+        shows = isRunning ? world.screen.lines.last : nil
+        value = isRunning ? world.phone.app(LiveWorld.app, as: HeartRateWatch.self)?.value : nil
+    }
+}

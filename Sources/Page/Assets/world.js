@@ -1,0 +1,247 @@
+import { element, replace } from "./elements.js";
+import { WorldMap } from "./worldmap.js";
+
+const SPEEDS = [0.1, 0.5, 1, 2, 5, 10, 50, 100];
+const NOISES = [-90, -80, -70, -60];
+const ADVERTISING = [37, 38, 39];
+const APP_VERBS = [
+  ["open", "Open"], ["leave", "Leave"], ["suspend", "Suspend"], ["crash", "Kill"],
+  ["removeFromMemory", "End for memory"], ["forceQuit", "Force quit"],
+];
+const WALL_METRES = 60;
+const WALL_LOSS = 30;
+const DROPPED = "lossy=1";
+const FAR = "out-of-range";
+
+/** A time of the world, such as 01:05.0. */
+function time(milliseconds) {
+  const two = (number) => String(number).padStart(2, "0");
+  const seconds = Math.floor(milliseconds / 1000);
+  return `${two(Math.floor(seconds / 60))}:${two(seconds % 60)}.${Math.floor(milliseconds % 1000 / 100)}`;
+}
+
+/** A simulated world: its map, its time, what can be done to it, and its story. */
+export class World {
+  constructor(page) {
+    this.page = page;
+    this.parts = ["world", "story", "worldTest"];
+    this.map = new WorldMap((device, x, y) => this.act("move", { device, x, y }));
+  }
+
+  get world() { return this.page.model.world; }
+
+  act(act, more = {}) { this.page.send({ verb: "world", act, ...more }); }
+
+  button(id, words, press, properties = {}) {
+    return element("button", { id, type: "button", onclick: press, ...properties }, words);
+  }
+
+  open(view) {
+    this.follows = true;
+    this.shown = null;
+    this.clock = element("output", { id: "world-time", "aria-label": "Time of the world" });
+    this.running = this.button("world-run", "", () => this.act(this.world?.isRunning ? "pause" : "run"), { class: "main" });
+    this.speed = element("select", { id: "world-speed", "aria-label": "Speed",
+      onchange: (event) => this.act("speed", { amount: Number(event.target.value) }) },
+      ...SPEEDS.map((each) => element("option", { value: each }, `${each}×`)));
+    this.seed = element("input", { id: "world-seed", inputmode: "numeric", size: 8, "aria-label": "Seed" });
+    this.story = element("div", { class: "story code", role: "region", tabindex: 0, "aria-label": "Story",
+      onscroll: () => { this.follows = this.story.scrollHeight - this.story.scrollTop - this.story.clientHeight < 40; } });
+    this.test = element("section", { class: "test", "aria-label": "Saved test", hidden: true });
+    view.replaceChildren(
+      element("div", { class: "tools" }, this.running, this.button("world-step", "Step", () => this.act("step"),
+        { title: "Go on until the next event of the story" }), this.speed, this.clock,
+        element("form", { class: "tools", onsubmit: (event) => { event.preventDefault(); this.restart(); } },
+          element("label", {}, "Seed ", this.seed), element("button", { id: "world-restart" }, "Restart")),
+        this.button("world-save", "Save as a test", () => this.act("test"))),
+      this.test,
+      element("div", { class: "world" },
+        element("div", {}, this.map.open(),
+          element("p", { class: "quiet" }, "Drag a device, or move it with the arrow keys. The circle is the range; lines are 50 m apart."),
+          this.panels()),
+        element("section", { class: "told", "aria-label": "What happens" }, element("h2", {}, "Story"), this.story)));
+    this.show();
+  }
+
+  restart() {
+    const seed = this.seed.value.trim();
+    this.act("restart", seed ? { text: seed } : {});
+  }
+
+  panels() {
+    this.link = element("p", { id: "world-link-state", role: "status" });
+    this.places = element("div", { class: "tools" });
+    this.dropped = this.button("world-drop", "", () => this.toggle(DROPPED));
+    this.far = this.button("world-far", "", () => this.toggle(FAR));
+    this.battery = this.field("world-battery", "Battery, percent", 5, { min: 0, max: 100 });
+    this.fault = element("select", { id: "world-fault", "aria-label": "Fault of the sensor" });
+    this.faults = element("ul", { class: "faults" });
+    this.app = element("p", { id: "world-app" });
+    this.noise = element("select", { id: "world-noise", "aria-label": "Noise",
+      onchange: (event) => this.act("noise", event.target.value ? { amount: Number(event.target.value) } : {}) },
+      element("option", { value: "" }, "no noise"),
+      ...NOISES.map((each) => element("option", { value: each }, `${each} dBm of noise`)));
+    this.jams = Array.from({ length: 40 }, (_, channel) => this.button(`world-jam-${channel}`, channel,
+      () => this.toggle(this.jam(channel)), { "aria-label": `Jam channel ${channel}` }));
+    this.walls = element("ul", { class: "faults" });
+    return element("div", { class: "panels" },
+      element("section", { "aria-label": "Sensor" }, element("h2", {}, "Sensor"), this.link, this.places,
+        element("div", { class: "verbs" }, this.dropped, this.far),
+        element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.drain(); } },
+          this.battery, element("button", { id: "world-drain" }, "Drain the battery")),
+        element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
+          this.fault, element("button", { id: "world-begin" }, "Begin the fault")), this.faults),
+      element("section", { "aria-label": "App" }, element("h2", {}, "App on the phone"), this.app,
+        element("div", { class: "verbs" }, ...APP_VERBS.map(([verb, words]) =>
+          this.button(`world-app-${verb}`, words, () => this.act("app", { text: verb }))))),
+      element("section", { "aria-label": "Radio" }, element("h2", {}, "Radio"),
+        element("div", { class: "verbs" }, this.noise,
+          this.button("world-jam-advertising", "Jam advertising", () => this.jamAdvertising()),
+          this.button("world-wall", "Wall between them", () => this.addWall())),
+        this.walls,
+        element("details", {}, element("summary", {}, "Channels"), element("div", { class: "channels" }, ...this.jams))));
+  }
+
+  field(id, label, value, more = {}) {
+    const made = element("input", { id, type: "number", "aria-label": label, ...more });
+    made.value = value;
+    return made;
+  }
+
+  // MARK: Acts
+
+  jam(channel) { return channel === 37 ? "jammed-channel" : `jammed-channel=${channel}`; }
+
+  toggle(fault) { this.act(this.world?.faults.includes(fault) ? "end" : "begin", { text: fault }); }
+
+  drain() { this.act("begin", { text: `low-battery=${this.battery.value}` }); }
+
+  begin() { this.act("begin", { text: this.fault.value }); }
+
+  jamAdvertising() {
+    const { faults } = this.world;
+    const isJammed = ADVERTISING.every((channel) => faults.includes(this.jam(channel)));
+    for (const channel of ADVERTISING) {
+      if (faults.includes(this.jam(channel)) === isJammed) this.toggle(this.jam(channel));
+    }
+  }
+
+  /** Adds a wall across the line between the two devices, in its middle. */
+  addWall() {
+    const [one, other] = this.world.devices;
+    const [x, y] = [(one.x + other.x) / 2, (one.y + other.y) / 2];
+    const length = Math.hypot(other.x - one.x, other.y - one.y) || 1;
+    const [across, along] = [(other.x - one.x) / length * WALL_METRES / 2, (other.y - one.y) / length * WALL_METRES / 2];
+    this.act("wall", { x: x - along, y: y + across, x2: x + along, y2: y - across, amount: WALL_LOSS });
+  }
+
+  // MARK: What it shows
+
+  show() {
+    const { world } = this;
+    if (!world) return this.map.show(null);
+    this.map.show(world);
+    this.clock.textContent = time(world.milliseconds);
+    this.running.textContent = world.isRunning ? "Pause" : "Run";
+    if (document.activeElement !== this.speed) this.speed.value = world.speed;
+    this.seed.placeholder = world.seed;
+    this.showSensor(world);
+    this.showApp(world);
+    this.showRadio(world);
+    this.showStory();
+    this.showTest();
+  }
+
+  showSensor(world) {
+    const [phone, sensor] = world.devices;
+    const metres = Math.hypot(phone.x - sensor.x, phone.y - sensor.y).toFixed(1);
+    const state = world.isConnected ? "connected" : "not connected";
+    this.link.textContent = world.faults.includes(FAR) ? `Out of range of everything, ${state}.`
+      : `${metres} m from the phone, ${world.isInRange ? `${world.rssi} dBm` : "out of range"}, ${state}.`;
+    this.showPlaces(world.devices);
+    this.press(this.dropped, world.faults.includes(DROPPED), "Drop the link", "Restore the link");
+    this.press(this.far, world.faults.includes(FAR), "Take out of range", "Bring back");
+    if (this.fault.childElementCount !== world.possibleFaults.length) {
+      this.fault.replaceChildren(...world.possibleFaults.map((each) => element("option",
+        { value: each.replace("[", "").replace("]", "") }, each.replace("[", "").replace("]", ""))));
+    }
+    const faults = world.faults.join();
+    if (this.shown?.faults === faults) return;
+    this.shown = { ...this.shown, faults };
+    replace(this.faults, ...world.faults.map((fault) => element("li", {}, `${fault} `,
+      this.button(`world-end-${fault}`, "End", () => this.act("end", { text: fault }), { "aria-label": `End ${fault}` }))));
+  }
+
+  press(button, isPressed, begin, end) {
+    button.textContent = isPressed ? end : begin;
+    button.setAttribute("aria-pressed", isPressed);
+  }
+
+  /** The positions as numbers, which can be typed. */
+  showPlaces(devices) {
+    if (!this.places.childElementCount) {
+      this.places.replaceChildren(...devices.map(({ key, name }) => element("form", { class: "verbs place",
+        onsubmit: (event) => { event.preventDefault(); this.place(key); } },
+        element("span", {}, name),
+        ...["x", "y"].map((axis) => element("label", {}, `${axis} `, element("input", { id: `place-${key}-${axis}`,
+          type: "number", step: 0.1, min: -1000, max: 1000, "aria-label": `${name}, ${axis} in metres`,
+          onchange: () => this.place(key) }))))));
+    }
+    for (const { key, x, y } of devices) {
+      for (const [axis, value] of [["x", x], ["y", y]]) {
+        const field = document.getElementById(`place-${key}-${axis}`);
+        if (field && field !== document.activeElement) field.value = value;
+      }
+    }
+  }
+
+  place(device) {
+    const [x, y] = ["x", "y"].map((axis) => document.getElementById(`place-${device}-${axis}`).valueAsNumber);
+    if (Number.isFinite(x) && Number.isFinite(y)) this.act("move", { device, x, y });
+  }
+
+  showApp({ app }) {
+    const phase = app.phase === "notRunning" ? "not running" : app.phase;
+    const parts = [`${app.name}: ${phase}`, app.shows, app.value].filter(Boolean);
+    this.app.textContent = parts.join(", ");
+  }
+
+  showRadio(world) {
+    if (document.activeElement !== this.noise) this.noise.value = world.noise ?? "";
+    this.jams.forEach((button, channel) => button.setAttribute("aria-pressed", world.faults.includes(this.jam(channel))));
+    this.press(document.getElementById("world-jam-advertising"),
+      ADVERTISING.every((channel) => world.faults.includes(this.jam(channel))), "Jam advertising", "Unjam advertising");
+    const walls = JSON.stringify(world.walls);
+    if (this.shown?.walls === walls) return;
+    this.shown = { ...this.shown, walls };
+    replace(this.walls, ...world.walls.map((wall, index) => element("li", {},
+      `Wall of ${wall.attenuation} dB from (${wall.x}, ${wall.y}) to (${wall.x2}, ${wall.y2}) `,
+      this.button(`world-unwall-${index}`, "Remove", () => this.act("removeWall", { amount: index }),
+        { "aria-label": `Remove wall ${index + 1}` }))));
+  }
+
+  showStory() {
+    const { story, firstLine } = this.page.model;
+    const end = `${this.world.generation}/${firstLine + story.length}`;
+    if (this.shown?.story === end) return;
+    this.shown = { ...this.shown, story: end };
+    this.story.replaceChildren(...story.map((line) => element("div", {}, line)));
+    if (this.follows) this.story.scrollTop = this.story.scrollHeight;
+  }
+
+  showTest() {
+    const text = this.page.model.worldTest;
+    this.test.hidden = text === null;
+    if (this.shown?.test === text) return;
+    this.shown = { ...this.shown, test: text };
+    if (this.address) URL.revokeObjectURL(this.address);
+    if (text === null) return this.test.replaceChildren();
+    this.address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    this.test.replaceChildren(
+      element("div", { class: "tools" },
+        element("a", { id: "test-download", href: this.address, download: "WorldTests.swift" }, "Download WorldTests.swift"),
+        this.button("test-close", "Close", () => { this.page.model.worldTest = null; this.showTest(); })),
+      element("pre", { class: "code", tabindex: 0, role: "region", "aria-label": "The test" }, text));
+    document.getElementById("test-download").focus();
+  }
+}

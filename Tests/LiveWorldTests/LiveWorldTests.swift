@@ -1,0 +1,182 @@
+import Accessories
+import BluetoothSimulation
+import Foundation
+import Testing
+
+@testable import LiveWorld
+
+/// The world behind the page, without a page and without a clock.
+@Suite struct LiveWorldTests {
+    private func shown(_ world: LiveWorld) -> WorldSnapshot { WorldSnapshot(world, WorldPacer(), generation: 1) }
+
+    @Test("the app loses the sensor that is dragged away, and finds it again")
+    func drag() throws {
+        let world = LiveWorld(seed: 7)
+        world.advance(by: 5_000)
+        #expect(shown(world).isConnected)
+        #expect(shown(world).app.value?.hasSuffix(" bpm") == true)
+        try world.perform(.move(.sensor, Position(x: 100)))
+        #expect(!shown(world).isInRange)
+        #expect(shown(world).range == 68.1)
+        world.advance(by: 10_000)
+        #expect(!shown(world).isConnected)
+        #expect(shown(world).app.value == "")
+        try world.perform(.move(.sensor, Position(x: 20)))
+        world.advance(by: 20_000)
+        #expect(shown(world).isConnected)
+        #expect(world.screen.lines == ["searching", "found the sensor", "lost the sensor", "found the sensor"])
+        let (_, story) = world.story.lines(from: 0)
+        #expect(story.contains("00:05.000 Heart Rate: moves to (100, 0)"))
+        #expect(story.contains { $0.hasSuffix("the app shows: lost the sensor") })
+    }
+
+    @Test("a wall, noise, jammed channels and a dropped link each end the link, and it comes back without them")
+    func radio() throws {
+        let wall = Wall(from: Position(x: 10, y: -50), to: Position(x: 10, y: 50), attenuation: 40)
+        let deeds: [(WorldAct, WorldAct)] = [
+            (.addWall(wall), .removeWall(0)), (.setNoise(-60), .setNoise(nil)),
+            (.begin(DeviceFault(.lossy, 1)), .end(DeviceFault(.lossy, 1))),
+            (.begin(DeviceFault(.outOfRange)), .end(DeviceFault(.outOfRange))),
+        ]
+        for (begin, end) in deeds {
+            let world = LiveWorld(seed: 3)
+            world.advance(by: 5_000)
+            try world.perform(begin)
+            world.advance(by: 15_000)
+            #expect(!shown(world).isConnected, "\(begin)")
+            try world.perform(end)
+            world.advance(by: 25_000)
+            #expect(shown(world).isConnected, "\(end)")
+        }
+    }
+
+    @Test("a jammed advertising channel is no other one, and each ends by itself")
+    func jams() throws {
+        let world = LiveWorld(seed: 1)
+        for channel in 37...39 { try world.perform(.begin(DeviceFault(.jammedChannel, Double(channel)))) }
+        world.advance(by: 10_000)
+        #expect(!shown(world).isConnected)
+        #expect(shown(world).faults == ["jammed-channel", "jammed-channel=38", "jammed-channel=39"])
+        try world.perform(.end(DeviceFault(.jammedChannel, 38)))
+        world.advance(by: 10_000)
+        #expect(shown(world).isConnected)
+        #expect(shown(world).faults == ["jammed-channel", "jammed-channel=39"])
+    }
+
+    @Test("the app is killed, suspended and opened again, and shows the battery that was drained")
+    func app() throws {
+        let world = LiveWorld(seed: 1)
+        world.advance(by: 5_000)
+        try world.perform(.begin(DeviceFault(.lowBattery, 5)))
+        world.advance(by: 1_000)
+        #expect(world.screen.lines.last == "the sensor's battery is at 5 %")
+        try world.perform(.app(.suspend))
+        #expect(shown(world).app.phase == "suspended")
+        try world.perform(.app(.open))
+        #expect(shown(world).app.phase == "foreground")
+        try world.perform(.app(.forceQuit))
+        world.advance(by: 1_000)
+        #expect(shown(world).app == WorldSnapshot.App(name: "watch", phase: "notRunning", shows: nil, value: nil))
+        #expect(throws: WorldRefusal("the app is not running; open it first")) { try world.perform(.app(.crash)) }
+        try world.perform(.app(.open))
+        world.advance(by: 10_000)
+        #expect(shown(world).isConnected)
+    }
+
+    @Test("a step goes on to the next event of the story, at a whole millisecond")
+    func step() {
+        let world = LiveWorld(seed: 1)
+        let before = world.story.count
+        #expect(world.step())
+        #expect(world.story.count > before)
+        let (times, lines) = ((0..<20).map { _ in world.step() ? world.milliseconds : -1 }, world.story.count)
+        #expect(times == times.sorted())
+        #expect(lines >= before + 20)
+    }
+
+    @Test("acts without effect are refused, and no test repeats them")
+    func refusals() throws {
+        let world = LiveWorld(seed: 1)
+        let far = DeviceFault(.outOfRange)
+        for act in [WorldAct.end(far), .removeWall(0), .begin(DeviceFault(.appKilled))] {
+            #expect(throws: WorldRefusal.self) { try world.perform(act) }
+        }
+        try world.perform(.begin(far))
+        for act in [WorldAct.begin(far), .move(.sensor, Position())] {
+            #expect(throws: WorldRefusal.self) { try world.perform(act) }
+        }
+        #expect(world.deeds.count == 1)
+    }
+
+    @Test("walls, acts and lines are bounded")
+    func bounds() throws {
+        let world = LiveWorld(seed: 1)
+        for _ in 0..<LiveWorld.maximumWalls { try world.perform(.addWall(Wall(from: Position(), to: Position()))) }
+        #expect(throws: WorldRefusal.self) { try world.perform(.addWall(Wall(from: Position(), to: Position()))) }
+        for number in world.deeds.count..<LiveWorld.maximumActs {
+            try world.perform(.move(.phone, Position(x: Double(number))))
+        }
+        #expect(throws: WorldRefusal.self) { try world.perform(.move(.phone, Position())) }
+        let (first, lines) = world.story.lines(from: 0)
+        #expect(lines.count == StoryLog.maximumLines)
+        #expect(first + lines.count == world.story.count)
+    }
+
+    @Test("faults of answers take the place of each other")
+    func answers() throws {
+        let world = LiveWorld(seed: 1)
+        try world.perform(.begin(DeviceFault(.slowAnswers, 2)))
+        try world.perform(.begin(DeviceFault(.noAnswers)))
+        #expect(shown(world).faults == ["no-answers"])
+        try world.perform(.begin(DeviceFault(.lossy, 0.2)))
+        try world.perform(.begin(DeviceFault(.lossy, 0.3)))
+        #expect(shown(world).faults == ["no-answers", "lossy=0.3"])
+        try world.perform(.end(DeviceFault(.noAnswers)))
+        #expect(shown(world).faults == ["lossy=0.3"])
+    }
+}
+
+/// Messages of a page, of which nothing is known.
+@Suite struct WorldMessageTests {
+    private func command(_ json: String) throws -> WorldCommand {
+        try JSONDecoder().decode(WorldMessage.self, from: Data(json.utf8)).command
+    }
+
+    @Test("messages become commands, with positions to a tenth of a metre")
+    func commands() throws {
+        #expect(try command(#"{"act":"run"}"#) == .run)
+        #expect(try command(#"{"act":"speed","amount":0.1}"#) == .setSpeed(0.1))
+        #expect(try command(#"{"act":"restart"}"#) == .restart(seed: nil))
+        #expect(try command(#"{"act":"restart","text":"18446744073709551615"}"#) == .restart(seed: .max))
+        #expect(
+            try command(#"{"act":"move","device":"sensor","x":1.26,"y":-0.04}"#)
+                == .act(.move(.sensor, Position(x: 1.3)))
+        )
+        #expect(try command(#"{"act":"noise"}"#) == .act(.setNoise(nil)))
+        #expect(try command(#"{"act":"begin","text":"lossy=1"}"#) == .act(.begin(DeviceFault(.lossy, 1))))
+        #expect(
+            try command(#"{"act":"wall","x":0,"y":1,"x2":2,"y2":3,"amount":9}"#)
+                == .act(.addWall(Wall(from: Position(y: 1), to: Position(x: 2, y: 3), attenuation: 9)))
+        )
+    }
+
+    @Test(
+        "what is no command is refused",
+        arguments: [
+            #"{}"#, #"{"act":"fly"}"#, #"{"act":"speed"}"#, #"{"act":"speed","amount":0}"#,
+            #"{"act":"speed","amount":101}"#, #"{"act":"speed","amount":1e999}"#, #"{"act":"speed","amount":"1"}"#,
+            #"{"act":"move","device":"sensor","x":1}"#, #"{"act":"move","x":1,"y":1}"#,
+            #"{"act":"move","device":"world","x":1,"y":1}"#, #"{"act":"move","device":"phone","x":1000.1,"y":1}"#,
+            #"{"act":"move","device":"phone","x":-1e300,"y":1}"#, #"{"act":"noise","amount":0}"#,
+            #"{"act":"begin"}"#, #"{"act":"begin","text":"gravity"}"#, #"{"act":"begin","text":"lossy=2"}"#,
+            #"{"act":"begin","text":"jammed-channel=40"}"#, #"{"act":"end","text":"lossy=nan"}"#,
+            #"{"act":"app","text":"fly"}"#, #"{"act":"wall","x":1,"y":1,"x2":1,"amount":1}"#,
+            #"{"act":"wall","x":1,"y":1,"x2":1,"y2":1,"amount":1000}"#, #"{"act":"removeWall","amount":-1}"#,
+            #"{"act":"removeWall","amount":1e18}"#, #"{"act":"restart","text":"-1"}"#,
+            #"{"act":"restart","text":"18446744073709551616"}"#, #"[]"#, #"null"#, "",
+        ]
+    )
+    func refused(_ json: String) {
+        #expect(throws: (any Error).self) { try command(json) }
+    }
+}
