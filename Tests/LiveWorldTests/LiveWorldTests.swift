@@ -94,6 +94,22 @@ import Testing
         #expect(lines >= before + 20)
     }
 
+    @Test("an act after steps has the same consequences as one at the same millisecond without steps")
+    func actAfterSteps() throws {
+        let (stepped, plain) = (LiveWorld(seed: 5), LiveWorld(seed: 5))
+        for _ in 0..<30 {
+            #expect(stepped.step())
+            #expect(stepped.phone.world.now == .milliseconds(stepped.milliseconds))
+        }
+        plain.advance(by: stepped.milliseconds)
+        for world in [stepped, plain] {
+            try world.perform(.move(.sensor, Position(x: 90)))
+            world.advance(by: 5_000)
+        }
+        #expect(stepped.milliseconds == plain.milliseconds)
+        #expect(stepped.story.lines(from: 0).lines == plain.story.lines(from: 0).lines)
+    }
+
     @Test("acts without effect are refused, and no test repeats them")
     func refusals() throws {
         let world = LiveWorld(seed: 1)
