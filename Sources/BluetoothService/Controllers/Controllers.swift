@@ -61,6 +61,7 @@ final class Controllers {
     private let source: ControllerSource
     private let loop: any EventLoop
     private let observers: Observers
+    private let tap: PacketTap
     private(set) var power = PowerMachine()
     private var airplaneMode = AirplaneMode()
     private var lookAgain: ScheduledTask?
@@ -72,10 +73,17 @@ final class Controllers {
     private var deviceResets: UInt64 = 0
     private var deviceResetTimer: ScheduledTask?
 
-    init(_ source: ControllerSource, loop: any EventLoop, observers: Observers, host: any ControllersHost) {
+    init(
+        _ source: ControllerSource,
+        loop: any EventLoop,
+        observers: Observers,
+        tap: PacketTap,
+        host: any ControllersHost
+    ) {
         self.source = source
         self.loop = loop
         self.observers = observers
+        self.tap = tap
         self.host = host
         source.onArrival = { [weak self] in self?.arrived() }
     }
@@ -166,10 +174,11 @@ extension Controllers {
     }
 
     private func open() {
-        guard let transport = source.next() else {
+        guard let line = source.next() else {
             recover(.absent)
             return handle(.noneThere)
         }
+        let transport = TappedTransport(line, tap)
         let stack = HCIHost(transport: transport, loop: loop, stackEvents: observers.sink, memory: memory)
         let new = AttachedController(transport, stack, host.makeDevice(on: stack))
         attached = new

@@ -31,8 +31,10 @@ package final class Observers {
     private var listeners: [Listener] = []
     private var wanted: Observation.Kinds = []
     private var lastRegistration: UInt64 = 0
-    private var lastNumber: UInt64 = 0
-    private var cause: UInt64?
+    /// The number of the last observation.
+    private(set) var lastNumber: UInt64 = 0
+    /// The observation that causes what happens now.
+    private(set) var cause: UInt64?
 
     init(loop: any EventLoop) {
         self.loop = loop

@@ -25,7 +25,7 @@ extension ToolQuestion {
         switch self {
         case .status, .devices, .monitor, .apps: .look
         case .prompts: .answer
-        case .bonds, .forgetBond, .app, .advice: .control
+        case .bonds, .forgetBond, .app, .advice, .packets: .control
         }
     }
 }

@@ -32,9 +32,11 @@ package final class BluetoothSystem {
     package var adviceSource: (() -> any AdviceSource)?
     /// The most recent troubles.
     private(set) var troubles = TroubleList()
+    /// The packets of the controllers, for tools.
+    let tap: PacketTap
 
     let peers: Peers
-    private(set) lazy var controllers = Controllers(source, loop: loop, observers: observers, host: self)
+    private(set) lazy var controllers = Controllers(source, loop: loop, observers: observers, tap: tap, host: self)
     private(set) lazy var links = SharedLinks(
         configuration,
         loop: loop,
@@ -91,6 +93,7 @@ package final class BluetoothSystem {
         self.random = random
         self.configuration = configuration
         observers = Observers(loop: loop)
+        tap = PacketTap(observers, loop: loop)
         observers.add(LogObserver.kinds, LogObserver(logger: logger).write)
         enhancedBearers = configuration.usesEnhancedBearers ? try? EnhancedBearerListener(servers: channels) : nil
         attributes = LocalAttributes(
@@ -125,6 +128,7 @@ package final class BluetoothSystem {
     private func connect() {
         observers.add(TroubleList.kinds) { [weak self] in self?.troubles.add($0) }
         observers.nameOfPeer = { [weak self] in self?.identifier($0) }
+        tap.nameOfPeer = { [weak self] in self?.identifier($0) }
         peers.device = { [weak self] in self?.controllers.device }
         peers.onBonds = { [weak attributes] in attributes?.server.keepRecords(in: $0) }
         advertising.onChange = { [weak self] in self?.controllers.advertise($0) }
@@ -139,6 +143,14 @@ package final class BluetoothSystem {
     /// Returns the identifier of the peer that an event of the host stack is about, if the peer is known. Adds no peer.
     private func identifier(_ event: any StackEvent) -> UUID? {
         links.link(with: event.link)?.peer ?? event.peer.flatMap { peers.identifier(at: $0) }
+    }
+
+    /// Returns the identifier of the peer that a packet is about, if the peer is known. Adds no peer.
+    private func identifier(_ peer: PacketPeer) -> UUID? {
+        switch peer {
+        case .link(let handle): links.link(with: handle)?.peer
+        case .address(let address): peers.identifier(at: address)
+        }
     }
 
     /// Restores the saved state and starts the controller.

@@ -21,6 +21,7 @@ package final class ToolConversation {
         case monitor(Observers.Registration, lost: Int)
         case prompts(PromptDesk.Registration)
         case advice(Observers.Registration, any AdviceSource, ScheduledTask)
+        case packets(PacketStream)
     }
 
     /// The time between two looks at the advice of a stream. It bounds the lines that an app can cause (AB-G05).
@@ -70,6 +71,7 @@ package final class ToolConversation {
         case .stop(let number):
             tellAdvice(number, isLast: true)
             guard let stream = streams.removeValue(forKey: number) else { return }
+            if case .packets(let stream) = stream { stream.flush() }
             end(stream)
             reply(number, .success(StreamStatus(lost: stream.lost)))
         }
@@ -91,6 +93,7 @@ package final class ToolConversation {
         case .advice(let registration, _, let timer):
             system.observers.remove(registration)
             system.loop.cancel(timer)
+        case .packets(let stream): stream.stop()
         }
     }
 
@@ -122,6 +125,7 @@ package final class ToolConversation {
         case .prompts: receivePrompts(number)
         case .app(let verb, let name, let owner): perform(verb, name, owner, number)
         case .advice: advise(number)
+        case .packets: followPackets(number)
         }
     }
 
@@ -215,6 +219,23 @@ package final class ToolConversation {
         streams[number] = .advice(registration, source, scheduleAdvice(number))
     }
 
+    private func followPackets(_ number: UInt32) {
+        guard hasRoom(for: number) else { return }
+        let now = system.loop.now
+        let stream = PacketStream(
+            system.tap,
+            loop: system.loop,
+            origin: date(of: now).map { Int64($0 * 1_000_000) - now.microseconds } ?? 0,
+            hasRoom: { [weak self] in self.map { $0.canSend && $0.hasRoom() } ?? false },
+            send: { [send] in if let text = JSONText.of($0) { send(.event(number: number, text)) } }
+        )
+        guard stream.start() else {
+            let most = PacketTap.maximumListeners
+            return fail(number, .outOfSpace, "\(most) tools follow packets already; end one first")
+        }
+        streams[number] = .packets(stream)
+    }
+
     private func observed(_ observation: Observation, _ number: UInt32, showsContents: Bool) {
         guard case .monitor(let registration, let lost) = streams[number] else { return }
         lastNumber = observation.number
@@ -290,7 +311,13 @@ package struct StreamStatus: Codable, Hashable, Sendable {
 }
 
 extension ToolConversation.Stream {
-    fileprivate var lost: Int { if case .monitor(_, let lost) = self { lost } else { 0 } }
+    fileprivate var lost: Int {
+        switch self {
+        case .monitor(_, let lost): lost
+        case .packets(let stream): stream.lost
+        case .prompts, .advice: 0
+        }
+    }
 }
 
 /// Encodes replies as JSON, in one line with sorted keys.

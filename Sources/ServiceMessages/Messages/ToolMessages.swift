@@ -32,6 +32,9 @@ public enum ToolQuestion: Hashable, Sendable {
     case app(AppVerb, name: String, owner: UInt32? = nil)
     /// A stream of advice for the developers of apps, about what they do from now on. Answered when it ends.
     case advice
+    /// A stream of the HCI packets between the host and its controller from now on, without keys. Each event carries
+    /// several packets. Answered when it ends.
+    case packets
 }
 
 /// A command for an app.

@@ -1,0 +1,94 @@
+import BluetoothTypes
+import Foundation
+import HCI
+import ServiceMessages
+
+/// An HCI packet for tools, without keys.
+package struct MonitoredPacket: Hashable, Sendable {
+    /// The maximum number of octets of the fields besides those of the packet.
+    static let maximumHeader = 56
+
+    /// The number of the packet among those that were followed in the system. It only grows.
+    package var number: UInt64 = 0
+    /// The time in microseconds since the beginning of 1970, UTC; since the start of a system without a calendar.
+    package var time: Int64 = 0
+    /// Whether the controller has sent the packet, rather than the host.
+    package var isReceived = false
+    /// The H4 packet type.
+    package var kind: UInt8 = 0
+    /// The number of the event that caused the packet within the same task of the loop; 0 if there is none.
+    package var cause: UInt64 = 0
+    /// The number of the first event that the packet caused within the same task; 0 if there is none.
+    package var firstEvent: UInt64 = 0
+    /// The number of these events, which follow each other.
+    package var events: UInt16 = 0
+    /// The identifier of the device that the packet is about; nil if there is none, or it is not known.
+    package var peer: UUID?
+    /// The packet from its header on. Keys in it are zeros.
+    package var octets = PacketBuffer([])
+
+    package init() {}
+
+    init(number: UInt64, time: Int64, packet: HCIPacket, direction: HCIDirection, cause: UInt64?, peer: UUID?) {
+        (self.number, self.time, self.cause, self.peer) = (number, time, cause ?? 0, peer)
+        (isReceived, kind, octets) = (direction == .controllerToHost, packet.kind.rawValue, packet.bytes)
+    }
+
+    /// The packet; nil if its type is unknown.
+    package var packet: HCIPacket? { HCIPacket.Kind(rawValue: kind).map { HCIPacket($0, octets) } }
+
+    package var direction: HCIDirection { isReceived ? .controllerToHost : .hostToController }
+}
+
+extension MonitoredPacket: PacketFields {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("number", &number)
+        try coder.field("time", &time)
+        try coder.field("is received", &isReceived)
+        try coder.field("kind", &kind)
+        try coder.field("cause", &cause)
+        try coder.field("first event", &firstEvent)
+        try coder.field("events", &events)
+        var hasPeer = peer != nil
+        try coder.field("has peer", &hasPeer)
+        if hasPeer {
+            var named = peer ?? .blank
+            try coder.uuid("peer", &named)
+            peer = named
+        }
+        var length = UInt32(octets.count)
+        try coder.field("length", &length)
+        try coder.bytes("octets", &octets, count: Int(length))
+    }
+}
+
+/// A line of the stream of packets.
+package struct PacketBatch: Codable, Hashable, Sendable {
+    /// The kind of the line among those of `harald monitor --json`: `packets`.
+    package var kind = "packets"
+    /// The number of packets that were dropped before or among these, because they were not read in time.
+    package var lost: Int
+    /// The packets in Base64.
+    package var data: Data
+
+    package init(_ packets: [MonitoredPacket], lost: Int) {
+        self.lost = lost
+        var octets = PacketBuffer(headroom: 0)
+        for packet in packets { packet.write(to: &octets) }
+        data = Data(octets)
+    }
+
+    /// The packets, in their order.
+    ///
+    /// - Throws: ``PacketError`` if the data are malformed.
+    package func packets() throws(PacketError) -> [MonitoredPacket] {
+        var reader = FieldReader(PacketBuffer([UInt8](data)))
+        var packets: [MonitoredPacket] = []
+        while reader.remaining > 0 {
+            var packet = MonitoredPacket()
+            try packet.read(from: &reader)
+            packets.append(packet)
+        }
+        return packets
+    }
+}

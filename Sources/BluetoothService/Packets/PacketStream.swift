@@ -1,0 +1,81 @@
+import EventLoops
+
+/// The packets for one tool, which are collected and sent together. What a tool does not read in time is counted and
+/// dropped. Used on the loop of its system only.
+final class PacketStream {
+    /// The time in which packets are collected.
+    static let interval = Duration.milliseconds(100)
+    /// The maximum number of packets that wait, and of their octets. A message holds them all.
+    static let maximumPackets = 4_096
+    static let maximumOctets = 256 << 10
+
+    /// The number of packets that were dropped and not reported yet.
+    private(set) var lost = 0
+
+    private let tap: PacketTap
+    private let loop: any EventLoop
+    private let origin: Int64
+    private let hasRoom: () -> Bool
+    private let send: (PacketBatch) -> Void
+    private var waiting: [MonitoredPacket] = []
+    private var octets = 0
+    private var timer: ScheduledTask?
+
+    /// - Parameters:
+    ///   - origin: The time of day at the loop's instant zero, in microseconds since 1970; 0 without a calendar.
+    ///   - hasRoom: Whether the tool accepts a line now.
+    ///   - send: Sends a line.
+    init(
+        _ tap: PacketTap,
+        loop: any EventLoop,
+        origin: Int64,
+        hasRoom: @escaping () -> Bool,
+        send: @escaping (PacketBatch) -> Void
+    ) {
+        (self.tap, self.loop, self.origin, self.hasRoom, self.send) = (tap, loop, origin, hasRoom, send)
+    }
+
+    /// Follows the packets. Returns false if too many streams do.
+    func start() -> Bool { tap.add(self) }
+
+    func stop() {
+        tap.remove(self)
+        if let timer { loop.cancel(timer) }
+        timer = nil
+    }
+
+    func append(_ packet: MonitoredPacket) {
+        let size = packet.octets.count + MonitoredPacket.maximumHeader
+        guard waiting.count < Self.maximumPackets, octets + size <= Self.maximumOctets else { return lost += 1 }
+        var dated = packet
+        dated.time += origin
+        waiting.append(dated)
+        octets += size
+        schedule()
+    }
+
+    /// Adds to a packet what is known after it was delivered, if it still waits.
+    func amend(_ number: UInt64, _ body: (inout MonitoredPacket) -> Void) {
+        guard let index = waiting.lastIndex(where: { $0.number <= number }), waiting[index].number == number else {
+            return
+        }
+        body(&waiting[index])
+    }
+
+    /// Sends what waits, if the tool accepts it.
+    func flush() {
+        guard !waiting.isEmpty || lost > 0, hasRoom() else { return }
+        send(PacketBatch(waiting, lost: lost))
+        (waiting, octets, lost) = ([], 0, 0)
+    }
+
+    private func schedule() {
+        guard timer == nil else { return }
+        timer = loop.schedule(after: Self.interval) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            flush()
+            if !waiting.isEmpty { schedule() }
+        }
+    }
+}

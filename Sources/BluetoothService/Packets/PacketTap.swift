@@ -1,0 +1,105 @@
+import EventLoops
+import Foundation
+import HCI
+
+/// The HCI packets of a system's controllers, for the tools that follow them. Without one, a packet costs a comparison.
+///
+/// Used on the loop of its system only.
+final class PacketTap {
+    /// The maximum number of streams of packets.
+    static let maximumListeners = 8
+
+    /// Returns the identifier of the peer that a packet is about. Called only if there is a listener.
+    var nameOfPeer: (PacketPeer) -> UUID? = { _ in nil }
+
+    private let observers: Observers
+    private let loop: any EventLoop
+    private var listeners: [PacketStream] = []
+    private var mask = SecretMask()
+    private var lastNumber: UInt64 = 0
+
+    init(_ observers: Observers, loop: any EventLoop) {
+        (self.observers, self.loop) = (observers, loop)
+    }
+
+    /// Adds a stream. Returns false if there are too many.
+    func add(_ stream: PacketStream) -> Bool {
+        guard listeners.count < Self.maximumListeners else { return false }
+        // PDUs that began before are unknown, and their rest is masked.
+        if listeners.isEmpty { mask = SecretMask() }
+        listeners.append(stream)
+        return true
+    }
+
+    func remove(_ stream: PacketStream) { listeners.removeAll { $0 === stream } }
+
+    /// Records a packet that is about to be sent.
+    func sent(_ packet: HCIPacket) {
+        guard !listeners.isEmpty else { return }
+        note(packet, .hostToController)
+    }
+
+    /// Records a packet that was received, and the observations that `deliver` makes of it.
+    func received(_ packet: HCIPacket, deliver: () -> Void) {
+        guard !listeners.isEmpty else { return deliver() }
+        let (number, peer) = note(packet, .controllerToHost)
+        let last = observers.lastNumber
+        deliver()
+        let events = Int(clamping: observers.lastNumber - last)
+        // Reports are about devices that are known from then on.
+        let later = peer == nil ? packet.peer.flatMap(nameOfPeer) : nil
+        guard events > 0 || later != nil else { return }
+        for listener in listeners {
+            listener.amend(number) { packet in
+                if events > 0 { (packet.firstEvent, packet.events) = (last + 1, UInt16(clamping: events)) }
+                packet.peer = packet.peer ?? later
+            }
+        }
+    }
+
+    @discardableResult
+    private func note(_ packet: HCIPacket, _ direction: HCIDirection) -> (number: UInt64, peer: UUID?) {
+        lastNumber += 1
+        let peer = packet.peer.flatMap(nameOfPeer)
+        let noted = MonitoredPacket(
+            number: lastNumber,
+            time: loop.now.microseconds,
+            packet: mask.masked(packet, direction),
+            direction: direction,
+            cause: observers.cause,
+            peer: peer
+        )
+        for listener in listeners { listener.append(noted) }
+        return (lastNumber, peer)
+    }
+}
+
+/// A transport whose packets the tap receives.
+final class TappedTransport: HCITransport {
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    var place: String { line.place }
+    var maximumACLPayload: Int? { line.maximumACLPayload }
+    var isOpening: Bool { line.isOpening }
+
+    private let line: any HCITransport
+    private let tap: PacketTap
+
+    init(_ line: any HCITransport, _ tap: PacketTap) {
+        (self.line, self.tap) = (line, tap)
+        line.onReceive = { [weak self] packet in
+            guard let self else { return }
+            tap.received(packet) { self.onReceive?(packet) }
+        }
+        line.onClose = { [weak self] in self?.onClose?($0) }
+    }
+
+    func send(_ packet: HCIPacket) {
+        tap.sent(packet)
+        line.send(packet)
+    }
+
+    func close() { line.close() }
+
+    func resetDevice(_ completion: @escaping (DeviceReset) -> Void) { line.resetDevice(completion) }
+}
