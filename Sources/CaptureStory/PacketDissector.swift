@@ -1,0 +1,197 @@
+import ATT
+import AssignedNumbers
+import BluetoothTypes
+import HCI
+import SMP
+
+/// A protocol layer of a packet.
+package enum PacketLayer: String, Sendable, CaseIterable {
+    case hci, l2cap, att, smp
+}
+
+/// A packet in one line.
+package struct PacketSummary: Hashable, Sendable {
+    /// The topmost layer that the packet completes a PDU of.
+    package var layer: PacketLayer
+    package var text: String
+}
+
+/// One layer of a packet.
+package struct PacketPart: Hashable, Sendable {
+    package var layer: PacketLayer
+    /// The fields of the layer, in words.
+    package var text: String
+}
+
+/// A machine that names HCI packets layer by layer, and the attributes in them as far as their discovery was seen.
+///
+/// Memory is bounded: by ``StoryLimits/openLinks`` links, and what each knows of the attributes.
+package struct PacketDissector: Sendable {
+    /// The maximum length of a summary, in characters.
+    package static let maximumSummary = 200
+
+    private struct Link: Sendable {
+        var parts = PerSide(PDUParts())
+        var attributes = AttributeStory()
+    }
+
+    private var links: [UInt16: Link] = [:]
+
+    package init() {}
+
+    /// Receives a packet, in the order of transmission.
+    package mutating func receive(_ packet: HCIPacket, _ direction: HCIDirection) -> PacketSummary {
+        guard packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) else {
+            follow(packet)
+            return PacketSummary(layer: .hci, text: Self.line(PacketPrinter.describe(packet)))
+        }
+        let side: StorySide = direction == .hostToController ? .near : .far
+        if links[data.handle.rawValue] == nil, links.count >= StoryLimits.openLinks { links.removeAll() }
+        var link = links.removeValue(forKey: data.handle.rawValue) ?? Link()
+        defer { links[data.handle.rawValue] = link }
+        guard let pdu = link.parts[side].add(data.payload, isStart: data.boundary.isStart) else {
+            let what = data.boundary.isStart ? "the beginning" : "a part"
+            return PacketSummary(layer: .l2cap, text: "\(what) of a PDU, \(data.payload.count) octets")
+        }
+        if pdu.word(at: 2) == 0x0004 {
+            _ = link.attributes.receive(pdu.suffix(after: 4), from: side, at: 0) { _ in "" }
+        }
+        let top = Self.top(of: pdu, from: side, link) ?? Self.channel(of: pdu)
+        return PacketSummary(layer: top.layer, text: Self.line(top.text))
+    }
+
+    /// Returns the layers of a packet that was received, from HCI upwards.
+    ///
+    /// - Parameter before: The earlier packets with parts of the same PDU.
+    package func parts(of packet: HCIPacket, _ direction: HCIDirection, after before: [HCIPacket]) -> [PacketPart] {
+        let below = PacketPart(layer: .hci, text: PacketPrinter.describe(packet))
+        guard packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) else { return [below] }
+        var assembly = PDUParts()
+        var pdu: PacketBuffer?
+        for each in before + [packet] {
+            guard let part = try? ACLPacket(reading: each.bytes) else { continue }
+            pdu = assembly.add(part.payload, isStart: part.boundary.isStart)
+        }
+        guard let pdu else {
+            return [below, PacketPart(layer: .l2cap, text: "a part of a PDU that does not end with this packet")]
+        }
+        let side: StorySide = direction == .hostToController ? .near : .far
+        var middle = Self.channel(of: pdu)
+        if !before.isEmpty { middle.text += ", in \(before.count + 1) packets" }
+        let top = Self.top(of: pdu, from: side, links[data.handle.rawValue] ?? Link())
+        return [below, middle] + (top.map { [$0] } ?? [])
+    }
+
+    /// Forgets a link that begins or ends.
+    private mutating func follow(_ packet: HCIPacket) {
+        guard packet.kind == .event, let code = packet.bytes.octet(at: 0) else { return }
+        let handle: UInt16? =
+            switch (code, packet.bytes.octet(at: 2)) {
+            case (0x05, _): packet.bytes.word(at: 3)
+            case (0x3E, 0x01?), (0x3E, 0x0A?), (0x3E, 0x29?): packet.bytes.word(at: 4)
+            default: nil
+            }
+        if let handle { links[handle & 0xFFF] = nil }
+    }
+
+    private static func line(_ text: String) -> String { text.oneLine(maximumSummary) }
+
+    // MARK: Layers
+
+    private static func channel(of pdu: PacketBuffer) -> PacketPart {
+        let channel = pdu.word(at: 2) ?? 0
+        let name =
+            switch channel {
+            case 0x0004: "the attribute channel"
+            case 0x0005: "the signalling channel"
+            case 0x0006: "the channel of the Security Manager"
+            default: "channel \(StoryWords.handle(channel))"
+            }
+        return PacketPart(layer: .l2cap, text: "\(name), \(StoryWords.count(pdu.count - 4, "octet"))")
+    }
+
+    private static func top(of pdu: PacketBuffer, from side: StorySide, _ link: Link) -> PacketPart? {
+        let content = pdu.suffix(after: 4)
+        return switch pdu.word(at: 2) ?? 0 {
+        case 0x0004: PacketPart(layer: .att, text: attribute(content, from: side, link.attributes))
+        case 0x0005: PacketPart(layer: .l2cap, text: signal(content))
+        case 0x0006: PacketPart(layer: .smp, text: security(content))
+        default: nil
+        }
+    }
+
+    private static func attribute(_ octets: PacketBuffer, from side: StorySide, _ story: AttributeStory) -> String {
+        let opcode = ATTOpcode(rawValue: octets.octet(at: 0) ?? 0)
+        let name = names[opcode.rawValue] ?? "opcode \(opcode)"
+        do throws(ATTDecodingError) {
+            let pdu = try ATTPDU(reading: octets)
+            let fields = pdu.packet.fieldDescription
+            let words = value(of: pdu, from: side, story).map { " (\($0))" } ?? ""
+            return fields.isEmpty ? name : "\(name): \(fields)\(words)"
+        } catch {
+            return "\(name): malformed, \(octets)"
+        }
+    }
+
+    /// The attribute and its value in words, if its type is known.
+    private static func value(of pdu: ATTPDU, from side: StorySide, _ story: AttributeStory) -> String? {
+        func words(_ handle: UInt16, _ server: StorySide, _ value: PacketBuffer?) -> String? {
+            guard let type = story.books[server].type(of: handle) else { return nil }
+            let title = story.books[server].title(handle)
+            return value.map { "\(title): \(ValueText.text(of: $0, in: type))" } ?? title
+        }
+        switch pdu {
+        case .handleValueNotification(let packet): return words(packet.handle, side, packet.value)
+        case .handleValueIndication(let packet): return words(packet.handle, side, packet.value)
+        case .readRequest(let packet): return words(packet.handle, side.other, nil)
+        case .readBlobRequest(let packet): return words(packet.handle, side.other, nil)
+        case .writeRequest(let packet): return words(packet.handle, side.other, packet.value)
+        case .writeCommand(let packet): return words(packet.handle, side.other, packet.value)
+        default: return nil
+        }
+    }
+
+    /// The names of the PDUs of the attribute protocol (Core Vol 3 Part F 3.4.8).
+    private static let names: [UInt8: String] = [
+        0x01: "Error Response", 0x02: "Exchange MTU Request", 0x03: "Exchange MTU Response",
+        0x04: "Find Information Request", 0x05: "Find Information Response", 0x06: "Find By Type Value Request",
+        0x07: "Find By Type Value Response", 0x08: "Read By Type Request", 0x09: "Read By Type Response",
+        0x0A: "Read Request", 0x0B: "Read Response", 0x0C: "Read Blob Request", 0x0D: "Read Blob Response",
+        0x0E: "Read Multiple Request", 0x0F: "Read Multiple Response", 0x10: "Read By Group Type Request",
+        0x11: "Read By Group Type Response", 0x12: "Write Request", 0x13: "Write Response",
+        0x16: "Prepare Write Request", 0x17: "Prepare Write Response", 0x18: "Execute Write Request",
+        0x19: "Execute Write Response", 0x1B: "Handle Value Notification", 0x1D: "Handle Value Indication",
+        0x1E: "Handle Value Confirmation", 0x20: "Read Multiple Variable Request",
+        0x21: "Read Multiple Variable Response", 0x23: "Multiple Handle Value Notification", 0x52: "Write Command",
+        0xD2: "Signed Write Command",
+    ]
+
+    private static func signal(_ octets: PacketBuffer) -> String {
+        guard let code = octets.octet(at: 0) else { return "an empty signalling command" }
+        let names: [UInt8: String] = [
+            0x01: "Command Reject", 0x06: "Disconnection Request", 0x07: "Disconnection Response",
+            0x12: "Connection Parameter Update Request", 0x13: "Connection Parameter Update Response",
+            0x14: "LE Credit Based Connection Request", 0x15: "LE Credit Based Connection Response",
+            0x16: "Flow Control Credit", 0x17: "Credit Based Connection Request",
+            0x18: "Credit Based Connection Response", 0x19: "Credit Based Reconfigure Request",
+            0x1A: "Credit Based Reconfigure Response",
+        ]
+        return "\(names[code] ?? "signalling command \(code)"): \(octets.suffix(after: 4))"
+    }
+
+    /// Names a command of the Security Manager, and prints the fields of those without keys.
+    private static func security(_ octets: PacketBuffer) -> String {
+        let name = "\(SMPCode(rawValue: octets.octet(at: 0) ?? 0))"
+        let fields: String? =
+            switch try? SMPCommand(octets) {
+            case .pairingRequest(let command)?: command.fieldDescription
+            case .pairingResponse(let command)?: command.fieldDescription
+            case .failed(let command)?: command.fieldDescription
+            case .identityAddress(let command)?: command.fieldDescription
+            case .securityRequest(let command)?: command.fieldDescription
+            case .keypress(let command)?: command.fieldDescription
+            default: nil
+            }
+        return "\(name): \(fields ?? "secret")"
+    }
+}

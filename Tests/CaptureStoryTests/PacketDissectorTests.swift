@@ -1,0 +1,83 @@
+import BluetoothTypes
+import Testing
+
+@testable import CaptureStory
+@testable import HCI
+
+/// Packets, layer by layer.
+@Suite struct PacketDissectorTests {
+    /// The packets of a bench, and their summaries.
+    private func summaries(_ fill: (inout CaptureBench) -> Void) -> [PacketSummary] {
+        var bench = CaptureBench()
+        fill(&bench)
+        var dissector = PacketDissector()
+        return bench.records.compactMap { record in
+            guard case .hci(let packet, let direction) = record.content else { return nil }
+            return dissector.receive(packet, direction)
+        }
+    }
+
+    @Test("a command and an event are named with their fields")
+    func commands() {
+        let found = summaries { $0.command(Reset()) }
+        #expect(found.map(\.layer) == [.hci])
+        #expect(found[0].text.hasPrefix("Reset"), "\(found)")
+    }
+
+    @Test("a value is named by its attribute and in words, once the attribute was discovered")
+    func attributes() {
+        let found = summaries { bench in
+            bench.pdu(4, [0x1B, 3, 0, 0, 72], isSent: false)
+            // The characteristic Heart Rate Measurement at handle 3.
+            bench.request([0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28], [0x09, 7, 2, 0, 0x10, 3, 0, 0x37, 0x2A])
+            bench.pdu(4, [0x1B, 3, 0, 0, 72], isSent: false)
+        }
+        #expect(found.map(\.layer) == [.att, .att, .att, .att])
+        #expect(found[0].text.hasPrefix("Handle Value Notification: "))
+        #expect(!found[0].text.contains("Heart Rate"))
+        #expect(found[1].text.hasPrefix("Read By Type Request: "))
+        #expect(found[3].text.contains("Heart Rate Measurement (2A37): "), "\(found[3])")
+        #expect(found[3].text.contains("72"))
+    }
+
+    @Test("a PDU in fragments is named where it ends, and shows its layers there")
+    func fragments() {
+        var bench = CaptureBench()
+        bench.pdu(4, [0x1B, 3, 0] + [UInt8](repeating: 0x41, count: 20), isSent: false, fragment: 10)
+        var dissector = PacketDissector()
+        let packets = bench.records.compactMap(\.packet)
+        let found = packets.map { dissector.receive($0, .controllerToHost) }
+        #expect(found.map(\.layer) == [.l2cap, .l2cap, .att])
+        #expect(found[0].text == "the beginning of a PDU, 10 octets")
+        let parts = dissector.parts(of: packets[2], .controllerToHost, after: Array(packets[..<2]))
+        #expect(parts.map(\.layer) == [.hci, .l2cap, .att])
+        #expect(parts[1].text == "the attribute channel, 23 octets, in 3 packets")
+        #expect(dissector.parts(of: packets[1], .controllerToHost, after: [packets[0]]).count == 2)
+    }
+
+    @Test("of the Security Manager's commands, those without keys are shown")
+    func security() {
+        let found = summaries { bench in
+            bench.pdu(6, [0x01, 4, 0, 13, 16, 3, 3], isSent: true)
+            bench.pdu(6, [0x04] + [UInt8](repeating: 0x99, count: 16), isSent: false)
+        }
+        #expect(found.map(\.layer) == [.smp, .smp])
+        #expect(found[0].text.hasPrefix("Pairing Request: ") && !found[0].text.hasSuffix("secret"), "\(found[0])")
+        #expect(found[1].text == "Pairing Random: secret")
+    }
+
+    @Test("a malformed packet is named as such, and no input traps")
+    func malformed() {
+        var dissector = PacketDissector()
+        for kind in HCIPacket.Kind.allCases {
+            for length in 0..<24 {
+                for first in [0x00, 0x05, 0x0E, 0x3E, 0x40] as [UInt8] {
+                    let octets = [first, 0x20, UInt8(max(0, length - 4)), 0, 1, 0, 4, 0, 0x1B].prefix(length)
+                    let packet = HCIPacket(kind, PacketBuffer(Array(octets)))
+                    #expect(!dissector.receive(packet, .controllerToHost).text.isEmpty)
+                    #expect(!dissector.parts(of: packet, .hostToController, after: [packet]).isEmpty)
+                }
+            }
+        }
+    }
+}
