@@ -217,8 +217,9 @@ let package = Package(
         .target(
             name: "Page",
             dependencies: [
-                "AssignedNumbers", "BluetoothService", "BluetoothTypes", "CoreBluetooth", "CoreBluetoothExtras",
-                "EventLoops", "EventWords", "HCITransports", "ServiceMessages", "ServiceProcess",
+                "AssignedNumbers", "BluetoothService", "BluetoothTypes", "CaptureStory", "CoreBluetooth",
+                "CoreBluetoothExtras", "EventLoops", "EventWords", "HCI", "HCITransports", "ServiceMessages",
+                "ServiceProcess",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -226,7 +227,8 @@ let package = Package(
             ],
             resources: [
                 "advice.js", "apps.js", "device.js", "devices.js", "elements.js", "events.js", "icon.svg", "index.html",
-                "model.js", "page.css", "page.js", "prompts.js", "rings.js", "world.js", "worldmap.js",
+                "list.js", "model.js", "packets.js", "page.css", "page.js", "prompts.js", "rings.js", "world.js",
+                "worldmap.js",
             ].map { .embedInCode("Assets/\($0)") },
             swiftSettings: settings
         ),
@@ -440,7 +442,8 @@ let package = Package(
         tests(
             "Page",
             [
-                "BluetoothService", "EventLoops", "HCITransports", "ServiceMessages", "ServiceProcess",
+                "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "ServiceMessages",
+                "ServiceProcess",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from conftest import DESKTOP, PHONE, ROOT, Visitor
+from conftest import PHONE, ROOT, Visitor
 
 HARALD = os.environ.get("HARALD", str(ROOT / ".build/debug/harald"))
 PICTURES = ROOT / ".build/page"
+DESKTOP = {"width": 1440, "height": 900}
+WINDOWS = [(size, scheme) for size in (DESKTOP, PHONE) for scheme in ("light", "dark")]
+NAMES = [f"{'desktop' if size is DESKTOP else 'phone'}-{scheme}" for size, scheme in WINDOWS]
 # For programs that begin and devices that are found; on a quiet machine it takes a second.
 SECONDS = 60
 
@@ -97,6 +101,19 @@ def picture(page: Page, name: str) -> None:
     page.screenshot(path=PICTURES / f"{name}.png")
 
 
+def check(page: Page, name: str) -> None:
+    """Takes a picture, and fails if the page is too wide or axe-core reports something serious."""
+    picture(page, name)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+    faults = [f"{each['id']}: {node['html']}: {node['failureSummary']}" for each in Axe().run(page).response["violations"]
+              if each["impact"] in ("serious", "critical") for node in each["nodes"][:3]]
+    assert not faults, f"{name}: {faults}"
+
+
+def open_view(page: Page, name: str) -> None:
+    page.get_by_role("navigation").get_by_role("link", name=name).click()
+
+
 def test_the_token_is_exchanged_and_not_shown(open_page, address: str) -> None:
     page = open_page()
     assert "token" not in page.url
@@ -113,11 +130,15 @@ def test_a_browser_without_the_key_is_told_what_to_open(browser: Browser, addres
     page.close()
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+@pytest.mark.parametrize(("size", "scheme"), WINDOWS, ids=NAMES)
 def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme: str) -> None:
     page = open_page(size, scheme)
+    name = NAMES[WINDOWS.index((size, scheme))]
+    open_view(page, "Packets")
+    page.get_by_role("button", name="Follow packets").click()
+    open_view(page, "Devices")
     scan(page)
-    picture(page, f"devices-{scheme}")
+    check(page, f"{name}-devices")
     page.get_by_role("link", name="Heart Rate").click()
     page.get_by_role("button", name="Connect", exact=True).click()
     expect(page.get_by_role("heading", name="Heart Rate (180D)")).to_be_visible(timeout=SECONDS * 1_000)
@@ -125,17 +146,27 @@ def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme:
     expect(page.locator(".value", has_text="chest")).to_be_visible(timeout=SECONDS * 1_000)
     page.get_by_role("button", name=re.compile("^Follow Heart Rate Measurement")).click()
     expect(page.locator(".plot")).to_be_visible(timeout=SECONDS * 1_000)
-    picture(page, f"device-{scheme}")
+    check(page, f"{name}-device")
     page.get_by_role("button", name="Disconnect").click()
     expect(page.get_by_text("Not connected.")).to_be_visible(timeout=SECONDS * 1_000)
-    page.get_by_role("link", name="Events").click()
+    open_view(page, "Events")
     page.get_by_label("Filter events").fill("heart rate measurement")
-    expect(page.get_by_text("Heart Rate Measurement").first).to_be_visible()
-    picture(page, f"events-{scheme}")
-    page.get_by_role("link", name="Apps").click()
+    page.get_by_role("option", name=re.compile(r"Heart Rate Measurement \(2A37\): ")).last.click()
+    expect(page.get_by_role("link", name="Show its packet")).to_be_visible()
+    check(page, f"{name}-events")
+    page.get_by_role("link", name="Show its packet").click()
+    packet = page.get_by_role("region", name="Packet", exact=True)
+    expect(packet.get_by_text("Handle Value Notification")).to_be_visible(timeout=SECONDS * 1_000)
+    check(page, f"{name}-packets")
+    page.get_by_role("link", name="Show its event").click()
+    expect(page.get_by_role("region", name="Event", exact=True).get_by_text("Heart Rate Measurement")).to_be_visible()
+    open_view(page, "Apps")
     expect(page.get_by_role("img", name=re.compile("The life of harald"))).to_be_visible()
-    picture(page, f"apps-{scheme}")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    check(page, f"{name}-apps")
+    open_view(page, "Advice")
+    check(page, f"{name}-advice")
+    open_view(page, "Packets")
+    page.get_by_role("button", name="Stop").click()
 
 
 def test_the_keyboard_is_enough(open_page) -> None:

@@ -25,6 +25,8 @@ struct PageAccess: Sendable {
         case exchange(setCookie: String)
         /// Serves the file at this path.
         case serve(path: String)
+        /// Serves the packets that the query selects, as a file.
+        case download(query: String)
         /// Opens the WebSocket for the page.
         case open
         case refuse(Refusal)
@@ -46,6 +48,8 @@ struct PageAccess: Sendable {
 
     /// The path of the WebSocket.
     static let socketPath = "/socket"
+    /// The path of the file of packets.
+    static let packetsPath = "/packets.btsnoop"
     /// The number of octets of randomness in a token and in a cookie.
     private static let secretLength = 16
 
@@ -83,6 +87,7 @@ struct PageAccess: Sendable {
         let path = String(parts.first ?? "")
         if path == "/", parts.count == 2, let given = Self.token(in: parts[1]) { return exchange(given) }
         guard Self.isEqual(sentCookie(request.cookie) ?? "", cookie) else { return .refuse(.noCookie) }
+        if path == Self.packetsPath { return .download(query: parts.count == 2 ? String(parts[1]) : "") }
         guard path == Self.socketPath else { return .serve(path: path) }
         // Browsers always send an origin with it; another program has no cookie.
         return request.isUpgrade && request.origin != nil ? .open : .refuse(.unknownPath)

@@ -19,6 +19,8 @@ enum PageFiles {
         case "/devices.js": File(type: script, octets: PackageResources.devices_js)
         case "/apps.js": File(type: script, octets: PackageResources.apps_js)
         case "/events.js": File(type: script, octets: PackageResources.events_js)
+        case "/list.js": File(type: script, octets: PackageResources.list_js)
+        case "/packets.js": File(type: script, octets: PackageResources.packets_js)
         case "/prompts.js": File(type: script, octets: PackageResources.prompts_js)
         case "/advice.js": File(type: script, octets: PackageResources.advice_js)
         case "/rings.js": File(type: script, octets: PackageResources.rings_js)

@@ -5,6 +5,8 @@ import Foundation
 import ServiceMessages
 import ServiceProcess
 
+import struct NIOCore.ByteBuffer
+
 /// One conversation with the service, for all open pages. While no page is open, it asks nothing.
 ///
 /// Used on its loop.
@@ -21,9 +23,15 @@ final class PageHub {
     private let loop: any EventLoop
     private let app: PageApp?
     private let world: (any PageWorld)?
+    private let date: () -> Double
     private var pages: [ObjectIdentifier: any PageOutlet] = [:]
     /// The last answer to each regular question, for pages that open later.
     private var snapshots: [String: String] = [:]
+    private var devices = PageDeviceList()
+    private var packets = PagePackets()
+    /// The pages that show packets, and the stream of them.
+    private var packetPages: Set<ObjectIdentifier> = []
+    private var packetStream: UInt32?
     private var prompts: [UInt32: String] = [:]
     private var streams: [UInt32] = []
     private var timer: ScheduledTask?
@@ -36,8 +44,15 @@ final class PageHub {
     /// - Parameters:
     ///   - app: The process by which pages use devices; nil if they cannot.
     ///   - world: The world that the pages control, if there is one.
-    init(_ client: ToolClient, loop: any EventLoop, app: PageApp?, world: (any PageWorld)? = nil) {
-        (self.client, self.loop, self.app, self.world) = (client, loop, app, world)
+    ///   - date: Returns the time of day, in seconds since the beginning of 1970.
+    init(
+        _ client: ToolClient,
+        loop: any EventLoop,
+        app: PageApp?,
+        world: (any PageWorld)? = nil,
+        date: @escaping () -> Double = { Date().timeIntervalSince1970 }
+    ) {
+        (self.client, self.loop, self.app, self.world, self.date) = (client, loop, app, world, date)
         app?.onValue = { [weak self] name, json in
             // Pages that open later see whether there is a scan.
             if name == "scanning" { self?.keep(name, json) } else { self?.tell(name, json) }
@@ -62,7 +77,7 @@ final class PageHub {
     func add(_ page: any PageOutlet) -> Bool {
         guard pages.count < Self.maximumPages else { return false }
         pages[ObjectIdentifier(page)] = page
-        for (name, value) in snapshots.sorted(by: { $0.key < $1.key }) { page.show(Self.frame(name, value)) }
+        refresh(snapshots.keys.sorted(), of: page)
         for (_, prompt) in prompts.sorted(by: { $0.key < $1.key }) { page.show(Self.frame("prompt", prompt)) }
         if let world {
             let bound = LoopBound(page, loop: loop)
@@ -74,12 +89,22 @@ final class PageHub {
 
     /// Removes a page that was closed.
     func remove(_ page: any PageOutlet) {
+        followPackets(false, page)
         guard pages.removeValue(forKey: ObjectIdentifier(page)) != nil, pages.isEmpty else { return }
         streams.forEach(client.stop)
         streams = []
         if let timer { loop.cancel(timer) }
         (timer, snapshots, prompts) = (nil, [:], [:])
+        (devices, packets) = (PageDeviceList(), PagePackets())
         app?.end()
+    }
+
+    /// Sends a page the last version of these values.
+    func refresh(_ names: [String], of page: any PageOutlet) {
+        guard pages[ObjectIdentifier(page)] != nil else { return }
+        for name in names {
+            if let value = name == "devices" ? devices.snapshot : snapshots[name] { page.show(Self.frame(name, value)) }
+        }
     }
 
     /// Handles a text of a page.
@@ -97,6 +122,11 @@ final class PageHub {
                 // What changed is shown at once.
                 self?.look()
             }
+        } else if case .packets = message.verb {
+            followPackets(message.on ?? true, page)
+        } else if case .packet = message.verb, let number = message.packet {
+            let details = packets.details(of: number)
+            page.show(details.map { Self.frame("packet", $0) } ?? Self.failure(message.id, "the packet is forgotten"))
         } else if message.deed != nil {
             guard let app else {
                 return page.show(Self.failure(message.id, "in a world, its own apps use the devices"))
@@ -128,8 +158,8 @@ final class PageHub {
     }
 
     private static func frame(_ value: PageValue) -> PageFrame {
-        let text = frame(value.name, value.json).text
-        return PageFrame(text: text, isEvent: value.name == "story", isReplaced: value.isReplaced)
+        let need = value.name == "story" ? PageFrame.Need.item(1) : value.isReplaced ? .passing : .always
+        return PageFrame(json(value.name, value.json), need: need)
     }
 
     // MARK: The service
@@ -160,6 +190,7 @@ final class PageHub {
         guard name == "event", let event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(line.utf8)) else {
             return tell(name, line)
         }
+        packets.note(event)
         tell(name, JSON.of(ShownEvent(event, words: words.text(of: event))))
     }
 
@@ -179,10 +210,57 @@ final class PageHub {
             guard asked.insert(name).inserted else { continue }
             client.ask(question) { [weak self] result in
                 self?.asked.remove(name)
-                guard case .success(let text) = result else { return }
-                self?.keep(name, text)
+                guard let self, case .success(let text) = result else { return }
+                if name == "devices" { keepDevices(text) } else { keep(name, text) }
             }
         }
+    }
+
+    /// Sends what has changed of the devices.
+    private func keepDevices(_ text: String) {
+        guard !pages.isEmpty, let answer = try? JSONDecoder().decode([DeviceStatus].self, from: Data(text.utf8)),
+            let change = devices.update(answer, now: date())
+        else { return }
+        // Marks that there are devices; later pages get them from the list.
+        snapshots["devices"] = ""
+        tell("devicesChanged", JSON.of(change))
+    }
+
+    // MARK: Packets
+
+    /// Returns the kept packets that a query selects, as a btsnoop file.
+    func capture(query: String) -> [UInt8] { packets.capture(PagePackets.Filter(query: query)) }
+
+    /// Follows the packets while a page wants them.
+    private func followPackets(_ isOn: Bool, _ page: any PageOutlet) {
+        let key = ObjectIdentifier(page)
+        if isOn, pages[key] != nil { packetPages.insert(key) } else { packetPages.remove(key) }
+        if packetPages.isEmpty, let stream = packetStream {
+            client.stop(stream)
+            packetStream = nil
+        } else if !packetPages.isEmpty, packetStream == nil {
+            openPackets()
+        }
+    }
+
+    private func openPackets() {
+        snapshots["refused-packets"] = nil
+        let number = client.ask(
+            .packets,
+            onLine: { [weak self] line in self?.heardPackets(line) },
+            answer: { [weak self] result in
+                guard let self, case .failure(let error) = result else { return }
+                (packetStream, packetPages) = (nil, [])
+                keep("refused-packets", Self.text(error.reason ?? "the service gave no reason"))
+            }
+        )
+        packetStream = number
+    }
+
+    private func heardPackets(_ line: String) {
+        guard let rows = packets.receive(line) else { return }
+        let frame = PageFrame(Self.json("packets", rows.json), need: .item(rows.count))
+        for (key, page) in pages where packetPages.contains(key) { page.show(frame) }
     }
 
     /// Sends a snapshot if it differs from the last one.
@@ -226,11 +304,19 @@ final class PageHub {
 
     private static func text(_ text: String) -> String { JSON.of([text]) }
 
+    private static func json(_ name: String, _ value: String) -> String {
+        "{\"type\":\"\(name)\",\"value\":\(value)}"
+    }
+
     private static func frame(_ name: String, _ value: String) -> PageFrame {
-        PageFrame(
-            text: "{\"type\":\"\(name)\",\"value\":\(value)}",
-            isEvent: name == "event" || name == "value" || name == "found"
-        )
+        let need: PageFrame.Need =
+            switch name {
+            case "event", "value", "found": .item(1)
+            case "status", "apps", "devices": .latest(name)
+            case "devicesChanged": .latest("devices")
+            default: .always
+            }
+        return PageFrame(json(name, value), need: need)
     }
 }
 
@@ -245,6 +331,8 @@ private struct ShownEvent: Encodable {
     let cause: UInt64?
     /// The phase that an app has entered.
     let phase: String?
+    /// Whether an app was launched to receive an event.
+    let isLaunch: Bool?
     /// The event in words, with its app and device.
     let text: String
 
@@ -252,17 +340,33 @@ private struct ShownEvent: Encodable {
         (number, date, kind) = (event.number, event.date, event.kind)
         (app, owner, peer, cause) = (event.app, event.owner, event.peer, event.cause)
         phase = event.details?["phase"]
+        isLaunch = event.details?["centrals"] == nil ? nil : true
         text = words
     }
 }
 
-/// A text for a page.
+/// A text for pages, which share its octets.
 struct PageFrame: Sendable {
-    let text: String
-    /// Whether a page that does not keep up may go without it.
-    let isEvent: Bool
-    /// Whether a later frame takes its place, so that a page which goes without it has not lost anything.
-    var isReplaced = false
+    /// The treatment of the text if a page does not keep up.
+    enum Need: Hashable, Sendable {
+        /// The text waits for the page.
+        case always
+        /// The text is left out, and counted as this many items.
+        case item(Int)
+        /// The text is left out, because another one follows soon.
+        case passing
+        /// The text is left out, and the page gets the last version of the value with this name later.
+        case latest(String)
+    }
+
+    let octets: ByteBuffer
+    let need: Need
+
+    init(_ text: String, need: Need) {
+        (octets, self.need) = (ByteBuffer(string: text), need)
+    }
+
+    var text: String { String(buffer: octets) }
 }
 
 /// A page, as the hub knows it. Used on the hub's loop.

@@ -22,6 +22,10 @@ struct PageMessage: Codable, Sendable {
         case follow
         /// Changes the simulated world. The other fields are those of the world.
         case world
+        /// Follows the packets of the controller, or no longer.
+        case packets
+        /// Asks for one packet, layer by layer.
+        case packet
     }
 
     /// The maximum length of a message, in octets.
@@ -37,13 +41,15 @@ struct PageMessage: Codable, Sendable {
     let peer: UUID?
     /// The characteristic, by the key in the table of the device.
     let key: String?
-    /// For ``Verb/scan``, ``Verb/connect`` and ``Verb/follow``: whether to begin, or to end.
+    /// For ``Verb/scan``, ``Verb/connect``, ``Verb/follow`` and ``Verb/packets``: whether to begin, or to end.
     let on: Bool?
     /// For ``Verb/write``: the value in hexadecimal.
     let value: String?
     /// For ``Verb/answer``: the number of the prompt, and `accept`, `refuse`, `allow`, `deny` or six digits.
     let number: UInt32?
     let answer: String?
+    /// For ``Verb/packet``: the number of the packet.
+    let packet: UInt64?
 
     /// The same message under another number.
     func numbered(_ number: UInt32) -> PageMessage {
@@ -59,7 +65,7 @@ struct PageMessage: Codable, Sendable {
             guard let name, let verb = AppVerb.allCases.first(where: { "\($0)" == command }) else { return nil }
             return .app(verb, name: name, owner: owner)
         case .forget: return peer.map { .forgetBond($0) }
-        case .answer, .scan, .connect, .read, .write, .follow, .world: return nil
+        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet: return nil
         }
     }
 

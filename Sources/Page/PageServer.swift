@@ -71,6 +71,7 @@ package final class PageServer {
         ServerBootstrap(group: loop.nio)
             .serverChannelOption(.backlog, value: 64)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.so_sndbuf), value: PageSocket.kernelBuffer)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try entry.value.enter(channel) }
             }
@@ -162,7 +163,7 @@ final class PageEntry {
             IdleStateHandler(allTimeout: PageServer.patience),
             name: ChannelPipeline.SynchronousOperations.idleName
         )
-        let responder = PageResponder(access)
+        let responder = PageResponder(access) { bound.value.capture(query: $0) }
         try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withServerUpgrade: (
                 upgraders: [upgrader],
@@ -213,10 +214,12 @@ final class PageResponder: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let access: PageAccess
+    private let capture: (String) -> [UInt8]
     private var head: HTTPRequestHead?
 
-    init(_ access: PageAccess) {
-        self.access = access
+    /// - Parameter capture: Returns the packets that a query selects, as a file.
+    init(_ access: PageAccess, capture: @escaping (String) -> [UInt8]) {
+        (self.access, self.capture) = (access, capture)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -248,6 +251,9 @@ final class PageResponder: ChannelInboundHandler, RemovableChannelHandler {
         case .serve(let path):
             guard let file = PageFiles.file(at: path) else { return refuse(.unknownPath, head, context) }
             respond(200, [], file.type, file.octets, to: head, context)
+        case .download(let query):
+            let name = [("Content-Disposition", "attachment; filename=\"harald.btsnoop\"")]
+            respond(200, name, "application/octet-stream", capture(query), to: head, context)
         // The upgrader has refused the handshake.
         case .open: refuse(.unknownPath, head, context)
         case .refuse(let refusal): refuse(refusal, head, context)

@@ -6,16 +6,18 @@ import NIOWebSocket
 
 /// The WebSocket of one open page (RFC 6455).
 ///
-/// A browser that reads slowly goes without events, and is told how many. One that does not read at all, or has gone
-/// without a word, is closed.
+/// A browser that reads slowly goes without events, and is told how many; of values that change it gets the last one
+/// when it is ready. One that does not read at all, or has gone without a word, is closed.
 final class PageSocket: ChannelInboundHandler, PageOutlet {
     typealias InboundIn = WebSocketFrame
 
-    /// The number of octets that wait for a browser from which on it goes without events.
+    /// The number of octets that wait for a browser from which on it goes without events and intermediate values.
     static let highWaterMark = 256 << 10
     static let lowWaterMark = 64 << 10
+    /// The number of octets that the kernel buffers for a browser. By itself, it would take megabytes.
+    static let kernelBuffer: SocketOptionValue = 128 << 10
     /// The number of octets that may wait for a browser.
-    static let maximumUnsent = 4 << 20
+    static let maximumUnsent = 2 << 20
     /// The time between two pings. A browser that has not answered the last one is closed.
     static let pingInterval = TimeAmount.seconds(20)
 
@@ -29,6 +31,8 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
     private let loop: NIOEventLoop
     private var state = State.opening
     private var lost = 0
+    /// The values of which the browser has an old version, because it was too slow.
+    private var stale: Set<String> = []
     private var unsent = 0
     private var isAnswered = true
     private var ping: RepeatedTask?
@@ -42,17 +46,21 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
 
     func show(_ frame: PageFrame) {
         guard case .open(let channel) = state else { return }
-        if frame.isReplaced, !channel.isWritable { return }
-        if frame.isEvent, !channel.isWritable {
-            lost += 1
-            return
+        if !channel.isWritable {
+            switch frame.need {
+            case .always: break
+            case .passing: return
+            case .item(let count): return lost += count
+            case .latest(let name):
+                stale.insert(name)
+                return
+            }
         }
-        guard unsent + frame.text.utf8.count <= Self.maximumUnsent else { return channel.close(promise: nil) }
-        send(frame.text, over: channel)
+        guard unsent + frame.octets.readableBytes <= Self.maximumUnsent else { return channel.close(promise: nil) }
+        send(frame.octets, over: channel)
     }
 
-    private func send(_ text: String, over channel: any Channel) {
-        let data = channel.allocator.buffer(string: text)
+    private func send(_ data: ByteBuffer, over channel: any Channel) {
         let count = data.readableBytes
         unsent += count
         let socket = LoopBound(self, loop: loop)
@@ -90,10 +98,16 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        guard context.channel.isWritable, lost > 0 else { return }
-        let text = "{\"type\":\"lost\",\"value\":\(lost)}"
-        lost = 0
-        send(text, over: context.channel)
+        guard context.channel.isWritable else { return }
+        if lost > 0 {
+            let text = "{\"type\":\"lost\",\"value\":\(lost)}"
+            lost = 0
+            send(ByteBuffer(string: text), over: context.channel)
+        }
+        guard !stale.isEmpty else { return }
+        let names = stale.sorted()
+        stale = []
+        loop.arrive { [self] in hub.refresh(names, of: self) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

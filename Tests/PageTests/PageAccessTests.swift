@@ -102,6 +102,16 @@ import Testing
         #expect(access.verdict(on: asked) == .refuse(.unknownPath))
     }
 
+    @Test("packets are saved with the cookie only, and with the query of the address")
+    func download() throws {
+        var asked = request("/packets.btsnoop?layer=att")
+        #expect(access.verdict(on: asked) == .refuse(.noCookie))
+        asked.cookie = try cookie()
+        #expect(access.verdict(on: asked) == .download(query: "layer=att"))
+        asked.origin = "http://evil.example"
+        #expect(access.verdict(on: asked) == .refuse(.otherOrigin))
+    }
+
     @Test("other methods than GET and HEAD are refused")
     func methods() throws {
         var asked = request("/")

@@ -52,8 +52,7 @@ import Testing
     func welcome() {
         let page = open()
         #expect(page.texts == [#"{"type":"world","value":1}"#, #"{"type":"story","value":2}"#])
-        #expect(page.shown.map(\.isReplaced) == [true, false])
-        #expect(page.shown.map(\.isEvent) == [false, true])
+        #expect(page.shown.map(\.need) == [.passing, .item(1)])
         hub.tell(PageValue(name: "world", json: "3", isReplaced: true))
         #expect(page.texts.last == #"{"type":"world","value":3}"#)
         let before = world.refreshes.load(ordering: .relaxed)

@@ -9,12 +9,14 @@ const PERMISSIONS = {
   allowedAlways: "allowed", denied: "denied", restricted: "restricted", notDetermined: "not decided yet",
 };
 const STRIP_SECONDS = 300;
+const NAMES = { foreground: "in the foreground", background: "in the background", suspended: "suspended",
+  notRunning: "not running" };
 
 /** The apps: what each holds, its life in the last five minutes, and what can be done to it. */
 export class Apps {
   constructor(page) {
     this.page = page;
-    this.parts = ["apps", "status"];
+    this.parts = ["apps", "status", "clock"];
   }
 
   open(view) {
@@ -25,8 +27,13 @@ export class Apps {
 
   show() {
     const apps = this.all();
-    replace(this.list, ...(apps.length ? apps.map((app) => this.card(app))
+    replace(this.list, this.legend(), ...(apps.length ? apps.map((app) => this.card(app))
       : [element("p", { class: "quiet" }, "No app uses Bluetooth.")]));
+  }
+
+  legend() {
+    return element("p", { class: "legend quiet" }, ...[...Object.entries(NAMES), ["launched", "launched for an event"]]
+      .map(([name, words]) => element("span", {}, element("span", { class: `key ${name}`, "aria-hidden": "true" }), words)));
   }
 
   /** The apps that run, those that are kept, and those that can be launched. */
@@ -35,7 +42,7 @@ export class Apps {
     const found = new Map((status?.apps ?? []).map((app) => [`${app.name}/${app.owner}`, app]));
     for (const each of status?.preserved ?? []) {
       const key = `${each.app}/${each.owner}`;
-      if (!found.has(key)) found.set(key, { name: each.app, owner: each.owner, isKept: true });
+      if (!found.has(key)) found.set(key, { name: each.app, owner: each.owner, kept: each });
     }
     const names = new Set([...found.values()].map((app) => app.name));
     for (const name of installed) if (!names.has(name)) found.set(name, { name });
@@ -52,6 +59,7 @@ export class Apps {
         `advertises ${[each.localName, ...each.services].filter(Boolean).join(", ")} (${each.shown})`),
       ...(status?.links ?? []).filter((link) => link.apps.includes(app.name)).map((link) =>
         `is connected to ${link.name ?? link.peer}`),
+      ...this.waits(app.kept),
     ];
     const phase = app.phase ?? "notRunning";
     return element("article", { class: "app" },
@@ -60,13 +68,24 @@ export class Apps {
       }, phase === "notRunning" ? "not running" : phase)),
       element("div", { class: "quiet" }, [app.name, app.owner === undefined ? null : `user ${app.owner}`,
         app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
-        app.isKept ? "kept for restoration" : null].filter(Boolean).join(", ")),
+        app.kept ? "kept for restoration" : null].filter(Boolean).join(", ")),
       this.strip(app, phase),
       holds.length ? element("ul", {}, ...holds.map((each) => element("li", {}, each))) : null,
       element("div", { class: "verbs" }, ...VERBS.map(([command, words]) => element("button", {
         id: `${command}-${app.key}`, "aria-label": `${words}: ${app.name}`,
         onclick: () => this.page.send({ verb: "app", name: app.name, owner: app.owner, command }),
       }, words))));
+  }
+
+  /** What waits for an app that does not run. */
+  waits(kept) {
+    if (!kept) return [];
+    const managers = [...kept.centrals.map((each) => `central ${each}`), ...kept.peripherals.map((each) => `peripheral ${each}`)];
+    return [
+      managers.length ? `is launched for events of ${managers.join(", ")}` : null,
+      kept.earlyEnds ? `ended early ${kept.earlyEnds} times in a row` : null,
+      kept.launchPauseSeconds ? `may be launched again in ${Math.ceil(kept.launchPauseSeconds)} s` : null,
+    ].filter(Boolean);
   }
 
   strip(app, phase) {
@@ -82,12 +101,16 @@ export class Apps {
       [current, from] = [change.phase, change.time];
     }
     parts.push([current, from, now]);
+    const place = (time) => 1000 - (now - time) / STRIP_SECONDS * 1000;
+    const launches = (this.page.model.launches.get(app.key) ?? []).filter((time) => time > start);
     return element("svg", {
       class: "strip", viewBox: "0 0 1000 22", preserveAspectRatio: "none", role: "img",
-      "aria-label": `The life of ${app.name} in the last five minutes; now ${phase}`,
+      "aria-label": `The life of ${app.name} in the last five minutes; now ${NAMES[phase] ?? phase}` +
+        (launches.length ? `; launched ${launches.length === 1 ? "once" : `${launches.length} times`}` : ""),
     }, ...parts.filter(([, , to]) => to > start).map(([name, begin, end]) => element("rect", {
-      class: name, x: 1000 - (now - Math.max(begin, start)) / STRIP_SECONDS * 1000, y: 0, height: 22,
-      width: width(begin, end),
-    }, element("title", {}, name))));
+      class: name, x: place(Math.max(begin, start)), y: 0, height: 22, width: width(begin, end),
+    }, element("title", {}, NAMES[name] ?? name))), ...launches.map((time) => element("rect", {
+      class: "launched", x: place(time) - 2, y: 0, height: 22, width: 4,
+    }, element("title", {}, "launched to receive an event"))));
   }
 }

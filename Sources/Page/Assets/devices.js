@@ -6,9 +6,13 @@ const COLUMNS = [
   ["Identifier", (device) => device.identifier, "wide"],
   ["Signal", (device) => device.rssi ?? -999, ""],
   ["Advertises", (device) => advertised(device.advertised), "wide"],
-  ["Seen", (device) => device.lastSeenSeconds ?? Infinity, ""],
+  ["Seen", (device) => -(device.lastSeen ?? -Infinity), ""],
   ["State", (device) => (device.isConnected ? 2 : 0) + (device.isBonded ? 1 : 0), ""],
 ];
+
+// A table of all devices would take longer to draw than a frame.
+const ROWS_AT_ONCE = 100;
+const PAUSE_MILLISECONDS = 500;
 
 /** What a device advertises, in words. */
 function advertised(found) {
@@ -23,7 +27,10 @@ export class Devices {
     this.isDescending = true;
     this.filter = "";
     this.isMapped = false;
-    this.parts = ["devices", "status"];
+    this.most = ROWS_AT_ONCE;
+    this.lastDrawn = 0;
+    this.later = null;
+    this.parts = ["devices", "status", "clock"];
   }
 
   open(view) {
@@ -32,23 +39,37 @@ export class Devices {
     this.count = element("span", { class: "quiet", role: "status" });
     const filter = element("input", {
       type: "search", id: "device-filter", placeholder: "Name or identifier", "aria-label": "Filter devices",
-      oninput: (event) => { this.filter = event.target.value.toLowerCase(); this.show(); },
+      oninput: (event) => { this.filter = event.target.value.toLowerCase(); this.draw(); },
     });
     filter.value = this.filter;
     this.button = element("button", {
       id: "scan", class: "main", onclick: () => this.page.send({ verb: "scan", on: !this.page.model.isScanning }),
     }, "Scan");
-    this.map = element("details", { ontoggle: () => this.show() }, element("summary", {}, "Map by signal strength"),
+    this.map = element("details", { ontoggle: () => this.draw() }, element("summary", {}, "Map by signal strength"),
       element("div"));
     this.map.open = this.isMapped;
+    this.more = element("button", {
+      id: "more", onclick: () => { this.most += ROWS_AT_ONCE; this.draw(); },
+    }, "Show more");
     view.replaceChildren(
       element("div", { class: "tools" }, this.button, filter, this.count), this.map,
       element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Devices" },
-        element("table", {}, element("thead", {}, this.heads), this.rows)));
-    this.show();
+        element("table", {}, element("thead", {}, this.heads), this.rows)),
+      this.more);
+    this.draw();
   }
 
+  /** Draws what has changed, but not at once if that was done a moment ago. */
   show() {
+    if (performance.now() - this.lastDrawn >= PAUSE_MILLISECONDS) return this.draw();
+    this.later ??= setTimeout(() => {
+      this.later = null;
+      if (this.page.current === this) this.draw();
+    }, PAUSE_MILLISECONDS);
+  }
+
+  draw() {
+    this.lastDrawn = performance.now();
     replace(this.heads, ...COLUMNS.map(([name, , kind], index) => element("th", {
       class: kind === "wide" ? "wide" : null, scope: "col",
       "aria-sort": index === this.order ? (this.isDescending ? "descending" : "ascending") : null,
@@ -67,7 +88,8 @@ export class Devices {
       return this.isDescending ? -order : order;
     });
     this.count.textContent = shown.length === 1 ? "1 device" : `${shown.length} devices`;
-    replace(this.rows, ...shown.slice(0, 1000).map((device) => this.row(device)));
+    replace(this.rows, ...shown.slice(0, this.most).map((device) => this.row(device)));
+    this.more.hidden = shown.length <= this.most;
   }
 
   /** The devices that the service knows, with what the scan of this page has found. */
@@ -84,13 +106,13 @@ export class Devices {
   sort(index) {
     this.isDescending = index === this.order ? !this.isDescending : false;
     this.order = index;
-    this.show();
+    this.draw();
   }
 
   row(device) {
     const links = this.page.model.status?.links ?? [];
     const link = links.find((each) => each.peer === device.identifier);
-    const seen = device.lastSeenSeconds === undefined ? "" : `${Math.round(device.lastSeenSeconds)} s ago`;
+    const seen = device.lastSeen === undefined ? "" : `${Math.max(0, Math.round(Date.now() / 1000 - device.lastSeen))} s ago`;
     return element("tr", {},
       element("td", {}, element("a", { href: `#device/${device.identifier}`, id: `open-${device.identifier}` },
         device.name ?? "no name")),

@@ -1,9 +1,10 @@
 import { clock, element } from "./elements.js";
+import { LongList } from "./list.js";
 
-const HEIGHT = 24;
-const BESIDE = 10;
+const KINDS = ["state", "managers", "messages", "links", "notices", "misuse", "trouble", "host", "privacy", "security",
+  "access"];
 
-/** The events of the system as they come. Only those in sight are elements. */
+/** The events of the system as they come, and one of them with its packets. */
 export class Events {
   constructor(page) {
     this.page = page;
@@ -11,16 +12,14 @@ export class Events {
     this.kind = "";
     this.filter = "";
     this.follows = true;
-    this.shown = [];
     this.next = 0;
+    this.wanted = null;
   }
 
   open(view) {
-    const kinds = ["state", "managers", "messages", "links", "notices", "misuse", "trouble", "host", "privacy",
-      "security", "access"];
     const kind = element("select", {
       id: "event-kind", "aria-label": "Kind of event", onchange: (event) => { this.kind = event.target.value; this.again(); },
-    }, element("option", { value: "" }, "All kinds"), ...kinds.map((each) => element("option", {}, each)));
+    }, element("option", { value: "" }, "All kinds"), ...KINDS.map((each) => element("option", {}, each)));
     kind.value = this.kind;
     const filter = element("input", {
       type: "search", id: "event-filter", placeholder: "App, device or text", "aria-label": "Filter events",
@@ -28,26 +27,34 @@ export class Events {
     });
     filter.value = this.filter;
     this.button = element("button", {
-      id: "follow", "aria-pressed": this.follows, onclick: () => this.follow(!this.follows),
+      id: "follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
     }, "Follow");
     this.count = element("span", { class: "quiet" });
-    this.inside = element("div", { role: "list" });
-    this.area = element("div", {
-      class: "events", tabindex: 0, role: "region", "aria-label": "Events",
-      onscroll: () => this.scrolled(), onwheel: () => this.follow(false),
-    }, this.inside);
-    view.replaceChildren(element("div", { class: "tools" }, kind, filter, this.button, this.count), this.area);
+    this.detail = element("section", { class: "detail", "aria-label": "Event", hidden: true });
+    this.list = new LongList({
+      id: "event-list", label: "Events", onFollow: (follows) => this.follow(follows),
+      row: (event) => `${clock(event.date)}  ${event.kind.padEnd(9)} ${event.text}`,
+      onChoose: (event) => this.describe(event),
+    });
+    view.replaceChildren(element("div", { class: "columns" },
+      element("div", { class: "tools" }, kind, filter, this.button, this.count), this.list.area, this.detail));
+    const number = Number(location.hash.split("/")[1]);
+    if (number) {
+      [this.kind, this.filter, kind.value, filter.value] = ["", "", "", ""];
+      this.wanted = number;
+    }
     this.again();
   }
 
   follow(follows) {
+    if (this.follows === follows) return;
     this.follows = follows;
-    this.button.setAttribute("aria-pressed", follows);
+    this.button.setAttribute("aria-pressed", `${follows}`);
     this.show();
   }
 
   again() {
-    this.shown = [];
+    this.list.clear();
     this.next = this.page.model.firstEvent;
     this.show();
   }
@@ -60,33 +67,38 @@ export class Events {
 
   show() {
     const { events, firstEvent, lost, refusals } = this.page.model;
+    const { list } = this;
     if (this.next < firstEvent) this.next = firstEvent;
     for (; this.next < firstEvent + events.length; this.next += 1) {
       const event = events[this.next - firstEvent];
-      if (this.fits(event)) this.shown.push(event);
+      if (this.fits(event)) list.items.push(event);
     }
-    if (this.shown.length > events.length + 2000) this.shown.splice(0, this.shown.length - events.length);
+    list.keep(events.length);
     const refusal = refusals.get("event");
-    this.count.textContent = refusal ?? `${this.shown.length} events` + (lost ? `, ${lost} lost` : "");
-    this.inside.style.height = `${this.shown.length * HEIGHT}px`;
-    if (this.follows) this.area.scrollTop = this.area.scrollHeight;
-    this.draw();
+    this.count.textContent = refusal ?? `${list.items.length} events` + (lost ? `, ${lost} lost` : "");
+    list.follows = this.follows;
+    list.show();
+    this.chooseWanted();
   }
 
-  scrolled() { this.draw(); }
-
-  draw() {
-    const first = Math.max(0, Math.floor(this.area.scrollTop / HEIGHT) - BESIDE);
-    const last = Math.min(this.shown.length, Math.ceil((this.area.scrollTop + this.area.clientHeight) / HEIGHT) + BESIDE);
-    const rows = [];
-    for (let index = first; index < last; index += 1) rows.push(this.row(this.shown[index], index));
-    this.inside.replaceChildren(...rows);
+  chooseWanted() {
+    const found = this.wanted === null ? null : this.list.items.find((event) => event.number === this.wanted);
+    if (!found) return;
+    this.wanted = null;
+    this.list.choose(found);
   }
 
-  row(event, index) {
-    const made = element("div", { class: "event", role: "listitem" },
-      `${clock(event.date)}  ${event.kind.padEnd(9)} ${event.text}`);
-    made.style.top = `${index * HEIGHT}px`;
-    return made;
+  describe(event) {
+    const packet = this.page.model.packetOf(event);
+    this.detail.hidden = false;
+    this.detail.replaceChildren(
+      element("p", {}, event.text),
+      element("p", { class: "quiet" }, [`Event ${event.number}`, event.kind, event.app,
+        event.peer ? this.page.nameOf(event.peer) : null].filter(Boolean).join(", ")),
+      element("div", { class: "verbs" },
+        packet ? element("a", { href: `#packets/${packet.number}`, id: "to-packet" },
+          packet.isExact ? "Show its packet" : "Show the packet at its time") : null,
+        event.cause ? element("a", { href: `#events/${event.cause}`, id: "to-cause" }, "Show its cause") : null,
+        event.app ? element("a", { href: "#apps", id: "to-app" }, "Show the app") : null));
   }
 }

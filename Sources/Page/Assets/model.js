@@ -6,15 +6,24 @@ const MOST_ADVICE = 500;
 const MOST_SIGNALS = 120;
 const MOST_VALUES = 300;
 const MOST_LINES = 300;
+const MOST_PACKETS = 20000;
+const MOST_FOUND = 2048;
+// How far apart an event and a packet may be that belong together only by their time, in seconds.
+const NEAR = 5;
 
 export class Model {
   constructor() {
     this.status = null;
     this.devices = [];
+    this.deviceTable = new Map();
+    this.deviceVersion = 0;
+    this.packets = { items: [], first: 0, lost: 0 };
+    this.packet = null;
     this.installed = [];
     this.events = [];
     this.firstEvent = 0;
     this.phases = new Map();
+    this.launches = new Map();
     this.advice = new Map();
     this.prompts = new Map();
     this.refusals = new Map();
@@ -36,6 +45,9 @@ export class Model {
     switch (type) {
       case "status": this.status = value; return ["status", "devices", "apps"];
       case "devices": this.#takeDevices(value); return ["devices"];
+      case "devicesChanged": this.#changeDevices(value); return ["devices"];
+      case "packets": this.#takePackets(value); return ["packets"];
+      case "packet": this.packet = value; return ["packet"];
       case "apps": this.installed = value.installed; return ["apps"];
       case "event": this.#takeEvent(value); return ["events", "apps"];
       case "advice": this.#takeAdvice(value); return ["advice"];
@@ -54,7 +66,7 @@ export class Model {
       default:
         if (!type.startsWith("refused-")) return [];
         this.refusals.set(type.slice("refused-".length), value[0]);
-        return ["events", "advice", "status"];
+        return ["events", "advice", "status", "packets"];
     }
   }
 
@@ -62,7 +74,7 @@ export class Model {
   #begin() {
     const { world, story, firstLine, generation } = this;
     Object.assign(this, new Model(), { world, story, firstLine, generation });
-    return ["status", "devices", "device", "apps", "events", "advice", "prompts"];
+    return ["status", "devices", "device", "apps", "events", "packets", "advice", "prompts"];
   }
 
   /** A world that begins again has another story. */
@@ -88,18 +100,62 @@ export class Model {
     }
   }
 
-  #takeDevices(devices) {
+  #takeDevices({ version, devices }) {
+    this.deviceVersion = version;
+    this.deviceTable = new Map(devices.map((device) => [device.identifier, device]));
     this.devices = devices;
-    const known = new Set(devices.map((device) => device.identifier));
     for (const device of devices) if (device.rssi !== undefined) this.#note(device);
-    for (const map of [this.signals, this.found]) {
-      for (const each of map.keys()) if (!known.has(each)) map.delete(each);
+  }
+
+  /** Takes in what has changed since the last version. A page that missed one gets the whole list later. */
+  #changeDevices({ version, changed, gone }) {
+    this.deviceVersion = version;
+    for (const device of changed) {
+      this.deviceTable.set(device.identifier, device);
+      if (device.rssi !== undefined) this.#note(device);
     }
+    for (const each of gone) this.deviceTable.delete(each);
+    this.devices = [...this.deviceTable.values()];
   }
 
   #takeFound(found) {
+    // The one that was silent the longest goes first.
+    this.found.delete(found.identifier);
     this.found.set(found.identifier, found);
+    if (this.found.size > MOST_FOUND) this.found.delete(this.found.keys().next().value);
     if (found.rssi !== undefined) this.#note(found);
+  }
+
+  #takePackets({ lost, rows }) {
+    const { packets } = this;
+    packets.lost += lost;
+    for (const [number, time, isReceived, layer, text, peer, app, cause, firstEvent, events] of rows) {
+      packets.items.push({ number, time: time / 1e6, isReceived, layer, text, peer, app, cause, firstEvent, events });
+    }
+    if (packets.items.length <= MOST_PACKETS + 2000) return;
+    const surplus = packets.items.length - MOST_PACKETS;
+    packets.items.splice(0, surplus);
+    packets.first += surplus;
+  }
+
+  /** The event that caused a packet or that it caused; else the last one of its device before it. */
+  eventOf(packet) {
+    const number = packet.cause || packet.firstEvent;
+    if (number && this.events.some((event) => event.number === number)) return { number, isExact: true };
+    const near = this.events.findLast((event) => event.date <= packet.time + 0.001 && event.date >= packet.time - NEAR &&
+      (!packet.peer || event.peer === packet.peer));
+    return near ? { number: near.number, isExact: false } : null;
+  }
+
+  /** The packet that an event caused or that caused it; else the first one of its device after it. */
+  packetOf(event) {
+    const { items } = this.packets;
+    const exact = items.find((packet) => packet.cause === event.number ||
+      (packet.firstEvent && packet.firstEvent <= event.number && event.number < packet.firstEvent + packet.events));
+    if (exact) return { number: exact.number, isExact: true };
+    const near = items.find((packet) => packet.time >= event.date - 0.001 && packet.time <= event.date + NEAR &&
+      (!event.peer || packet.peer === event.peer));
+    return near ? { number: near.number, isExact: false } : null;
   }
 
   /** Notes the signal strength of a device. */
@@ -107,7 +163,9 @@ export class Model {
     const signals = this.signals.get(identifier) ?? [];
     signals.push(rssi);
     if (signals.length > MOST_SIGNALS) signals.shift();
+    this.signals.delete(identifier);
     this.signals.set(identifier, signals);
+    if (this.signals.size > MOST_FOUND) this.signals.delete(this.signals.keys().next().value);
   }
 
   #takeValue(value) {
@@ -126,8 +184,9 @@ export class Model {
       this.events.splice(0, surplus);
       this.firstEvent += surplus;
     }
-    if (!event.phase) return;
     const key = `${event.app}/${event.owner}`;
+    if (event.isLaunch) this.launches.set(key, [...(this.launches.get(key) ?? []), event.date].slice(-100));
+    if (!event.phase) return;
     const phases = this.phases.get(key) ?? [];
     phases.push({ time: event.date, phase: event.phase });
     if (phases.length > MOST_PHASES) phases.shift();

@@ -4,25 +4,33 @@ import { Device } from "./device.js";
 import { Devices } from "./devices.js";
 import { Events } from "./events.js";
 import { Model } from "./model.js";
+import { Packets } from "./packets.js";
 import { Prompts } from "./prompts.js";
 import { World } from "./world.js";
 
 const SHOWN_MILLISECONDS = 33;
 const PAUSE_MILLISECONDS = 1000;
+const CLOCK_MILLISECONDS = 1000;
 
 /** Connects the model with the server and the views. Draws at most thirty times a second, and only what is in sight. */
 class Page {
   constructor() {
     this.model = new Model();
     this.view = document.getElementById("view");
-    this.views = { devices: new Devices(this), device: new Device(this), apps: new Apps(this), events: new Events(this), advice: new AdviceList(this), world: new World(this) };
+    this.views = {
+      devices: new Devices(this), device: new Device(this), apps: new Apps(this), events: new Events(this),
+      packets: new Packets(this), advice: new AdviceList(this), world: new World(this),
+    };
     this.prompts = new Prompts(this, document.getElementById("prompts"));
     this.changed = new Set();
     this.isScheduled = false;
     this.lastId = 0;
+    this.wantsPackets = false;
     window.addEventListener("hashchange", () => this.open());
     this.open();
     this.connect();
+    // Ages and lives grow without a message.
+    setInterval(() => { if (!document.hidden) this.note(["clock"]); }, CLOCK_MILLISECONDS);
   }
 
   get name() {
@@ -41,12 +49,27 @@ class Page {
 
   connect() {
     this.socket = new WebSocket(`ws://${location.host}/socket`);
-    this.socket.onopen = () => { this.model = new Model(); this.tell(""); this.note(["status", "devices", "apps", "events"]); };
+    this.socket.onopen = () => { this.begin(); };
     this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
     this.socket.onclose = () => {
       this.tell("The connection to Harald is lost. Trying again…");
       setTimeout(() => this.connect(), PAUSE_MILLISECONDS);
     };
+  }
+
+  begin() {
+    this.model = new Model();
+    this.tell("");
+    this.note(["status", "devices", "apps", "events", "packets"]);
+    if (this.wantsPackets) this.send({ verb: "packets", on: true });
+  }
+
+  /** Follows the packets of the controller, or no longer. */
+  followPackets(on) {
+    this.wantsPackets = on;
+    this.model.refusals.delete("packets");
+    this.send({ verb: "packets", on });
+    this.note(["packets"]);
   }
 
   receive(message) {
@@ -69,7 +92,7 @@ class Page {
 
   /** The name of a device, or else its identifier. */
   nameOf(peer) {
-    return this.model.devices.find((each) => each.identifier === peer)?.name ?? peer;
+    return this.model.deviceTable.get(peer)?.name ?? this.model.found.get(peer)?.name ?? peer;
   }
 
   note(parts) {

@@ -1,0 +1,104 @@
+import { element } from "./elements.js";
+
+const HEIGHT = 24;
+const BESIDE = 10;
+
+/**
+ * A long list whose rows have one height. Only those in sight are elements. A row is chosen by a click or the arrow keys.
+ *
+ * `row(item)` returns the text of a row, and `onChoose(item)` is called with the row that was chosen.
+ */
+export class LongList {
+  constructor({ id, label, row, onChoose, onFollow }) {
+    Object.assign(this, { id, row, onChoose, onFollow });
+    this.items = [];
+    /** The number of items that were removed at the beginning. */
+    this.first = 0;
+    this.chosen = null;
+    this.follows = true;
+    this.inside = element("div", { role: "presentation" });
+    this.area = element("div", {
+      class: "events", id, tabindex: 0, role: "listbox", "aria-label": label, onscroll: () => this.draw(),
+      onwheel: () => this.onFollow(false), onkeydown: (event) => this.press(event),
+      onclick: (event) => this.click(event),
+    }, this.inside);
+  }
+
+  clear() {
+    this.items = [];
+    this.first = 0;
+  }
+
+  /** Keeps the last items, at most as many as this. */
+  keep(count) {
+    if (this.items.length <= count + 2000) return;
+    const surplus = this.items.length - count;
+    this.items.splice(0, surplus);
+    this.first += surplus;
+    if (!this.follows) this.area.scrollTop -= surplus * HEIGHT;
+  }
+
+  show() {
+    this.inside.style.height = `${this.items.length * HEIGHT}px`;
+    if (this.follows) this.area.scrollTop = this.area.scrollHeight;
+    this.draw();
+  }
+
+  draw() {
+    const top = this.area.scrollTop;
+    const first = Math.max(0, Math.floor(top / HEIGHT) - BESIDE);
+    const last = Math.min(this.items.length, Math.ceil((top + this.area.clientHeight) / HEIGHT) + BESIDE);
+    const rows = [];
+    for (let index = first; index < last; index += 1) rows.push(this.made(index));
+    this.inside.replaceChildren(...rows);
+    const chosen = this.index();
+    if (chosen >= first && chosen < last) this.area.setAttribute("aria-activedescendant", `${this.id}-${this.first + chosen}`);
+    else this.area.removeAttribute("aria-activedescendant");
+  }
+
+  made(index) {
+    const item = this.items[index];
+    const row = element("div", {
+      class: "event", role: "option", id: `${this.id}-${this.first + index}`, "aria-selected": item === this.chosen ? "true" : "false",
+    }, this.row(item));
+    row.style.top = `${index * HEIGHT}px`;
+    row.dataset.index = index;
+    return row;
+  }
+
+  /** The place of the chosen item, or -1. */
+  index() { return this.chosen === null ? -1 : this.items.indexOf(this.chosen); }
+
+  click(event) {
+    const row = event.target.closest(".event");
+    if (row) this.choose(this.items[Number(row.dataset.index)]);
+  }
+
+  press(event) {
+    const page = Math.max(1, Math.floor(this.area.clientHeight / HEIGHT) - 1);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    if (!(event.key in steps) || !this.items.length) return;
+    event.preventDefault();
+    const from = this.index() < 0 ? this.items.length : this.index();
+    const to = Math.min(this.items.length - 1, Math.max(0, from + steps[event.key]));
+    this.choose(this.items[to]);
+  }
+
+  /** Chooses an item of the list, and scrolls to it. */
+  choose(item) {
+    this.onFollow(false);
+    this.chosen = item;
+    this.onChoose(item);
+    this.reveal();
+  }
+
+  /** Scrolls to the chosen item, if it is not in sight. */
+  reveal() {
+    const place = this.index();
+    const top = place * HEIGHT;
+    if (place >= 0 && (top < this.area.scrollTop || top + HEIGHT > this.area.scrollTop + this.area.clientHeight)) {
+      this.area.scrollTop = Math.max(0, top - this.area.clientHeight / 2);
+    }
+    this.draw();
+  }
+}

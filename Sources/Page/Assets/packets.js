@@ -1,0 +1,159 @@
+import { clock, element } from "./elements.js";
+import { LongList } from "./list.js";
+
+const LAYERS = [["", "All layers"], ["hci", "HCI"], ["l2cap", "L2CAP"], ["att", "ATT"], ["smp", "SMP"]];
+const MOST_OPTIONS = 500;
+
+/** The packets between the host and its controller as they come, and one of them layer by layer. */
+export class Packets {
+  constructor(page) {
+    this.page = page;
+    this.parts = ["packets", "packet"];
+    this.filters = { layer: "", device: "", app: "", text: "" };
+    this.follows = true;
+    this.next = 0;
+    this.wanted = null;
+  }
+
+  open(view) {
+    this.button = element("button", {
+      id: "packets-on", class: "main", onclick: () => this.page.followPackets(!this.page.wantsPackets),
+    });
+    this.layer = this.select("layer", "Layer", LAYERS);
+    this.device = this.select("device", "Device", [["", "All devices"]]);
+    this.app = this.select("app", "App", [["", "All apps"]]);
+    this.options = { device: new Set([""]), app: new Set([""]) };
+    const text = element("input", {
+      type: "search", id: "packet-text", placeholder: "Text", "aria-label": "Filter packets",
+      oninput: (event) => { this.filters.text = event.target.value.toLowerCase(); this.again(); },
+    });
+    text.value = this.filters.text;
+    this.scroll = element("button", {
+      id: "packets-follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
+    }, "Follow");
+    this.save = element("a", { id: "packets-save", download: "harald.btsnoop" }, "Save");
+    this.count = element("span", { class: "quiet" });
+    this.detail = element("section", { class: "detail", "aria-label": "Packet", tabindex: 0, hidden: true });
+    this.list = new LongList({
+      id: "packet-list", label: "Packets", onFollow: (follows) => this.follow(follows),
+      row: (packet) => this.row(packet), onChoose: (packet) => this.choose(packet),
+    });
+    view.replaceChildren(element("div", { class: "columns" },
+      element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.scroll, this.save,
+        this.count),
+      this.list.area, this.detail));
+    const number = Number(location.hash.split("/")[1]);
+    if (number) {
+      for (const each of [this.layer, this.device, this.app, text]) each.value = "";
+      this.filters = { layer: "", device: "", app: "", text: "" };
+      this.wanted = number;
+    }
+    this.again();
+  }
+
+  select(name, label, options) {
+    const made = element("select", {
+      id: `packet-${name}`, "aria-label": label,
+      onchange: (event) => { this.filters[name] = event.target.value; this.again(); },
+    }, ...options.map(([value, words]) => element("option", { value }, words)));
+    made.value = this.filters[name];
+    return made;
+  }
+
+  /** Offers a device or an app in a filter. */
+  offer(name, value, words) {
+    const known = this.options[name];
+    if (!value || known.has(value) || known.size >= MOST_OPTIONS) return;
+    known.add(value);
+    this[name].append(element("option", { value }, words));
+    if (this.filters[name] === value) this[name].value = value;
+  }
+
+  row(packet) {
+    return `${clock(packet.time)} ${packet.isReceived ? "←" : "→"} ${packet.layer.toUpperCase().padEnd(5)} ${packet.text}`;
+  }
+
+  follow(follows) {
+    if (this.follows === follows) return;
+    this.follows = follows;
+    this.scroll.setAttribute("aria-pressed", `${follows}`);
+    this.show();
+  }
+
+  again() {
+    this.list.clear();
+    this.next = this.page.model.packets.first;
+    const query = Object.entries(this.filters).filter(([, value]) => value)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    this.save.setAttribute("href", `packets.btsnoop${query ? `?${query}` : ""}`);
+    this.show();
+  }
+
+  fits(packet) {
+    const { layer, device, app, text } = this.filters;
+    if ((layer && packet.layer !== layer) || (device && packet.peer !== device) || (app && packet.app !== app)) return false;
+    return !text || packet.text.toLowerCase().includes(text);
+  }
+
+  show() {
+    const { packets, refusals } = this.page.model;
+    const { list } = this;
+    if (this.next < packets.first) this.next = packets.first;
+    for (; this.next < packets.first + packets.items.length; this.next += 1) {
+      const packet = packets.items[this.next - packets.first];
+      if (packet.peer) this.offer("device", packet.peer, this.page.nameOf(packet.peer));
+      if (packet.app) this.offer("app", packet.app, packet.app);
+      if (this.fits(packet)) list.items.push(packet);
+    }
+    list.keep(packets.items.length);
+    this.button.textContent = this.page.wantsPackets ? "Stop" : "Follow packets";
+    const lost = packets.lost ? `, ${packets.lost} lost` : "";
+    this.count.textContent = refusals.get("packets") ?? `${list.items.length} packets${lost}`;
+    list.follows = this.follows;
+    list.show();
+    this.chooseWanted();
+    this.describe();
+  }
+
+  chooseWanted() {
+    const found = this.wanted === null ? null : this.list.items.find((packet) => packet.number === this.wanted);
+    if (!found) return;
+    this.wanted = null;
+    this.list.choose(found);
+  }
+
+  choose(packet) {
+    this.page.send({ verb: "packet", packet: packet.number });
+    this.described = null;
+    this.describe();
+  }
+
+  describe() {
+    const { packet } = this.page.model;
+    const { chosen } = this.list;
+    if (!chosen || packet?.number !== chosen.number || this.described === packet) return;
+    this.described = packet;
+    const event = this.page.model.eventOf(chosen);
+    this.detail.hidden = false;
+    this.detail.replaceChildren(
+      element("dl", {}, ...packet.parts.flatMap((part) => [
+        element("dt", {}, part.layer.toUpperCase()), element("dd", {}, part.text)])),
+      element("pre", { class: "code", tabindex: 0, role: "group", "aria-label": "Octets" }, dump(packet.octets)),
+      element("div", { class: "verbs" },
+        event ? element("a", { href: `#events/${event.number}`, id: "to-event" },
+          event.isExact ? "Show its event" : "Show the event at its time") : null,
+        chosen.peer ? element("a", { href: `#device/${chosen.peer}`, id: "to-device" }, this.page.nameOf(chosen.peer)) : null,
+        chosen.app ? element("a", { href: "#apps", id: "to-app" }, chosen.app) : null));
+    this.list.reveal();
+  }
+}
+
+/** Octets in lines of sixteen, with their places. */
+function dump(hexadecimal) {
+  const lines = [];
+  for (let place = 0; place < hexadecimal.length; place += 32) {
+    const octets = hexadecimal.slice(place, place + 32).match(/../g) ?? [];
+    lines.push(`${(place / 2).toString(16).padStart(4, "0")}  ${octets.join(" ")}`);
+  }
+  return lines.join("\n");
+}

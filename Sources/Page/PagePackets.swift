@@ -1,0 +1,211 @@
+import BluetoothService
+import CaptureStory
+import EventLoops
+import Foundation
+import HCI
+
+/// The last packets of the controller: in words for the pages, and in octets for one that is looked at or saved.
+struct PagePackets {
+    /// The maximum number of packets that are kept, and of their octets.
+    static let maximumPackets = 20_000
+    static let maximumOctets = 8 << 20
+    /// The maximum number of events whose apps are known.
+    private static let maximumEvents = 20_000
+
+    /// A condition that packets are selected by. Empty texts select all.
+    struct Filter: Hashable {
+        var layer = ""
+        var device = ""
+        var app = ""
+        var text = ""
+
+        init() {}
+
+        /// Reads the query of an address, as `layer=att&text=heart`.
+        init(query: String) {
+            for item in URLComponents(string: "?\(query)")?.queryItems ?? [] {
+                let value = item.value ?? ""
+                switch item.name {
+                case "layer": layer = value
+                case "device": device = value
+                case "app": app = value
+                case "text": text = value.lowercased()
+                default: break
+                }
+            }
+        }
+
+        fileprivate func fits(_ entry: Entry) -> Bool {
+            (layer.isEmpty || entry.summary.layer.rawValue == layer)
+                && (device.isEmpty || entry.packet.peer?.uuidString == device)
+                && (app.isEmpty || entry.app == app)
+                && (text.isEmpty || entry.summary.text.lowercased().contains(text))
+        }
+    }
+
+    fileprivate struct Entry {
+        let packet: MonitoredPacket
+        let summary: PacketSummary
+        let app: String?
+    }
+
+    private let limits: (packets: Int, octets: Int)
+    private var dissector = PacketDissector()
+    private var entries: [Entry] = []
+    private var octets = 0
+    private var drops: UInt32 = 0
+    private var apps: [UInt64: String] = [:]
+    private var oldestEvent: UInt64 = 0
+
+    init(maximumPackets: Int = Self.maximumPackets, maximumOctets: Int = Self.maximumOctets) {
+        limits = (maximumPackets, maximumOctets)
+    }
+
+    /// The number of packets that are kept.
+    var count: Int { entries.count }
+
+    /// Notes the app of an event, so that packets can be told by it.
+    mutating func note(_ event: MonitoredEvent) {
+        guard let app = event.app else { return }
+        if apps.isEmpty { oldestEvent = event.number }
+        apps[event.number] = app
+        while apps.count > Self.maximumEvents, oldestEvent < event.number {
+            apps[oldestEvent] = nil
+            oldestEvent += 1
+        }
+    }
+
+    /// Takes in a line of the service's stream. Returns rows for the pages as JSON, and their number; nil if the line
+    /// is malformed.
+    mutating func receive(_ line: String) -> (json: String, count: Int)? {
+        guard let batch = try? JSONDecoder().decode(PacketBatch.self, from: Data(line.utf8)),
+            let packets = try? batch.packets()
+        else { return nil }
+        drops = drops &+ UInt32(clamping: batch.lost)
+        let added = packets.compactMap { entry($0) }
+        entries += added
+        octets += added.reduce(0) { $0 + $1.packet.octets.count }
+        forget()
+        return (JSON.of(PacketRows(lost: batch.lost, rows: added.map(PacketRow.init))), added.count)
+    }
+
+    private mutating func entry(_ packet: MonitoredPacket) -> Entry? {
+        guard let content = packet.packet else { return nil }
+        let summary = dissector.receive(content, packet.direction)
+        return Entry(packet: packet, summary: summary, app: app(of: packet))
+    }
+
+    private func app(of packet: MonitoredPacket) -> String? {
+        if packet.cause > 0, let app = apps[packet.cause] { return app }
+        guard packet.firstEvent > 0 else { return nil }
+        return (0..<UInt64(packet.events)).lazy.compactMap { apps[packet.firstEvent &+ $0] }.first
+    }
+
+    private mutating func forget() {
+        var surplus = max(0, entries.count - limits.packets)
+        var left = octets - entries.prefix(surplus).reduce(0) { $0 + $1.packet.octets.count }
+        while left > limits.octets, surplus < entries.count {
+            left -= entries[surplus].packet.octets.count
+            surplus += 1
+        }
+        entries.removeFirst(surplus)
+        octets = left
+    }
+
+    // MARK: One packet
+
+    /// Returns a packet layer by layer, as JSON; nil if it is not kept any more.
+    func details(of number: UInt64) -> String? {
+        guard let index = index(of: number), let packet = entries[index].packet.packet else { return nil }
+        let noted = entries[index].packet
+        let parts = dissector.parts(of: packet, noted.direction, after: fragments(before: index))
+        return JSON.of(PacketDetails(number: number, octets: noted.octets.map(Self.digits).joined(), parts: parts))
+    }
+
+    private static func digits(_ octet: UInt8) -> String { (octet < 16 ? "0" : "") + String(octet, radix: 16) }
+
+    private func index(of number: UInt64) -> Int? {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].packet.number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < entries.count && entries[low].packet.number == number ? low : nil
+    }
+
+    /// The packets with the earlier parts of the PDU that a packet continues, in their order.
+    private func fragments(before index: Int) -> [HCIPacket] {
+        func data(_ entry: Entry) -> ACLPacket? {
+            guard entry.packet.kind == HCIPacket.Kind.acl.rawValue else { return nil }
+            return try? ACLPacket(reading: entry.packet.octets)
+        }
+        guard let last = data(entries[index]), !last.boundary.isStart else { return [] }
+        var found: [HCIPacket] = []
+        for entry in entries[..<index].reversed() where entry.packet.isReceived == entries[index].packet.isReceived {
+            guard let part = data(entry), part.handle == last.handle, let packet = entry.packet.packet else { continue }
+            found.append(packet)
+            if part.boundary.isStart { break }
+        }
+        return found.reversed()
+    }
+
+    // MARK: A file
+
+    /// Returns the packets that a filter selects, as a btsnoop file.
+    func capture(_ filter: Filter) -> [UInt8] {
+        let writer = BTSnoopWriter(unixMicrosecondsAtZero: 0)
+        var file = writer.header
+        for entry in entries where filter.fits(entry) {
+            guard let packet = entry.packet.packet else { continue }
+            let time = Instant(microseconds: entry.packet.time)
+            file += writer.record(packet, entry.packet.direction, at: time, drops: drops)
+        }
+        return file
+    }
+}
+
+/// Rows of packets for a page.
+private struct PacketRows: Encodable {
+    let lost: Int
+    let rows: [PacketRow]
+}
+
+/// A packet in a list, which is short, because there are many.
+private struct PacketRow: Encodable {
+    let entry: PagePackets.Entry
+
+    init(_ entry: PagePackets.Entry) { self.entry = entry }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.unkeyedContainer()
+        let packet = entry.packet
+        try fields.encode(packet.number)
+        try fields.encode(packet.time)
+        try fields.encode(packet.isReceived)
+        try fields.encode(entry.summary.layer.rawValue)
+        try fields.encode(entry.summary.text)
+        try fields.encode(packet.peer)
+        try fields.encode(entry.app)
+        try fields.encode(packet.cause)
+        try fields.encode(packet.firstEvent)
+        try fields.encode(packet.events)
+    }
+}
+
+/// One packet, layer by layer.
+private struct PacketDetails: Encodable {
+    struct Part: Encodable {
+        let layer: String
+        let text: String
+    }
+
+    let number: UInt64
+    /// The whole packet in hexadecimal.
+    let octets: String
+    let parts: [Part]
+
+    init(number: UInt64, octets: String, parts: [PacketPart]) {
+        (self.number, self.octets) = (number, octets)
+        self.parts = parts.map { Part(layer: $0.layer.rawValue, text: $0.text) }
+    }
+}

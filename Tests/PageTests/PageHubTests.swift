@@ -1,0 +1,190 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import ServiceProcess
+import Testing
+
+@testable import BluetoothService
+@testable import Page
+
+/// The conversation between pages and the service.
+@Suite struct PageHubTests {
+    /// A service that answers what the test says, and notes what it is asked.
+    private final class Service: MessageLine, Dialer {
+        var onReceive: ((PacketBuffer) -> Void)?
+        var onClose: ((MessageLineError) -> Void)?
+        var onRoom: ((Bool) -> Void)?
+        var hasRoom: Bool { true }
+        var answers: [ToolQuestion: String] = [:]
+        private(set) var asked: [UInt32: ToolQuestion] = [:]
+        private(set) var stopped: [UInt32] = []
+        private var isOpen = false
+        private let loop: any EventLoop
+
+        init(_ loop: any EventLoop) { self.loop = loop }
+
+        func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void) {
+            loop.execute { completion(.success(self)) }
+        }
+
+        func send(_ message: PacketBuffer) {
+            guard isOpen, let message = try? ToolMessage(reading: message) else {
+                isOpen = true
+                return say(ServiceMessage.welcome(Welcome()).encoded())
+            }
+            switch message {
+            case .ask(let number, let question):
+                asked[number] = question
+                guard let text = answers[question] else { return }
+                say(ToolReply.answer(number: number, .success(text)).encoded())
+            case .answer: break
+            case .stop(let number): stopped.append(number)
+            }
+        }
+
+        /// The stream of this question.
+        func stream(_ question: ToolQuestion) -> UInt32? { asked.filter { $0.value == question }.keys.max() }
+
+        func say(_ message: PacketBuffer) { loop.execute { [weak self] in self?.onReceive?(message) } }
+        func read(_ isReading: Bool) {}
+        func close() {}
+        func lost(_ error: MessageLineError) {}
+    }
+
+    private final class Outlet: PageOutlet {
+        private(set) var frames: [PageFrame] = []
+        func show(_ frame: PageFrame) { frames.append(frame) }
+
+        /// The values of a type since the last call.
+        func take(_ type: String) -> [String] {
+            let start = "{\"type\":\"\(type)\",\"value\":"
+            defer { frames.removeAll { $0.text.hasPrefix(start) } }
+            return frames.filter { $0.text.hasPrefix(start) }.map { String($0.text.dropFirst(start.count).dropLast()) }
+        }
+    }
+
+    private let loop = VirtualEventLoop()
+    private let service: Service
+    private let client: ToolClient
+    private let hub: PageHub
+
+    init() {
+        service = Service(loop)
+        client = ToolClient([service], loop: loop)
+        let loop = loop
+        hub = PageHub(
+            client,
+            loop: loop,
+            app: PageApp(["/nowhere"], loop: loop),
+            date: { Double(loop.now.nanoseconds) / 1e9 }
+        )
+        client.open {}
+        loop.run(for: .milliseconds(1))
+    }
+
+    private func page() -> Outlet {
+        let outlet = Outlet()
+        #expect(hub.add(outlet))
+        loop.run(for: .milliseconds(1))
+        return outlet
+    }
+
+    private func devices(_ numbers: ClosedRange<Int>, rssi: Int = -50) throws -> String {
+        let all = numbers.map { number in
+            var device = DeviceStatus(
+                identifier: UUID([UInt8](repeating: UInt8(number), count: 16)),
+                name: nil,
+                isConnected: false,
+                isBonded: false
+            )
+            device.rssi = rssi
+            return device
+        }
+        return String(decoding: try JSONEncoder().encode(all), as: UTF8.self)
+    }
+
+    @Test("a page gets all devices once, then what changed, and a later page all of them")
+    func deviceChanges() throws {
+        service.answers[.devices] = try devices(1...100)
+        let first = page()
+        #expect(first.take("devicesChanged").count == 1)
+        loop.run(for: .seconds(5))
+        #expect(first.take("devicesChanged").isEmpty)
+        service.answers[.devices] = try devices(1...99)
+        loop.run(for: .seconds(2))
+        let changes = first.take("devicesChanged")
+        #expect(changes.count == 1)
+        #expect((changes.first?.utf8.count ?? .max) < 200, "\(changes)")
+        let second = page()
+        let snapshot = try #require(second.take("devices").first)
+        #expect(snapshot.contains(#""version":2"#))
+        #expect(snapshot.components(separatedBy: "identifier").count == 100)
+        #expect(first.take("devices").isEmpty)
+    }
+
+    @Test("changing values may be left out, and the page gets the last one when it asks; answers may not")
+    func needs() throws {
+        service.answers[.devices] = try devices(1...3)
+        service.answers[.status] = #"{"state":"poweredOn"}"#
+        let outlet = page()
+        let needs = Set(outlet.frames.map(\.need))
+        #expect(needs == [.latest("devices"), .latest("status")])
+        hub.handle(Array(#"{"verb":"forget"}"#.utf8), from: outlet)
+        #expect(outlet.frames.last?.need == .always)
+        _ = outlet.take("devices")
+        hub.refresh(["devices", "status", "unknown"], of: outlet)
+        #expect(outlet.take("devices").count == 1)
+        hub.refresh(["devices"], of: Outlet())
+    }
+
+    private func say(_ text: String, _ outlet: Outlet) {
+        hub.handle(Array(text.utf8), from: outlet)
+        loop.run(for: .milliseconds(1))
+    }
+
+    private func sendPackets() {
+        guard let stream = service.stream(.packets) else { return }
+        var packet = MonitoredPacket()
+        (packet.number, packet.kind, packet.octets) = (1, 1, [3, 0x0C, 0])
+        guard let line = try? JSONEncoder().encode(PacketBatch([packet, packet], lost: 0)) else { return }
+        service.say(ToolReply.event(number: stream, String(decoding: line, as: UTF8.self)).encoded())
+        loop.run(for: .milliseconds(1))
+    }
+
+    @Test("packets are followed only while a page asks for them, and only such pages get them")
+    func packets() throws {
+        let (first, second) = (page(), page())
+        #expect(service.stream(.packets) == nil)
+        say(#"{"verb":"packets","on":true}"#, first)
+        let stream = try #require(service.stream(.packets))
+        sendPackets()
+        #expect(first.frames.last?.need == .item(2))
+        #expect(first.take("packets").count == 1)
+        #expect(second.take("packets").isEmpty)
+        say(#"{"verb":"packets","on":true}"#, second)
+        #expect(service.stream(.packets) == stream)
+        say(#"{"verb":"packets","on":false}"#, first)
+        #expect(service.stopped.isEmpty)
+        hub.remove(second)
+        #expect(service.stopped == [stream])
+        say(#"{"verb":"packet","packet":1}"#, first)
+        #expect(first.take("packet").count == 1)
+        #expect(hub.capture(query: "").count > 16)
+        say(#"{"verb":"packet","packet":99}"#, first)
+        #expect(first.take("outcome").last?.contains("forgotten") == true)
+    }
+
+    @Test("a service that does not show packets says why, and may be asked again")
+    func refusedPackets() throws {
+        let outlet = page()
+        say(#"{"verb":"packets","on":true}"#, outlet)
+        let stream = try #require(service.stream(.packets))
+        let error = ServiceError(.operationNotSupported, reason: "not permitted")
+        service.say(ToolReply.answer(number: stream, .failure(error)).encoded())
+        loop.run(for: .milliseconds(1))
+        #expect(outlet.take("refused-packets") == [#"["not permitted"]"#])
+        say(#"{"verb":"packets","on":true}"#, outlet)
+        #expect(service.stream(.packets) != stream)
+    }
+}
