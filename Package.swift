@@ -523,10 +523,10 @@ let package = Package(
         tests(
             "BluetoothService",
             [
-                "BluetoothTesting", "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT",
-                "HCI", "HCIHost",
+                "BluetoothSimulation", "BluetoothTesting", "BluetoothTypes", "L2CAP", "Bonds", "Cryptography",
+                "EventLoops", "GAP", "GATT", "HCI", "HCIHost",
                 "ATT",
-                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "SampleMessages", "ServiceMessages",
+                "LinkLayer", "Privacy", "Radio", "RadioEnergy", "Security", "SMP", "SampleMessages", "ServiceMessages",
                 "StateExplorer", "TestBasics",
                 .product(name: "Logging", package: "swift-log"),
             ]

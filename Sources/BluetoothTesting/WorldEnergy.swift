@@ -38,17 +38,7 @@ final class WorldEnergy: Sendable {
     }
 
     private func take(_ reading: RadioReading?, at occasion: RadioOccasion, of device: String) {
-        change(device) { tracker in
-            switch occasion {
-            case .event(let observation):
-                if let reading { tracker.settle(reading, before: observation) }
-                tracker.accept(observation)
-            case .linkRetires(let link):
-                if let reading { tracker.settle(reading) }
-                tracker.retire(link)
-            case .controllerEnds: if let reading { tracker.settle(reading) }
-            }
-        }
+        change(device) { $0.take(reading, at: occasion) }
     }
 
     /// Returns the report about a device; nil if it is not followed.
@@ -71,7 +61,21 @@ final class WorldEnergy: Sendable {
 }
 
 extension EnergyTracker {
-    fileprivate mutating func settle(_ reading: RadioReading, before observation: Observation? = nil) {
+    /// Takes in a reading, and the occasion for it.
+    mutating func take(_ reading: RadioReading?, at occasion: RadioOccasion) {
+        switch occasion {
+        case .event(let observation):
+            if let reading { settle(reading, before: observation) }
+            accept(observation)
+        case .linkRetires(let link):
+            if let reading { settle(reading) }
+            retire(link)
+        case .controllerEnds: if let reading { settle(reading) }
+        }
+    }
+
+    /// Takes in a reading.
+    mutating func settle(_ reading: RadioReading, before observation: Observation? = nil) {
         settle(reading.times, of: reading.controller, powers: reading.powers, before: observation)
     }
 }

@@ -17,9 +17,17 @@ final class RandomWorld {
     /// The number of values that each app has sent.
     private var sent: [WorldName: Int] = [:]
 
-    init(seed: UInt64) {
+    /// Creates a world.
+    ///
+    /// - Parameters:
+    ///   - seed: The seed of its devices, apps and random numbers.
+    ///   - radio: Creates the radio of a device, by its number; by default on the air without loss.
+    init(seed: UInt64, radio: ((Int, VirtualEventLoop) -> any WorldRadio)? = nil) {
         shape = WorldShape(seed: seed)
-        devices = shape.devices.enumerated().map { WorldDevice($1, $0, seed: seed, in: self) }
+        devices = shape.devices.enumerated().map { number, device in
+            let radio = radio?(number, test.loop) ?? QuickRadio(on: test.air)
+            return WorldDevice(device, number, seed: seed, with: radio, in: self)
+        }
         for app in apps { app.launch(inBackground: false) }
         settle()
     }

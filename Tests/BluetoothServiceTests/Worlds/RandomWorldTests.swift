@@ -12,6 +12,11 @@ import Testing
     private static let seeds = number("HARALD_SEEDS") ?? 20
     private static let first = number("HARALD_FIRST_SEED") ?? 1
 
+    /// The seeds of a test with its own number of worlds, unless the environment has one.
+    static func seeds(by count: UInt64) -> ClosedRange<UInt64> {
+        first...(first + (number("HARALD_SEEDS") ?? count) - 1)
+    }
+
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }

@@ -2,7 +2,6 @@ import Bonds
 import EventLoops
 import Foundation
 import GAP
-import HCI
 import Logging
 import Privacy
 import ServiceMessages
@@ -30,13 +29,19 @@ final class WorldDevice: AppLauncher {
     private let seed: UInt64
     private unowned let world: RandomWorld
     private let storage: MemoryBondStorage
-    private var controller: TestController?
-    private var source: ControllerSource?
+    private let radio: any WorldRadio
     private var current: BluetoothSystem?
     private var systems: UInt64 = 0
     private var launches: [(app: AppIdentity, managers: RestoreIdentifiers)] = []
 
-    init(_ shape: WorldShape.Device, _ number: Int, seed: UInt64, in world: RandomWorld) {
+    init(
+        _ shape: WorldShape.Device,
+        _ number: Int,
+        seed: UInt64,
+        with radio: any WorldRadio,
+        in world: RandomWorld
+    ) {
+        self.radio = radio
         self.shape = shape
         self.number = number
         self.seed = seed &+ UInt64(number) &* 1_000
@@ -52,8 +57,8 @@ final class WorldDevice: AppLauncher {
         return current
     }
 
-    var isScanning: Bool { controller?.isScanning ?? false }
-    var isAdvertising: Bool { controller?.isAdvertising ?? false }
+    var isScanning: Bool { radio.isScanning }
+    var isAdvertising: Bool { radio.isAdvertising }
 
     func changes(for app: Int) -> Int { changes[app] ?? 0 }
 
@@ -72,9 +77,8 @@ final class WorldDevice: AppLauncher {
         configuration.address = .staticRandom
         configuration.version = shape.version
         configuration.linger = shape.linger
-        let source = ControllerSource { [weak self] in self?.plug() }
         let new = BluetoothSystem(
-            controllers: source,
+            controllers: radio.open(isPluggedIn: isPlugged),
             loop: world.test.loop,
             random: RandomSource(seed: seed &+ (shape.keepsAddress ? 0 : systems)),
             configuration: configuration,
@@ -82,8 +86,9 @@ final class WorldDevice: AppLauncher {
             logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() }
         )
         systems += 1
-        (self.source, current) = (source, new)
+        current = new
         new.launcher = self
+        radio.observe(new)
         new.observers.add(.managers) { [weak self] observation in
             guard case .appMoved(let phase) = observation.content else { return }
             self?.apps.first { $0.shape.identity == observation.subject.app }?.moved(to: phase)
@@ -94,20 +99,11 @@ final class WorldDevice: AppLauncher {
         world.test.run(.milliseconds(1))
     }
 
-    private func plug() -> (any HCITransport)? {
-        guard isPlugged else { return nil }
-        let (new, line) = world.test.air.addController()
-        new.isInRange = isInRange
-        controller = new
-        return line
-    }
-
     /// The system ends without warning and loses all its unsaved state.
     private func vanish() {
         system.apps.records.keeper.close()
         system.launcher = nil
-        controller?.unplug()
-        controller = nil
+        radio.unplug()
         system.stop()
         launches = []
         world.test.run(.milliseconds(1))
@@ -164,11 +160,10 @@ final class WorldDevice: AppLauncher {
         guard isPlugged != self.isPlugged else { return }
         change { self.isPlugged = isPlugged }
         if isPlugged {
-            source?.arrived()
+            radio.plugIn()
             comeUp()
         } else {
-            controller?.unplug()
-            controller = nil
+            radio.unplug()
         }
     }
 
@@ -186,8 +181,7 @@ final class WorldDevice: AppLauncher {
     /// Moves the device out of its peers' range, which ends its links, or back into it.
     func setInRange(_ isInRange: Bool) {
         self.isInRange = isInRange
-        controller?.isInRange = isInRange
-        if !isInRange { controller?.loseLinks(.connectionTimeout) }
+        radio.setInRange(isInRange)
     }
 
     // MARK: Launches
