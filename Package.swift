@@ -281,7 +281,10 @@ let package = Package(
         // What apps cost the battery of a device. Nothing that an app links uses it.
         module(
             "RadioEnergy",
-            ["BluetoothService", "EventLoops", "HCI", "LinkLayer", "Radio", "ServiceMessages"]
+            [
+                "AppAdvice", "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "LinkLayer", "Radio",
+                "ServiceMessages",
+            ]
         ),
         // What a capture tells: its story in words, and a copy of it without what is private.
         module(
@@ -341,7 +344,7 @@ let package = Package(
                 "PackageWrapping",
                 "SourceChecks",
                 "CapturePlayback", "CaptureStory", "Diagnosis",
-                "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
+                "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "RadioEnergy",
                 "HCI",
                 "HCIFraming",
                 "HCIHost",

@@ -73,10 +73,12 @@ async def test_app_is_launched_for_a_value_after_its_process_was_killed(
 
 
 async def test_what_the_service_counts_is_written(harald: Start, binary: str, tmp_path: Path) -> None:
-    """In Prometheus's format, from the start."""
-    async with controllers() as air, service(harald, air.address, tmp_path, "--metrics", str(tmp_path / "metrics")):
+    """In Prometheus's format, from the start, with the estimated charge if that is asked for."""
+    metrics = ("--metrics", str(tmp_path / "metrics"), "--energy", "nrf52832")
+    async with controllers() as air, service(harald, air.address, tmp_path, *metrics):
         text = (tmp_path / "metrics").read_text()
     assert "# TYPE harald_requests_total counter\nharald_requests_total 0\n" in text
+    assert '\nharald_estimated_charge_microampere_hours{part="sleep"} ' in text
 
 
 async def test_app_is_launched_for_a_read_after_its_process_was_killed(

@@ -6,8 +6,12 @@ import ServiceMessages
 /// The advisor of one stream of a tool.
 package final class AdviceStream: AdviceSource {
     private var advisor = Advisor()
+    private let cost: (Advice) -> AdviceCost?
 
-    package init() {}
+    /// Creates an advisor that has seen nothing.
+    ///
+    /// - Parameter cost: Returns what the cause of an advice has cost; nil if that is not known.
+    package init(cost: @escaping (Advice) -> AdviceCost? = { _ in nil }) { self.cost = cost }
 
     /// See ``BluetoothService/AdviceSource/kinds``.
     package var kinds: Observation.Kinds { Advisor.kinds }
@@ -31,6 +35,7 @@ package final class AdviceStream: AdviceSource {
             status.manager = advice.manager?.name
             status.peer = advice.peer
             status.place = advice.place?.description
+            status.cost = cost(advice)?.status
             return status
         }
     }

@@ -44,7 +44,7 @@ package struct Advisor: Sendable {
     ) {
         if apps[identity] == nil {
             guard order.count < Self.maximumApps else { return }
-            apps[identity] = AppAdvisor(name: identity.name)
+            apps[identity] = AppAdvisor(name: identity.name, since: time)
             order.append(identity)
         }
         apps[identity]?.accept(content, of: manager, at: time, from: site, about: peer)

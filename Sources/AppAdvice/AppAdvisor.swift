@@ -24,16 +24,27 @@ struct AppAdvisor: Sendable {
     /// When the present process created its first manager.
     private var began: Instant?
     private var history = KnownPeers()
+    /// The kinds of which there have been several managers at once.
+    private var rivals: Set<ManagerRole> = []
+    private let since: Instant
 
-    init(name: String) {
+    init(name: String, since: Instant) {
         findings = Findings(app: name)
+        self.since = since
     }
 
-    var advice: [Advice] { findings.all }
+    var advice: [Advice] { findings.all.map(completed) }
     var dropped: Int { findings.dropped }
 
     /// Returns the advice that is new, or has another count, since the last call.
-    mutating func takeChanges() -> [Advice] { findings.takeChanges() }
+    mutating func takeChanges() -> [Advice] { findings.takeChanges().map(completed) }
+
+    private func completed(_ advice: Advice) -> Advice {
+        var advice = advice
+        advice.appSince = since - .zero
+        advice.hasRivals = advice.manager.map(rivals.contains) ?? true
+        return advice
+    }
 
     mutating func accept(
         _ content: Observation.Content,
@@ -67,6 +78,7 @@ struct AppAdvisor: Sendable {
     private mutating func open(_ id: ManagerID, _ role: ManagerRole, at now: Instant) {
         guard managers.count < Self.maximumManagers else { return }
         if began == nil { began = now }
+        if managers.values.contains(where: { $0.role == role }) { rivals.insert(role) }
         switch role {
         case .central: managers[id] = .central(CentralAdvisor())
         case .peripheral: managers[id] = .peripheral(PeripheralAdvisor(began: began ?? now))

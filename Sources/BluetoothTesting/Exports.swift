@@ -5,5 +5,6 @@
 @_exported import Testing
 
 @_exported import struct AppAdvice.Advice
+@_exported import struct AppAdvice.AdviceCost
 @_exported import enum AppAdvice.AdviceRule
 @_exported import struct CallSites.CallPlace

@@ -47,7 +47,12 @@ extension TestWorld {
     /// The rules are those of chapter 12 of Documentation/Behaviours.md.
     public var advice: [Advice] {
         let (advisors, loop) = (advisors, simulation.loop)
-        return loop.waitFor { advisors.all(at: loop.now) }.withPlaces
+        return loop.waitFor { advisors.all(at: loop.now) }.withPlaces.map { advice in
+            guard let device = advice.device, let energy = energy(of: device) else { return advice }
+            var advice = advice
+            advice.cost = energy.cost(of: advice)
+            return advice
+        }
     }
 
     /// Expects that no app has broken a good practice so far.

@@ -11,7 +11,7 @@ import ServiceMessages
 struct AdvisedApp {
     static let manager = ManagerID(1)
 
-    private var advisor = AppAdvisor(name: "app")
+    private var advisor = AppAdvisor(name: "app", since: .zero)
     private var now = Instant.zero
     /// The place of the calls that follow.
     var site: CallSite?

@@ -42,7 +42,7 @@ import Testing
 
     @Test("AB-G05: apps and managers beyond the maximum get no advice")
     func apps() {
-        var advisor = AppAdvisor(name: "app")
+        var advisor = AppAdvisor(name: "app", since: .zero)
         for number in 1...1_000 {
             advisor.accept(.managerOpened(.central), of: ManagerID(UInt32(number)), at: .zero)
             advisor.accept(

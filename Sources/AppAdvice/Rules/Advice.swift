@@ -27,6 +27,13 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
     public package(set) var place: CallPlace?
     /// The number of that place in the app's process, from which ``place`` is looked up.
     package internal(set) var site: CallSite?
+    /// The cost of the cause so far. Nil unless the energy of the device is tracked, and if the ledger has no number
+    /// that is about the cause alone.
+    public package(set) var cost: AdviceCost?
+    /// When the app was first seen, since the clock of the system began.
+    package internal(set) var appSince = Duration.zero
+    /// Whether the app has had several managers of this kind at once, whose use of the radio cannot be told apart.
+    package internal(set) var hasRivals = false
 
     init(rule: AdviceRule, app: String, manager: ManagerRole?, peer: UUID?, time: Duration, found: String) {
         (self.rule, self.app, self.manager, self.peer) = (rule, app, manager, peer)
@@ -39,11 +46,14 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
     /// Whether the sign is weak, so that the app may be right.
     public var isHint: Bool { rule.isHint }
 
-    /// The advice in a line: number of the rule, device and app, what it did and where, and what to do instead.
+    /// The advice in a line: number of the rule, device and app, what it did and where, what that cost, and what to do
+    /// instead.
     public var description: String {
         let often = count > 1 ? " (\(count) times)" : ""
         let location = place.map { " (\($0))" } ?? ""
         let owner = device.map { "\($0): \(app)" } ?? app
-        return "\(rule.number) \(owner) \(found)\(often)\(location). \(instead)\(isHint ? " (A hint only.)" : "")"
+        let price = cost.map { "; \($0)" } ?? ""
+        return
+            "\(rule.number) \(owner) \(found)\(often)\(location)\(price). \(instead)\(isHint ? " (A hint only.)" : "")"
     }
 }

@@ -28,6 +28,8 @@ package struct AdviceStatus: Codable, Hashable, Sendable {
     package var instead: String
     /// The place in the app whose call began it, such as `Heart.swift:42`; nil if it is not known.
     package var place: String?
+    /// The cost of the cause so far; nil if that is not known.
+    package var cost: CostStatus?
     /// How often the app did it so far. A line with a higher number replaces an earlier one.
     package var count: Int
 
@@ -41,7 +43,38 @@ package struct AdviceStatus: Codable, Hashable, Sendable {
     package var line: String {
         let often = count > 1 ? " (\(count) times)" : ""
         let place = place.map { " (\($0.visible))" } ?? ""
-        return "\(rule) \(app.visible) \(found.visible)\(often)\(place). \(instead)\(hint ? " (A hint only.)" : "")"
+        let cost = cost.map { "; \($0.words)" } ?? ""
+        return
+            "\(rule) \(app.visible) \(found.visible)\(often)\(place)\(cost). \(instead)\(hint ? " (A hint only.)" : "")"
+    }
+}
+
+/// The cost of the cause of an advice: a part of ``AdviceStatus``.
+package struct CostStatus: Codable, Hashable, Sendable {
+    /// The use of the radio that the numbers are about, such as `all its scanning`.
+    package var use: String
+    package var microampereHours: Double
+    package var sendingSeconds: Double
+    package var listeningSeconds: Double
+    /// Whether the numbers are estimated, since the controller is a real one.
+    package var isEstimate: Bool
+
+    package init(
+        use: String,
+        microampereHours: Double,
+        sendingSeconds: Double,
+        listeningSeconds: Double,
+        isEstimate: Bool
+    ) {
+        (self.use, self.microampereHours, self.isEstimate) = (use, microampereHours, isEstimate)
+        (self.sendingSeconds, self.listeningSeconds) = (sendingSeconds, listeningSeconds)
+    }
+
+    /// The cost as a clause.
+    package var words: String {
+        let charge = EnergyStatus.text(microampereHours)
+        let time = EnergyStatus.digits(sendingSeconds + listeningSeconds)
+        return "\(use.visible) cost \(charge), with the radio on for \(time) s\(isEstimate ? " (an estimate)" : "")"
     }
 }
 

@@ -22,6 +22,7 @@ extension SystemStatus {
         lines += section("advertising", advertising.map(\.line))
         lines += section("preserved apps", preserved.map(\.line))
         lines += section("troubles", troubles.map(\.line))
+        lines += energy?.lines ?? []
         return lines
     }
 

@@ -20,6 +20,8 @@ package struct SystemStatus: Codable, Hashable, Sendable {
     package var preserved: [PreservedStatus]
     /// The most recent troubles, the latest first.
     package var troubles: [TroubleStatus]
+    /// The charge that the apps drew from the battery, if the service was asked to estimate that.
+    package var energy: EnergyStatus?
 }
 
 /// A problem that occurred.

@@ -30,6 +30,8 @@ package final class BluetoothSystem {
     package weak var promptDesk: PromptDesk?
     /// Creates what a stream of advice needs. Nil if this service gives none.
     package var adviceSource: (() -> any AdviceSource)?
+    /// Tells what the apps cost the battery. Nil unless the user of the service asks for it.
+    package var energySource: (any EnergySource)?
     /// The most recent troubles.
     private(set) var troubles = TroubleList()
     /// The packets of the controllers, for tools.

@@ -21,7 +21,8 @@ extension BluetoothSystem {
             scans: centrals.compactMap { ScanStatus($0) },
             advertising: peripherals.compactMap { AdvertisingStatus($0) },
             preserved: preservedStatus,
-            troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) }
+            troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) },
+            energy: energySource?.status
         )
     }
 

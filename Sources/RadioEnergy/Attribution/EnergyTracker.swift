@@ -84,10 +84,20 @@ package struct EnergyTracker: Sendable {
     }
 
     /// Returns the report of the time since the tracker was created. A reading precedes it.
-    package func report(_ profile: RadioProfile, at now: Instant) -> EnergyReport {
+    ///
+    /// - Parameter isEstimate: Whether the readings are estimates.
+    package func report(_ profile: RadioProfile, at now: Instant, isEstimate: Bool = false) -> EnergyReport {
         var ledger = ledger
         for usages in unknown.values { for usage in usages.values { ledger.enter(usage, sharedBy: []) } }
-        return EnergyReport(of: ledger, in: now - start, profile, names: holders.names)
+        var report = EnergyReport(
+            of: ledger,
+            in: now - start,
+            profile,
+            names: holders.names,
+            isEstimate: isEstimate
+        )
+        report.start = start
+        return report
     }
 
     // MARK: Attribution

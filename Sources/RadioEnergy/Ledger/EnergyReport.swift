@@ -1,3 +1,4 @@
+import EventLoops
 import Foundation
 
 /// The charge that a device's radio used in a time, by app and purpose.
@@ -20,6 +21,8 @@ public struct EnergyReport: Hashable, Sendable {
     public var items: [Item]
     /// The charge of the sleep current in this time. It belongs to the device, not to an app.
     public var sleep: Charge
+    /// When the report begins, on the system's clock.
+    var start = Instant.zero
     /// The name of the profile that the charges follow.
     public var profile: String
     /// Whether the usage was estimated from what the service knows, since the controller is a real one.

@@ -76,6 +76,19 @@ public struct EnergyAccount: Hashable, Sendable, Comparable {
 }
 
 extension EnergyUse {
+    /// The kind of use in the output of tools.
+    var kind: String {
+        switch self {
+        case .scanning: "scanning"
+        case .advertising: "advertising"
+        case .connecting: "connecting"
+        case .link: "link"
+        case .operation(let operation, _): operation.rawValue
+        case .procedure(let procedure, _): procedure.rawValue
+        case .other: "other"
+        }
+    }
+
     /// A text that orders uses.
     fileprivate var rank: String {
         switch self {

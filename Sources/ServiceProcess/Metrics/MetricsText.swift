@@ -12,16 +12,24 @@ package final class MetricsText: MetricsFactory {
         var value: Double
     }
 
-    private let metrics = Mutex<[String: Metric]>([:])
+    /// A name, and the labels in the form in which they follow it.
+    private struct Name: Hashable, Comparable {
+        let name: String
+        let labels: String
+
+        static func < (a: Name, b: Name) -> Bool { (a.name, a.labels) < (b.name, b.labels) }
+    }
+
+    private let metrics = Mutex<[Name: Metric]>([:])
 
     /// Creates an empty collection.
     package init() {}
 
     private final class Handler: CounterHandler, FloatingPointCounterHandler, RecorderHandler, MeterHandler {
-        private let name: String
+        private let name: Name
         private let text: MetricsText
 
-        init(_ name: String, _ text: MetricsText) {
+        init(_ name: Name, _ text: MetricsText) {
             self.name = name
             self.text = text
         }
@@ -36,9 +44,9 @@ package final class MetricsText: MetricsFactory {
         func set(_ value: Double) { text.change(name) { $0 = value } }
     }
 
-    private func handler(_ name: String, _ kind: String) -> Handler {
-        let clean = name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
-        let label = String(clean)
+    private func handler(_ name: String, _ dimensions: [(String, String)], _ kind: String) -> Handler {
+        let labels = dimensions.map { "\(Self.clean($0))=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+        let label = Name(name: Self.clean(name), labels: labels.isEmpty ? "" : "{\(labels)}")
         metrics.withLock { metrics in
             guard metrics[label] == nil, metrics.count < Self.maximumNames else { return }
             metrics[label] = Metric(kind: kind, value: 0)
@@ -46,7 +54,22 @@ package final class MetricsText: MetricsFactory {
         return Handler(label, self)
     }
 
-    private func change(_ name: String, _ body: (inout Double) -> Void) {
+    private static func clean(_ name: String) -> String {
+        String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.reduce(into: "") { text, character in
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n", "\r\n": text += "\\n"
+            default: text.append(character)
+            }
+        }
+    }
+
+    private func change(_ name: Name, _ body: (inout Double) -> Void) {
         metrics.withLock { metrics in
             guard var metric = metrics[name] else { return }
             body(&metric.value)
@@ -57,35 +80,37 @@ package final class MetricsText: MetricsFactory {
     /// All metrics in the text format, sorted by name.
     package var text: String {
         metrics.withLock { metrics in
-            metrics.sorted { $0.key < $1.key }.map { name, metric in
+            var last: String?
+            return metrics.sorted { $0.key < $1.key }.map { name, metric in
                 let isWhole = metric.value == metric.value.rounded() && abs(metric.value) < 1e15
                 let value = isWhole ? "\(Int(metric.value))" : "\(metric.value)"
-                return "# TYPE \(name) \(metric.kind)\n\(name) \(value)\n"
+                // All values of a name follow its type.
+                let type = last == name.name ? "" : "# TYPE \(name.name) \(metric.kind)\n"
+                last = name.name
+                return "\(type)\(name.name)\(name.labels) \(value)\n"
             }.joined()
         }
     }
 
-    // Dimensions are not supported, and not used. They would have to become part of the key.
-
     /// See `MetricsFactory`.
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        handler(label, "counter")
+        handler(label, dimensions, "counter")
     }
 
     /// See `MetricsFactory`.
     package func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
-    ) -> any FloatingPointCounterHandler { handler(label, "counter") }
+    ) -> any FloatingPointCounterHandler { handler(label, dimensions, "counter") }
 
     /// See `MetricsFactory`.
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        handler(label, "gauge")
+        handler(label, dimensions, "gauge")
     }
 
     /// See `MetricsFactory`. The last value counts, whether or not aggregation is requested.
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-        handler(label, "gauge")
+        handler(label, dimensions, "gauge")
     }
 
     /// See `MetricsFactory`. Times are not collected.

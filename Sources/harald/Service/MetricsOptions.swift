@@ -21,12 +21,32 @@ struct MetricsOptions: ParsableArguments {
     func count(_ system: BluetoothSystem, loop: any EventLoop) -> AnyObject? {
         guard let metrics else { return nil }
         let text = MetricsText()
-        let counted = ServiceMetrics(of: system, factory: text)
+        let counted = Counted(
+            system: system,
+            activity: ServiceMetrics(of: system, factory: text),
+            energy: EnergyMetrics(factory: text)
+        )
         Self.write(text, to: metrics, loop: loop, as: counted)
         return counted
     }
 
-    private static func write(_ text: MetricsText, to path: String, loop: any EventLoop, as counted: ServiceMetrics) {
+    private final class Counted {
+        private weak var system: BluetoothSystem?
+        private let activity: ServiceMetrics
+        private let energy: EnergyMetrics
+
+        init(system: BluetoothSystem, activity: ServiceMetrics, energy: EnergyMetrics) {
+            (self.system, self.activity, self.energy) = (system, activity, energy)
+        }
+
+        /// Records what is not counted as it happens.
+        func update() {
+            if let status = system?.energySource?.status { energy.record(status) }
+        }
+    }
+
+    private static func write(_ text: MetricsText, to path: String, loop: any EventLoop, as counted: Counted) {
+        counted.update()
         do {
             // Atomic, so that a collector reads either the old or the new text.
             try Data(text.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -31,6 +31,7 @@ struct ServiceCommand: ParsableCommand {
     @OptionGroup var deciding: PolicyOptions
     @OptionGroup var counting: MetricsOptions
     @OptionGroup var showing: PageOptions
+    @OptionGroup var estimating: EnergyOptions
 
     @Option(
         help: ArgumentHelp(
@@ -71,6 +72,7 @@ struct ServiceCommand: ParsableCommand {
         outcome.finishOnInterrupt()
         Console.outliveReader()
         let policy = try deciding.load()
+        let energy = try estimating.load()
         let capture = try line.captureFile()
         let socket = try listening.listen()
         let loop = NIOEventLoop()
@@ -78,6 +80,7 @@ struct ServiceCommand: ParsableCommand {
         let system = line.startSystem(
             configuration,
             waits: true,
+            energy: energy,
             finder: finder,
             loop: loop,
             logger: ServiceLog.logger,

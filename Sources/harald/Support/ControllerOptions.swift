@@ -10,6 +10,7 @@ import HCI
 import HCIHost
 import HCITransports
 import Logging
+import RadioEnergy
 
 extension ControllerAddress: ExpressibleByArgument {
     /// Parses an address from the command line. Returns nil if it is invalid.
@@ -128,10 +129,11 @@ struct ControllerOptions: ParsableArguments {
     }
 
     /// Starts a Bluetooth system on the controller. A failure of the controller ends the command, unless the controller
-    /// has worked before or `waits` is set.
+    /// has worked before or `waits` is set. With a radio profile, the system estimates what its apps cost the battery.
     func startSystem(
         _ configuration: SystemConfiguration,
         waits: Bool = false,
+        energy: RadioProfile? = nil,
         answers: LoopBound<AnswerSwitch>? = nil,
         finder: ControllerFinder = ControllerFinder(),
         loop: NIOEventLoop,
@@ -142,17 +144,21 @@ struct ControllerOptions: ParsableArguments {
         let options = self
         let address = chosen
         return loop.make {
+            let estimator = energy.map { EnergyEstimator($0, loop: loop) }
             let system = BluetoothSystem(
                 controllers: ControllerSource {
                     let line = options.open(address, loop: loop, capture: capture, finder: finder)
-                    return answers?.value.wrap(line, loop) ?? line
+                    let followed = estimator?.wrap(line) ?? line
+                    return answers?.value.wrap(followed, loop) ?? followed
                 },
                 loop: loop,
                 random: RandomSource(),
                 configuration: configuration,
                 logger: logger
             )
-            system.adviceSource = { AdviceStream() }
+            estimator?.follow(system)
+            system.energySource = estimator
+            system.adviceSource = { AdviceStream { [weak estimator] in estimator?.report.cost(of: $0) } }
             system.onFailure = { [weak system] error in
                 let failure = ToolError(error, controller: "\(address)")
                 guard waits || system?.hasWorked == true else { return outcome.finish(.failure(failure)) }

@@ -31,8 +31,11 @@ import Testing
             world.take(WorldStep(kind: kind, lot: random.next()))
             for radio in radios { try Self.compare(radio) }
         }
-        let reports = radios.map { $0.measure(.nrf54l15).ledger }
-        #expect(reports.contains { !$0.apps.isEmpty })
+        let uses = radios.flatMap { $0.measure(.nrf54l15).ledger.items.map(\.account.use) }
+        #expect(uses.contains(.scanning))
+        #expect(uses.contains(.advertising))
+        #expect(uses.contains { if case .link = $0 { true } else { false } })
+        #expect(uses.contains { if case .operation = $0 { true } else { false } })
     }
 
     /// Expects that all that the radio did is in the ledger, once.
