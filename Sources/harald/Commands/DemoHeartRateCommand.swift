@@ -18,7 +18,7 @@ struct DemoHeartRateCommand: ParsableCommand {
 
             Examples:
               harald demo heart-rate
-              harald demo --page
+              harald demo heart-rate --page
               harald demo heart-rate --virtual-time --seed 2
               harald demo heart-rate --capture heart.btsnoop --air heart.pcapng
 

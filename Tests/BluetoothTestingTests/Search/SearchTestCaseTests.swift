@@ -44,7 +44,7 @@ final class SearchTestCaseTests: WorldTestCase {
 
     func testASearch() async {
         guard VirtualAppTime.isSupported else { return }
-        await world.search(seeds: 1...2, steps: 8) { world in
+        await world.search(seeds: 1...1, steps: 8) { world in
             world.addDevice(named: "Phone")
             let count = Mutex(0)
             return Scenario(faults: .radio).step("count", weight: 20) { _ in count.withLock { $0 += 1 } }
