@@ -5,10 +5,11 @@ import asyncio
 import http.client
 import json
 import socket
+from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from conftest import Start
@@ -97,3 +98,64 @@ async def test_a_websocket_that_misbehaves_harms_no_other(harald: Start, tmp_pat
                     if message["type"] == "outcome":
                         outcomes.append(message["value"])
                 assert "cannot be read" in outcomes[0]["error"] and outcomes[1]["id"] == 7
+
+
+def memory(process: int) -> int:
+    """The resident memory of a process, in octets."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) << 10
+
+
+async def counted(page: ClientConnection, count: int) -> tuple[int, int]:
+    """The packets that a page receives until there are so many with the lost ones, and the lost ones."""
+    got = lost = 0
+    while got + lost < count:
+        message = json.loads(await asyncio.wait_for(page.recv(), 20))
+        if message["type"] == "packets":
+            got, lost = got + len(message["value"]["rows"]), lost + message["value"]["lost"]
+        elif message["type"] == "lost":
+            lost += message["value"]
+    return got, lost
+
+
+async def test_a_hundred_pages_that_do_not_read_cost_little(harald: Start, tmp_path: Path) -> None:
+    """The memory of page and service stays bounded, a page that reads gets everything, and a slow one less."""
+    async with controllers() as air, service(harald, air.address, tmp_path) as host:
+        async with harald("page", "--service", str(tmp_path / "service")) as page:
+            site = Site((await page.line(r"(http://\S+)")).group(1))
+            headers = {"Cookie": await asyncio.to_thread(site.cookie)}
+            follow = json.dumps({"verb": "packets", "on": True})
+            async with AsyncExitStack() as stack:
+                pages = []
+                for number in range(100):
+                    narrow = socket.socket()
+                    # The kernel must not read in place of the browser.
+                    if number:
+                        narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+                    narrow.setblocking(False)
+                    await asyncio.get_running_loop().sock_connect(narrow, ("127.0.0.1", site.port))
+                    pages.append(await stack.enter_async_context(
+                        connect(site.socket, sock=narrow, origin=site.origin, additional_headers=headers,  # type: ignore[arg-type]
+                                max_queue=None, compression=None)))
+                    await pages[-1].send(follow)
+                good, slow, *mute = pages
+                for each in [slow, *mute]:
+                    each.transport.pause_reading()
+                before = memory(page.child.pid), memory(host.child.pid)
+                # Vendor events of 200 octets: 60 MB of text for a hundred pages.
+                event = bytes([4, 0xFF, 200]) + bytes(200)
+                sent = 6_000
+                for _ in range(60):
+                    air.hosts[0].write(event * 100)
+                    await asyncio.sleep(0.02)
+                got, lost = await counted(good, sent)
+                assert got >= sent and lost == 0, (got, lost)
+                grown = [after - each for after, each in zip((memory(page.child.pid), memory(host.child.pid)), before)]
+                assert grown[0] < 80 << 20 and grown[1] < 16 << 20, grown
+                slow.transport.resume_reading()
+                air.hosts[0].write(event)
+                got, lost = await counted(slow, sent)
+                assert 0 < lost < sent, (got, lost)
+                # A page that does not read would not close in order either.
+                for each in mute:
+                    each.transport.abort()
