@@ -40,11 +40,23 @@ package enum ValueText {
     /// Returns the octets in hexadecimal, and also as text if they are printable UTF-8.
     package static func plain(_ value: some Collection<UInt8>) -> String {
         guard !value.isEmpty else { return "(empty)" }
-        guard value.count <= maximumLength, let text = String(validating: value, as: UTF8.self), text.visible == text
-        else {
-            return hexadecimal(value)
+        guard value.count <= maximumLength else { return hexadecimal(value) }
+        let octets = Array(value)
+        let digits = BluetoothTypes.hexadecimal(octets)
+        return printable(octets).map { "\(digits) \($0)" } ?? digits
+    }
+
+    /// Returns printable text in quotation marks; nil for other octets. Most values are binary, or ASCII, which takes
+    /// no look at the properties of characters.
+    private static func printable(_ octets: [UInt8]) -> String? {
+        var isSimple = true
+        for octet in octets {
+            guard octet >= 0x20, octet != 0x7F else { return nil }
+            if octet > 0x7F || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { isSimple = false }
         }
-        return "\(hexadecimal(value)) \(quoted(text))"
+        guard let text = String(validating: octets, as: UTF8.self) else { return nil }
+        guard !isSimple else { return "\"\(text)\"" }
+        return text.visible == text ? quoted(text) : nil
     }
 
     /// Returns the octets in hexadecimal, cut after ``maximumLength``.

@@ -60,6 +60,8 @@ struct AttributeStory: Sendable {
     private var refused = PerSide<Request?>(nil)
     private var indication = PerSide<Request?>(nil)
     private var streamTable: [StreamKey: Stream] = [:]
+    /// The names of attributes that the story has used, as the tables say them so far.
+    private var titles = PerSide<[UInt16: String]>([:])
     private(set) var pdus = 0
     private(set) var errors = 0
     private(set) var retries = 0
@@ -102,7 +104,10 @@ struct AttributeStory: Sendable {
 
     /// Returns the request that never got its response, at the end of the link.
     func unanswered(_ side: StorySide, name: (StorySide) -> String) -> String? {
-        pending[side].map { "\(describe($0, side, name)) has no response" }
+        pending[side].map { request in
+            let target = request.handle.map { books[side.other].title($0) } ?? "an attribute"
+            return "\(describe(request, target, side, name)) has no response"
+        }
     }
 
     // MARK: Responses
@@ -145,7 +150,8 @@ struct AttributeStory: Sendable {
         refused[client] = request
         return News(
             kind: .error,
-            text: "\(describe(request, client, name)) is refused: \(StoryWords.attributeError(code))",
+            text:
+                "\(describe(request, title(of: request, client.other), client, name)) is refused: \(StoryWords.attributeError(code))",
             section: StoryWords.section(ofAttributeError: code),
             latency: latency
         )
@@ -158,6 +164,7 @@ struct AttributeStory: Sendable {
     }
 
     private mutating func learn(_ request: Request, _ response: PacketBuffer, server: StorySide) {
+        if request.opcode.isDiscovery { titles[server].removeAll(keepingCapacity: true) }
         switch request.opcode {
         case .readByGroupTypeRequest: books[server].addGroups(response)
         case .findByTypeValueRequest:
@@ -173,13 +180,14 @@ struct AttributeStory: Sendable {
         }
     }
 
-    private func tell(
+    private mutating func tell(
         _ request: Request,
         _ response: PacketBuffer,
         _ client: StorySide,
         _ name: (StorySide) -> String
     ) -> News? {
-        let what = request.isTold ? describe(request, client, name) : ""
+        let title = request.isTold ? title(of: request, client.other) : ""
+        let what = request.isTold ? describe(request, title, client, name) : ""
         switch request.opcode {
         case .exchangeMTURequest:
             let (a, b) = (request.pdu.word(at: 1) ?? 0, response.word(at: 1) ?? 0)
@@ -251,8 +259,21 @@ struct AttributeStory: Sendable {
         return (type.map { ValueText.text(of: octets, in: $0) } ?? ValueText.plain(octets)).shortLine(160)
     }
 
-    private func describe(_ request: Request, _ client: StorySide, _ name: (StorySide) -> String) -> String {
-        let target = request.handle.map { books[client.other].title($0) } ?? "an attribute"
+    /// Returns the name of the attribute that a request is about.
+    private mutating func title(of request: Request, _ server: StorySide) -> String {
+        guard let handle = request.handle else { return "an attribute" }
+        if let known = titles[server][handle] { return known }
+        let title = books[server].title(handle)
+        if titles[server].count < StoryLimits.attributes { titles[server][handle] = title }
+        return title
+    }
+
+    private func describe(
+        _ request: Request,
+        _ target: String,
+        _ client: StorySide,
+        _ name: (StorySide) -> String
+    ) -> String {
         let who = name(client)
         switch request.opcode {
         case .exchangeMTURequest: return "\(who) asks for the MTU"
@@ -289,6 +310,9 @@ struct AttributeStory: Sendable {
 extension ATTOpcode {
     /// Whether the request belongs to the discovery of a table.
     fileprivate var isDiscovery: Bool {
-        [.findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readByGroupTypeRequest].contains(self)
+        switch self {
+        case .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readByGroupTypeRequest: true
+        default: false
+        }
     }
 }

@@ -174,10 +174,10 @@ package struct CaptureStory: Sendable {
             tell(.connected, "a connection that was there before the capture began")
         }
         // Outside of its table for the time of the change, so that nothing is copied.
-        var link: LinkStory?
+        var link: [LinkStory] = []
         open.exchange(key, &link)
-        current = link?.number
-        link?.change { body(&$0, &self) }
+        current = link.isEmpty ? nil : link[0].number
+        if !link.isEmpty { body(&link[0], &self) }
         open.exchange(key, &link)
     }
 

@@ -76,9 +76,6 @@ struct LinkStory: Sendable {
         (begin, lastPacket, turns) = (time, time, AirTurns(at: time))
     }
 
-    /// Changes the link, also where it is optional.
-    mutating func change(_ body: (inout LinkStory) -> Void) { body(&self) }
-
     /// Returns the name of an end.
     func name(_ side: StorySide) -> String {
         guard let isCentral else { return side == .near ? "this device" : "the peer" }

@@ -10,7 +10,8 @@ struct OpenLinks: Sendable {
     }
 
     private var places: [Key: Int] = [:]
-    private var links: [LinkStory?] = []
+    /// Lists of one link, and of none where a link has ended. A link is large, and an exchange of lists moves none.
+    private var links: [[LinkStory]] = []
     private var free: [Int] = []
     private var last: (key: Key, place: Int)?
 
@@ -18,23 +19,23 @@ struct OpenLinks: Sendable {
 
     /// The keys of all links, in the order of their beginnings.
     var keys: [Key] {
-        places.sorted { (links[$0.value]?.number ?? 0) < (links[$1.value]?.number ?? 0) }.map(\.key)
+        places.sorted { links[$0.value][0].number < links[$1.value][0].number }.map(\.key)
     }
 
     /// The link that was silent the longest.
     var mostSilent: Key? {
-        func age(_ place: Int) -> (Int64, Int) { links[place].map { ($0.lastPacket, $0.number) } ?? (.max, .max) }
+        func age(_ place: Int) -> (Int64, Int) { (links[place][0].lastPacket, links[place][0].number) }
         return places.min { age($0.value) < age($1.value) }?.key
     }
 
-    subscript(_ key: Key) -> LinkStory? { places[key].flatMap { links[$0] } }
+    subscript(_ key: Key) -> LinkStory? { places[key].flatMap { links[$0].first } }
 
     func contains(_ key: Key) -> Bool { last?.key == key || places[key] != nil }
 
     /// Adds a link with a new key.
     mutating func add(_ link: LinkStory, _ key: Key) {
         let place = free.popLast() ?? links.count
-        if place == links.count { links.append(link) } else { links[place] = link }
+        if place == links.count { links.append([link]) } else { links[place] = [link] }
         places[key] = place
     }
 
@@ -42,12 +43,11 @@ struct OpenLinks: Sendable {
         guard let place = places.removeValue(forKey: key) else { return nil }
         last = nil
         free.append(place)
-        defer { links[place] = nil }
-        return links[place]
+        return links[place].popLast()
     }
 
-    /// Exchanges the link of a key with another one, without a copy. Does nothing if the key has none.
-    mutating func exchange(_ key: Key, _ other: inout LinkStory?) {
+    /// Exchanges the list with the link of a key and another list, without a copy. Does nothing if the key has none.
+    mutating func exchange(_ key: Key, _ other: inout [LinkStory]) {
         if last?.key != key { last = places[key].map { (key, $0) } }
         guard let place = last?.place else { return }
         swap(&links[place], &other)

@@ -173,6 +173,19 @@ private func parsed(_ digits: String) -> [UInt8] {
 }
 
 @Suite struct ValueTextTests {
+    @Test(
+        "octets of no known format are hexadecimal, and text if all of them are printable",
+        arguments: [
+            ([], "(empty)"), ([0x41], "41 \"A\""), ([0x20, 0x7E], "207e \" ~\""), ([0x1F], "1f"), ([0x7F], "7f"),
+            ([0x41, 0x0A], "410a"), ([0x22, 0x5C], "225c \"\\\"\\\\\""), ([0xC3, 0xA9], "c3a9 \"\u{E9}\""),
+            ([0xC3], "c3"), ([0xC2, 0x85], "c285"), ([0xE2, 0x80, 0xAE], "e280ae"),
+        ] as [([UInt8], String)]
+    )
+    func plain(octets: [UInt8], text: String) {
+        #expect(ValueText.plain(octets) == text)
+        #expect(ValueText.plain(PacketBuffer(octets)) == text)
+    }
+
     @Test(arguments: Sample.all)
     func aValueIsPutIntoWords(_ sample: Sample) {
         #expect(ValueText.text(of: sample.octets, in: sample.uuid) == sample.words)

@@ -208,6 +208,27 @@ import Testing
         #expect(lines[1] == "this device reads 0x0003 has no response [Core Vol 3 Part F 3.3.3]")
     }
 
+    @Test("an attribute has its name from the moment at which it is discovered, at both ends")
+    func namesOfAttributes() {
+        var bench = CaptureBench()
+        let read: [UInt8] = [0x0A, 3, 0]
+        let declarations: [UInt8] = [0x09, 7, 2, 0, 0x0A, 3, 0, 0x19, 0x2A]
+        bench.request(read, [0x0B, 80])
+        bench.request([0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28], declarations)
+        bench.request(read, [0x0B, 80])
+        // The other end's attribute with the same handle stays without a name.
+        bench.pdu(4, read, isSent: false)
+        bench.pdu(4, [0x0B, 0x51], isSent: true)
+        let reads = bench.lines.filter { $0.contains(" reads ") }
+        #expect(
+            reads == [
+                "this device reads 0x0003: 50 \"P\", after 30 ms",
+                "this device reads 0x0003 Battery Level (2A19): 80%, after 30 ms",
+                "the peer reads 0x0003: 51 \"Q\", after 1 ms",
+            ]
+        )
+    }
+
     @Test("a refused command is told with its name and the reason")
     func refusedCommands() {
         var bench = CaptureBench()
