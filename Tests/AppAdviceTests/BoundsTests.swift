@@ -71,8 +71,8 @@ import Testing
         app.scan(nil)
         #expect(
             app.advice.map(\.description) == [
-                "12.3 app scanned without naming a service (2 times). "
-                    + "Name the services to scan for; in the background, nothing else is found."
+                "12.3 app scanned without naming a service; this happened 2 times. "
+                    + "Name the services to scan for; in the background, a scan that names none finds nothing."
             ]
         )
         #expect(Duration.seconds(0.32).words == "0.3 s")

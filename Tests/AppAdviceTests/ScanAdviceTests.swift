@@ -71,6 +71,22 @@ import Testing
             }
         }
         #expect(app.rules.filter { $0 != "12.30" } == [])
+        // The scan may go on while the app connects, and while it is connected. Afterwards it is looked at again.
+        var connected = AdvisedApp(.central)
+        connected.scan(duplicates: true)
+        connected.discover(.sensor)
+        connected.connect(.sensor)
+        for _ in 0..<100 {
+            connected.wait(0.5)
+            connected.discover(.sensor)
+        }
+        #expect(!connected.rules.contains("12.2"))
+        connected.tell(.disconnected(nil, isReconnecting: false, timestamp: nil), of: .sensor)
+        for _ in 0..<100 {
+            connected.wait(0.5)
+            connected.discover(.sensor)
+        }
+        #expect(connected.rules.contains("12.2"))
         // Without the option, reports of one device may be as many: names and services come in several.
         var plain = AdvisedApp(.central)
         plain.scan()

@@ -42,7 +42,11 @@ struct DuplicateReports: CentralDetector {
         _ now: Instant,
         _ findings: inout Findings
     ) {
-        guard !isReported, devices[info.identifier] != nil || devices.count < Self.maximumDevices else { return }
+        // Reports that follow while the app connects, or is connected, have served their purpose. 12.1 is about
+        // them.
+        guard !isReported, picture[info.identifier].link == .none,
+            devices[info.identifier] != nil || devices.count < Self.maximumDevices
+        else { return }
         devices[info.identifier, default: Device(since: now)].reports += 1
         guard let device = devices[info.identifier], device.reports > AdviceThresholds.duplicates,
             now - device.since > AdviceThresholds.duplicatesBeforeConnection

@@ -49,7 +49,7 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
     /// The advice in a line: number of the rule, device and app, what it did and where, what that cost, and what to do
     /// instead.
     public var description: String {
-        let often = count > 1 ? " (\(count) times)" : ""
+        let often = count > 1 ? "; this happened \(count) times" : ""
         let location = place.map { " (\($0))" } ?? ""
         let owner = device.map { "\($0): \(app)" } ?? app
         let price = cost.map { "; \($0)" } ?? ""

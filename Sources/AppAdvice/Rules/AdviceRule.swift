@@ -82,10 +82,11 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
         switch self {
         case .scanUntilFound: "Call stopScan() as soon as the device is found."
         case .duplicates: "Leave CBCentralManagerScanOptionAllowDuplicatesKey out, unless the app shows proximity."
-        case .scanForServices: "Name the services to scan for; in the background, nothing else is found."
+        case .scanForServices: "Name the services to scan for; in the background, a scan that names none finds nothing."
         case .shortScans: "Stop the scan after some seconds, and let the user start it again."
         case .narrowDiscovery: "Pass the UUIDs that the app uses, to discoverServices(_:) and to what follows."
-        case .subscribeRatherThanPoll: "Call setNotifyValue(true, for:) instead of reading again and again."
+        case .subscribeRatherThanPoll:
+            "Read the value once, then call setNotifyValue(true, for:) instead of reading again and again."
         case .rareValues: "Read the value when it is needed, instead of keeping a subscription for it."
         case .readWhileNotifying: "Wait for the next notification; it has the value."
         case .idleConnection: "Call cancelPeripheralConnection(_:) when there is no more data to wait for."
