@@ -39,6 +39,18 @@ extension SimulatedWorld {
         return loop.waitFor { state.value.devices.compactMap { $0.apps.device() } }
     }
 
+    /// The names of devices about whose apps no advice is given.
+    package var devicesWithoutAdvice: Set<String> {
+        let state = state
+        return loop.waitFor { state.value.unadvised }
+    }
+
+    /// Leaves the apps of a device out of advice, because they are not the user's: those that play accessories.
+    package func leaveOutOfAdvice(_ device: SimulatedDevice) {
+        let (state, name) = (state, device.name)
+        loop.waitFor { _ = state.value.unadvised.insert(name) }
+    }
+
     /// Ends all processes of apps and switches all devices off, for good.
     ///
     /// Apps that hold a ``SimulatedApp`` or a ``SimulatedDevice`` keep their world in memory until then.

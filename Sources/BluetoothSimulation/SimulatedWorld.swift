@@ -36,6 +36,8 @@ public final class SimulatedWorld: Sendable {
         private var lastNumber: UInt64 = 0
         /// The name of each device, by its place on the radio channel.
         var names: [RadioNode.ID: String] = [:]
+        /// The names of devices about whose apps no advice is given.
+        var unadvised: Set<String> = []
         /// The observers of the world.
         var watchers: [Watcher] = []
 

@@ -27,7 +27,7 @@ public var world: TestWorld {
 ///
 /// Its methods that let time pass have two forms. The asynchronous ones run the world on a thread of its own, and the
 /// others on the thread of the caller, for XCTest. Call methods of one world one after the other.
-public final class TestWorld: Sendable {
+public final class TestWorld: WorldOfDevices {
     /// The number of calls and misuses of which the world keeps the text.
     static let maximumLines = 1_000
     /// The number of departures from a capture that the text of an issue contains.

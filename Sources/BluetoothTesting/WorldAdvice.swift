@@ -44,10 +44,13 @@ final class WorldAdvice: Sendable {
 extension TestWorld {
     /// The good practices that apps have broken so far, by device and app: an advice for each cause.
     ///
-    /// The rules are those of chapter 12 of Documentation/Behaviours.md.
+    /// The rules are those of chapter 12 of Documentation/Behaviours.md. Accessories of the module Accessories are left
+    /// out: their code is not the test's.
     public var advice: [Advice] {
         let (advisors, loop) = (advisors, simulation.loop)
-        return loop.waitFor { advisors.all(at: loop.now) }.withPlaces.map { advice in
+        let others = simulation.devicesWithoutAdvice
+        let all = loop.waitFor { advisors.all(at: loop.now) }.filter { !others.contains($0.device ?? "") }
+        return all.withPlaces.map { advice in
             guard let device = advice.device, let energy = energy(of: device) else { return advice }
             var advice = advice
             advice.cost = energy.cost(of: advice)
@@ -55,23 +58,30 @@ extension TestWorld {
         }
     }
 
-    /// Expects that no app has broken a good practice so far.
+    /// Expects that no app, or not this one, has broken a good practice so far.
     ///
     /// - Parameters:
+    ///   - app: The identifier of the app; nil for all.
     ///   - exceptions: Rules that apps may break in this test.
     ///   - includesHints: Whether rules count whose signs are weak (``Advice/isHint``).
     ///   - sourceLocation: The place in the test that an issue is reported at.
     /// - Returns: Whether there is no advice.
     @discardableResult
     public func expectNoAdvice(
+        of app: String? = nil,
         except exceptions: Set<AdviceRule> = [],
         includesHints: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> Bool {
-        let lines = advice.filter { (includesHints || !$0.isHint) && !exceptions.contains($0.rule) }.map(\.description)
-        guard !lines.isEmpty else { return true }
-        let text = "apps could do better in \(lines.count == 1 ? "one way" : "\(lines.count) ways")"
-        report(WorldIssue(text: ([text] + lines).joined(separator: "\n"), place: sourceLocation))
+        let found = advice.filter {
+            (includesHints || !$0.isHint) && !exceptions.contains($0.rule) && (app == nil || $0.app == app)
+        }
+        guard !found.isEmpty else { return true }
+        let text = "\(app ?? "apps") could do better in \(found.count == 1 ? "one way" : "\(found.count) ways")"
+        let names = Set(found.map(\.rule)).sorted { $0.rawValue < $1.rawValue }.map { ".\($0)" }
+        let way = "To allow what is meant: except: [\(names.joined(separator: ", "))]"
+        let lines = [text] + found.map(\.description) + [way]
+        report(WorldIssue(text: lines.joined(separator: "\n"), place: sourceLocation))
         return false
     }
 }

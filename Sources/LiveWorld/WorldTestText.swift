@@ -33,7 +33,7 @@ enum WorldTestText {
             let screen = Screen()
             world.changeAir { $0.propagation.exponent = \(LiveWorld.exponent.written) }
             let phone = world.addDevice(named: "Phone")
-            let sensor = world.simulation.addAccessory(.heartRate, at: \(code(LiveWorld.start)))
+            let sensor = world.addAccessory(.heartRate, at: \(code(LiveWorld.start)))
             phone.install("\(LiveWorld.app)", declaring: AppDeclaration(backgroundModes: .central)) { _, _ in
                 HeartRateWatch { line in
                     screen.show(line)

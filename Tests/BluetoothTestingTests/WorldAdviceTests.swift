@@ -1,3 +1,4 @@
+import Accessories
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -18,14 +19,15 @@ import Testing
         #expect(world.expectNoAdvice(except: [.stopAdvertising]))
     }
 
-    private static let scanLine = #line + 19
+    private static let scanLine = #line + 20
 
     private static let lines = """
         apps could do better in 2 ways
         12.3 Phone: app scanned without naming a service (WorldAdviceTests.swift:\(scanLine)). Name the services to \
-        scan for; in the background, nothing else is found.
+        scan for; in the background, a scan that names none finds nothing.
         12.4 Phone: app scanned for more than 60 s without a pause (WorldAdviceTests.swift:\(scanLine)). Stop the scan \
         after some seconds, and let the user start it again.
+        To allow what is meant: except: [.scanForServices, .shortScans]
         """
 
     @Test(
@@ -40,6 +42,24 @@ import Testing
         manager.scanForPeripherals(withServices: nil)
         await world.run(for: .seconds(61))
         #expect(!world.expectNoAdvice())
+        #expect(world.expectNoAdvice(of: "another"))
+    }
+
+    @Test(
+        "an expectation about one app names it, and accessories are left out",
+        .gathers { #expect($0.first?.text.hasPrefix("app could do better in one way\n12.4 Phone: app ") == true) },
+        .world
+    )
+    func expectationOfOneApp() async {
+        // It advertises from its launch on, and does not stop.
+        world.addAccessory(.heartRate)
+        let device = world.addDevice(named: "Phone")
+        let manager = device.launch("app") { _ in CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app")) }
+        await world.expect(manager, is: .poweredOn)
+        manager.scanForPeripherals(withServices: [CBUUID(string: "180F")])
+        await world.run(for: .seconds(61))
+        #expect(world.advice.map(\.app) == ["app"])
+        #expect(!world.expectNoAdvice(of: "app"))
     }
 
     @Test("advice outlasts a restart of the device", .world)

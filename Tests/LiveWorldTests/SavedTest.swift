@@ -10,7 +10,7 @@ import Testing
     let screen = Screen()
     world.changeAir { $0.propagation.exponent = 3 }
     let phone = world.addDevice(named: "Phone")
-    let sensor = world.simulation.addAccessory(.heartRate, at: Position(x: 40, y: 20))
+    let sensor = world.addAccessory(.heartRate, at: Position(x: 40, y: 20))
     phone.install("watch", declaring: AppDeclaration(backgroundModes: .central)) { _, _ in
         HeartRateWatch { line in
             screen.show(line)

@@ -21,7 +21,7 @@ public struct SimulatedAccessory: Sendable {
     }
 }
 
-extension SimulatedWorld {
+extension WorldOfDevices {
     /// Adds an accessory to the world and switches it on.
     ///
     /// Its person agrees to pair if the accessory pairs.
@@ -38,9 +38,10 @@ extension SimulatedWorld {
         at position: Position = Position(),
         capture: (@Sendable ([UInt8]) -> Void)? = nil
     ) -> SimulatedAccessory {
-        let device = addDevice(named: accessory.name, at: position, options: .accessory, capture: capture) {
+        let device = simulation.addDevice(named: accessory.name, at: position, options: .accessory, capture: capture) {
             accessory.configure(&$0)
         }
+        simulation.leaveOutOfAdvice(device)
         device.person.behaves(accessory.security.allowsPairing ? .agrees(lookingAt: []) : .declines)
         let player = AccessoryPlayer(accessory)
         device.install(SimulatedAccessory.app) { app, _ in

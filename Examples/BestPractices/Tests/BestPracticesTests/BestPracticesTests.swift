@@ -46,7 +46,7 @@
             world.trackEnergy(.nrf52832)
             switch practice.apps {
             case .thermometer(let worse, let better):
-                world.simulation.addAccessory(Self.room)
+                world.addAccessory(Self.room)
                 await Self.run(isBetter ? better : worse, values)
             case .nothingInRange(let worse, let better): await Self.run(isBetter ? better : worse, values)
             case .lamp(let worse, let better): await Self.run(isBetter ? better : worse, values)

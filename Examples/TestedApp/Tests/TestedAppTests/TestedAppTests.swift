@@ -9,7 +9,7 @@
 
     @Suite(.world) struct BeltMonitorTests {
         let reports = Notes<BeltMonitor.Report>()
-        let belt = world.simulation.addAccessory(.heartRate)
+        let belt = world.addAccessory(.heartRate)
         let phone = world.addDevice(named: "Phone", at: Position(x: 1))
 
         init() {
@@ -53,7 +53,7 @@
     @Test(.world) func sendsALongText() async {
         let answer = Notes<Data>()
         let text = Data((0..<4_000).map { UInt8($0 % 251) })
-        world.simulation.addAccessory(.uart)
+        world.addAccessory(.uart)
         world.addDevice(named: "Phone", at: Position(x: 1)).launch("terminal") { _ in
             Terminal(sending: text, queue: DispatchQueue(label: "terminal"), report: answer.note)
         }

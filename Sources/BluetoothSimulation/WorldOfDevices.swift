@@ -1,0 +1,13 @@
+/// A world that devices are added to: a ``SimulatedWorld``, or a type around one, such as `TestWorld` of
+/// BluetoothTesting.
+///
+/// Modules that build devices, such as Accessories, extend this protocol, so that both have their methods.
+public protocol WorldOfDevices: Sendable {
+    /// The simulated world. All methods of it may be called from any thread.
+    var simulation: SimulatedWorld { get }
+}
+
+extension SimulatedWorld: WorldOfDevices {
+    /// This world, so that what extends the protocol works on it directly.
+    public var simulation: SimulatedWorld { self }
+}
