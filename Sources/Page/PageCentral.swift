@@ -12,7 +12,7 @@ actor PageCentral {
     /// The time between two reports of what a scan has found.
     static let reportInterval = Duration.milliseconds(500)
     /// The maximum number of devices in a report. Those that come later are found by the next scan.
-    static let maximumDevices = 512
+    static let maximumDevices = 2_048
     /// The time limits of a connection and of a request. The attribute protocol has one of 30 s (Core Vol 3 Part F
     /// 3.3.3).
     static let connectLimit = Duration.seconds(20)
