@@ -64,5 +64,5 @@ package struct Advisor: Sendable {
     }
 
     /// The number of findings that were dropped, because an app had too many different ones.
-    package var dropped: Int { order.reduce(0) { $0 + (apps[$1]?.dropped ?? 0) } }
+    package var dropped: Int { apps.values.reduce(0) { $0 + $1.dropped } }
 }

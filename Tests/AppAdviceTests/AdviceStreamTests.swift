@@ -1,5 +1,5 @@
-import BluetoothService
 import BluetoothSimulation
+import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -8,6 +8,7 @@ import TestBasics
 import Testing
 
 @testable import AppAdvice
+@testable import BluetoothService
 
 /// A tool follows the advice of a service.
 @Suite struct AdviceStreamTests {
@@ -81,6 +82,31 @@ import Testing
         world.run(for: .seconds(70))
         #expect(tool.replies.all.count == replies)
         withExtendedLifetime((manager, other)) {}
+    }
+
+    @Test("a tool is told the manager and the peer of an advice, and its cost, at the time that has passed")
+    func status() {
+        let cost = AdviceCost(of: .link, microampereHours: 7, sending: .zero, listening: .zero, isEstimate: false)
+        let stream = AdviceStream { $0.rule == .callOnce ? cost : nil }
+        func accept(_ content: Observation.Content) {
+            let subject = Observation.Subject(app: AppIdentity(name: "app"), manager: ManagerID(1))
+            stream.accept(Observation(number: 1, time: .zero, cause: nil, subject: subject, content: content))
+        }
+        accept(.managerOpened(.central))
+        let requests: [CentralRequest] = [
+            .peer(.sensor, .connect(ConnectOptions())), .startScan(ScanRequest(services: [0x180D])),
+        ]
+        for request in requests {
+            for _ in 0..<2 { accept(.requested(.central(request))) }
+        }
+        #expect(stream.kinds == [.managers, .messages, .misuse, .practices, .state])
+        let news = stream.takeNews(at: .zero + .seconds(61))
+        #expect(news.map(\.rule) == ["12.13", "12.13", "12.4"])
+        #expect(news.map(\.manager) == ["central", "central", "central"])
+        #expect(news.map(\.peer) == [.sensor, nil, nil])
+        #expect(news.map { $0.cost?.microampereHours } == [7, 7, nil])
+        #expect(news.map(\.time) == [0, 0, 61])
+        #expect(stream.takeNews(at: .zero + .seconds(62)) == [])
     }
 
     @Test("AB-G05: a tool that does not read gets the last counts only, when it reads again")

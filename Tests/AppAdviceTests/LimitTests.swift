@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import CallSites
 import Foundation
 import ServiceMessages
 import Testing
@@ -245,6 +246,84 @@ import Testing
             (600_000, "10 min"), (100, "0.1 s"), (0, "0 s"), (3_600_000, "60 min"),
         ]
         for (milliseconds, text) in texts { #expect(Duration.milliseconds(milliseconds).words == text) }
+        // The smallest time below a tenth, and below a minute.
+        #expect((Duration.milliseconds(300) - .init(secondsComponent: 0, attosecondsComponent: 1)).words == "0.2 s")
+        #expect((Duration.seconds(1) - .init(secondsComponent: 0, attosecondsComponent: 1)).words == "0.9 s")
+        #expect([0, 1, 2].map { count($0, "service") } == ["0 services", "1 service", "2 services"])
+    }
+
+    /// Those of chapter 12 of Documentation/Behaviours.md.
+    @Test("the thresholds are those of the rules")
+    func thresholds() {
+        #expect(AdviceThresholds.scanAfterConnection == .seconds(10))
+        #expect(AdviceThresholds.duplicates == 50)
+        #expect(AdviceThresholds.duplicatesBeforeConnection == .seconds(30))
+        #expect(AdviceThresholds.scan == .seconds(60))
+        #expect(AdviceThresholds.usedPart == 0.5)
+        #expect(AdviceThresholds.polls == 3)
+        #expect(AdviceThresholds.polling == .seconds(60))
+        #expect(AdviceThresholds.rareValues == .seconds(600))
+        #expect(AdviceThresholds.idle == .seconds(60))
+        #expect(AdviceThresholds.advertisingAfterCentral == .seconds(30))
+        #expect(AdviceThresholds.advertisingAlone == .seconds(600))
+        #expect(AdviceThresholds.launch == .seconds(1))
+        #expect(AdviceThresholds.response == .seconds(5))
+        #expect(AdviceThresholds.bulk == 100_000)
+        #expect(AdviceThresholds.wake == .seconds(10))
+        #expect(AdviceThresholds.services == 8)
+        #expect(AdviceThresholds.restoration == .seconds(5))
+    }
+
+    @Test("the rules with weak signs are hints, and all others are not")
+    func hints() {
+        #expect(
+            AdviceRule.allCases.filter(\.isHint).map(\.number) == [
+                "12.2", "12.7", "12.11", "12.15", "12.18", "12.26", "12.30",
+            ]
+        )
+        var app = AdvisedApp(.central)
+        app.scan(nil)
+        #expect(app.advice.map(\.description).allSatisfy { !$0.contains("hint") })
+        #expect(app.advice[0].count == 1)
+        app.note(.practiced(.noServiceChanged), about: .sensor)
+        #expect(app.advice[1].description.hasSuffix(" a device that bonds needs 2A05. (A hint only.)"))
+    }
+
+    @Test("the cost of an advice is that of the use it is about, unless other managers of the app have a part in it")
+    func costs() {
+        let cost = AdviceCost(
+            of: .discovery,
+            microampereHours: 2.5,
+            sending: .milliseconds(500),
+            listening: .milliseconds(1_500),
+            isEstimate: true
+        )
+        #expect(cost.status.use == "all its discovery there")
+        #expect(cost.status.microampereHours == 2.5)
+        #expect(cost.status.sendingSeconds == 0.5)
+        #expect(cost.status.listeningSeconds == 1.5)
+        #expect(cost.status.isEstimate)
+        #expect(cost.description == cost.status.words)
+        var advice = Advice(
+            rule: .idleConnection,
+            app: "app",
+            manager: .central,
+            peer: nil,
+            time: .zero,
+            found: "did it"
+        )
+        #expect(advice.use == .link)
+        advice.hasRivals = true
+        #expect(advice.use == nil)
+        let other = Advice(rule: .fittingValues, app: "app", manager: .central, peer: nil, time: .zero, found: "did it")
+        #expect(other.use == nil)
+    }
+
+    @Test("an advice without a site has no place")
+    func places() {
+        var advice = Advice(rule: .keepObjects, app: "app", manager: nil, peer: nil, time: .zero, found: "did it")
+        advice.place = CallPlace(file: "/app/Heart.swift", line: 4)
+        #expect([advice].withPlaces.map(\.place) == [nil])
     }
 
     @Test("a rule that an app breaks a hundred times is one advice, and 256 causes are kept")

@@ -26,7 +26,7 @@ struct AdvertisingInterval: CentralDetector {
         _ findings: inout Findings
     ) {
         switch step {
-        case .requested(.startScan), .requested(.stopScan), .changed, .closed: devices = [:]
+        case .requested(.startScan): devices = [:]
         case .told(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
             heard(info, context.now, picture, &findings)
         default: break

@@ -28,7 +28,7 @@ struct BulkByAttributes: CentralDetector {
         guard picture[id].link == .connected else { return }
         let old = octets[id, default: 0]
         octets[id] = old + number
-        guard (old...(old + number)).contains(AdviceThresholds.bulk), old < AdviceThresholds.bulk else { return }
+        guard old < AdviceThresholds.bulk, old + number >= AdviceThresholds.bulk else { return }
         findings.add(
             .bulkOverChannels,
             peer: id,

@@ -11,7 +11,7 @@ struct CancelWhileNotifying: CentralDetector {
     ) {
         guard case .requested(.peer(let id, .cancelConnection)) = step else { return }
         let peer = picture[id]
-        guard peer.link == .connected, let first = peer.notifying.min() else { return }
+        guard let first = peer.notifying.min() else { return }
         let others = peer.notifying.count > 1 ? " and \(count(peer.notifying.count - 1, "other value"))" : ""
         findings.add(
             .unsubscribeFirst,

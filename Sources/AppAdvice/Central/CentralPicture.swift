@@ -26,8 +26,6 @@ struct CentralPicture: Sendable {
         static let maximumCharacteristics = 256
 
         var link = Link.none
-        /// Since when ``link`` has its value.
-        var since = Instant.zero
         var name: String?
         /// The place of the call that connects.
         var site: CallSite?
@@ -74,18 +72,16 @@ struct CentralPicture: Sendable {
         case .stopScan: scan = nil
         case .peer(let id, .connect):
             guard self[id].link == .none else { return }
-            change(id) { ($0.link, $0.since, $0.site) = (.pending, now, site) }
+            change(id) { ($0.link, $0.site) = (.pending, site) }
         case .peer(let id, .link(.setNotify(let handle, isEnabled: true))),
             .peer(let id, .ask(_, .setNotify(let handle, isEnabled: true))):
-            guard peers[id] != nil else { return }
-            change(id) { peer in
-                if peer.subscribing.count < Peer.maximumCharacteristics { peer.subscribing[handle] = site }
-            }
+            guard let peer = peers[id], peer.subscribing.count < Peer.maximumCharacteristics else { return }
+            peers[id]?.subscribing[handle] = site
         // The subscription counts as ended from the call on, so that the app need not wait for the answer.
         case .peer(let id, .link(.setNotify(let handle, isEnabled: false))),
             .peer(let id, .ask(_, .setNotify(let handle, isEnabled: false))):
             peers[id]?.notifying.remove(handle)
-        case .peer(let id, .cancelConnection), .peer(let id, .forget): end(id, at: now)
+        case .peer(let id, .cancelConnection), .peer(let id, .forget): peers[id]?.end()
         case .peer, .watchConnections, .resetScanFilter: break
         }
     }
@@ -93,11 +89,11 @@ struct CentralPicture: Sendable {
     mutating func accept(_ event: CentralEvent, at now: Instant) {
         switch event {
         case .discovered(let info, _, rssi: _):
-            if peers[info.identifier] != nil, let name = info.name { change(info.identifier) { $0.name = name } }
-        case .peer(let id, let event), .answered(let id, number: _, let event): accept(event, of: id, at: now)
+            if let name = info.name { peers[info.identifier]?.name = name }
+        case .peer(let id, let event), .answered(let id, number: _, let event): accept(event, of: id)
         case .willRestore(let state):
             scan = state.scan.map { Scan(request: $0, since: now, site: nil) }
-            for peer in state.peers { restore(peer, at: now) }
+            for peer in state.peers { restore(peer) }
         case .connectionChanged, .lost: break
         }
     }
@@ -109,40 +105,33 @@ struct CentralPicture: Sendable {
         peers = [:]
     }
 
-    private mutating func restore(_ peer: RestoredPeer, at now: Instant) {
+    private mutating func restore(_ peer: RestoredPeer) {
         change(peer.info.identifier) {
             $0.link = peer.maximumWriteWithoutResponse == nil ? .pending : .connected
-            ($0.since, $0.name) = (now, peer.info.name)
+            $0.name = peer.info.name
             if let maximum = peer.maximumWriteWithoutResponse { $0.maximumWrite = maximum }
-            for characteristic in peer.services.flatMap(\.characteristics) { $0.learn(characteristic.characteristic) }
+            for restored in peer.services.flatMap(\.characteristics) {
+                $0.learn(restored.characteristic)
+                if restored.isNotifying { $0.notifying.insert(restored.characteristic.handle) }
+            }
         }
     }
 
-    private mutating func accept(_ event: PeerEvent, of id: UUID, at now: Instant) {
+    private mutating func accept(_ event: PeerEvent, of id: UUID) {
         switch event {
         case .connected(let name, let maximum):
             change(id) {
-                ($0.link, $0.since, $0.maximumWrite) = (.connected, now, maximum)
+                ($0.link, $0.maximumWrite) = (.connected, maximum)
                 $0.name = name ?? $0.name
             }
-        case .connectionFailed: end(id, at: now)
-        case .disconnected(_, let isReconnecting, _): end(id, at: now, pending: isReconnecting)
+        case .connectionFailed: peers[id]?.end()
+        case .disconnected(_, let isReconnecting, _): peers[id]?.end(pending: isReconnecting)
         case .characteristicsDiscovered(of: _, .success(let found)):
-            change(id) { peer in found.forEach { peer.learn($0) } }
-        case .notifyStateChanged(let handle, let isNotifying, nil):
-            change(id) { peer in
-                if isNotifying { peer.notifying.insert(handle) } else { peer.notifying.remove(handle) }
-            }
-        case .maximumWriteLengthChanged(let maximum): change(id) { $0.maximumWrite = maximum }
+            for each in found { peers[id]?.learn(each) }
+        case .notifyStateChanged(let handle, isNotifying: true, nil): peers[id]?.notifying.insert(handle)
+        case .notifyStateChanged(let handle, isNotifying: false, nil): peers[id]?.notifying.remove(handle)
+        case .maximumWriteLengthChanged(let maximum): peers[id]?.maximumWrite = maximum
         default: break
-        }
-    }
-
-    private mutating func end(_ id: UUID, at now: Instant, pending: Bool = false) {
-        guard peers[id] != nil else { return }
-        change(id) {
-            ($0.link, $0.since, $0.notifying) = (pending ? .pending : .none, now, [])
-            ($0.characteristics, $0.subscribing) = ([:], [:])
         }
     }
 
@@ -156,6 +145,11 @@ struct CentralPicture: Sendable {
 }
 
 extension CentralPicture.Peer {
+    fileprivate mutating func end(pending: Bool = false) {
+        (link, notifying) = (pending ? .pending : .none, [])
+        (characteristics, subscribing) = ([:], [:])
+    }
+
     fileprivate mutating func learn(_ characteristic: RemoteCharacteristic) {
         guard characteristics.count < Self.maximumCharacteristics else { return }
         characteristics[characteristic.handle] = Characteristic(

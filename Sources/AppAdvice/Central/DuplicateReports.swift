@@ -28,7 +28,6 @@ struct DuplicateReports: CentralDetector {
                 isReported = true
                 findings.add(.duplicates, "asked for duplicates in the background, where the system reports none")
             }
-        case .requested(.stopScan), .changed, .closed: devices = [:]
         case .requested(.peer(let peer, .connect)): devices[peer] = nil
         case .told(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
             count(info, picture, context.now, &findings)

@@ -34,7 +34,6 @@ struct IdleConnection: CentralDetector {
     }
 
     private mutating func use(_ peer: UUID, _ now: Instant) {
-        guard peers[peer] != nil else { return }
         peers[peer]?.idleSince = now
         peers[peer]?.isReported = false
     }

@@ -8,7 +8,7 @@ struct KnownPeers: Sendable {
     private var peers: Set<UUID> = []
 
     mutating func insert(_ peer: UUID) {
-        if peers.count >= Self.maximum { peers = [] }
+        if !peers.contains(peer), peers.count >= Self.maximum { peers = [] }
         peers.insert(peer)
     }
 

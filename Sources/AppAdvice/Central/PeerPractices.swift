@@ -25,7 +25,6 @@ struct PeerPractices: CentralDetector {
             findings.add(
                 .groupedServices,
                 peer: id,
-                attribute: 2,
                 at: peer.site,
                 "is bonded with \(peer.words), which has no Service Changed characteristic (2A05)"
             )

@@ -27,9 +27,9 @@ struct Polling: CentralDetector {
         let peer = picture[id]
         // While it notifies, 12.8 applies.
         guard peer.characteristics[handle]?.canNotify == true, !peer.notifying.contains(handle) else { return }
-        if reads.count >= Self.maximumValues { reads = [:] }
-        let isPolling = reads[Value(peer: id, handle: handle), default: RecentTimes()].add(context.now)
-        guard isPolling else { return }
+        let value = Value(peer: id, handle: handle)
+        if reads[value] == nil, reads.count >= Self.maximumValues { reads = [:] }
+        guard reads[value, default: RecentTimes()].add(context.now) else { return }
         findings.add(
             .subscribeRatherThanPoll,
             peer: id,

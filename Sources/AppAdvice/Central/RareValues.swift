@@ -8,6 +8,9 @@ struct RareValues: CentralDetector {
     private struct Value: Hashable, Sendable {
         let peer: UUID
         let handle: AttributeHandle
+
+        /// So that the same events give the same advice.
+        var order: (String, AttributeHandle) { (peer.uuidString, handle) }
     }
 
     /// The maximum number of subscriptions that are followed.
@@ -38,7 +41,7 @@ struct RareValues: CentralDetector {
 
     private mutating func look(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
         let quiet = quietSince.filter { now - $0.value > AdviceThresholds.rareValues }
-        for (value, _) in quiet.sorted(by: { ($0.value, $0.key.handle) < ($1.value, $1.key.handle) }) {
+        for value in quiet.keys.sorted(by: { $0.order < $1.order }) {
             // Counted again after another such time.
             quietSince[value] = now
             let peer = picture[value.peer]

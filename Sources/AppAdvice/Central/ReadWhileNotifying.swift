@@ -13,7 +13,7 @@ struct ReadWhileNotifying: CentralDetector {
     /// The maximum number of subscriptions that are followed. Then all are forgotten.
     private static let maximumValues = 256
 
-    /// The subscribed values that the app has, by a notification or a read.
+    /// The subscribed values that the app has, by a notification or a read. Each subscription begins anew.
     private var present: Set<Value> = []
 
     mutating func accept(
@@ -22,8 +22,6 @@ struct ReadWhileNotifying: CentralDetector {
         _ context: AppContext,
         _ findings: inout Findings
     ) {
-        if step.endsAll { present = [] }
-        if let ended = step.endedPeer { present = present.filter { $0.peer != ended } }
         switch step.peerEvent {
         case (let peer, .notifyStateChanged(let handle, isNotifying: _, _))?:
             present.remove(Value(peer: peer, handle: handle))
@@ -43,7 +41,7 @@ struct ReadWhileNotifying: CentralDetector {
     }
 
     private mutating func insert(_ value: Value) {
-        if present.count >= Self.maximumValues { present = [] }
+        if !present.contains(value), present.count >= Self.maximumValues { present = [] }
         present.insert(value)
     }
 }

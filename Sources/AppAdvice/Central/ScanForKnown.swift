@@ -3,10 +3,7 @@ import ServiceMessages
 
 /// 12.11: a scan that leads to a device which the app had been connected to before.
 struct ScanForKnown: Sendable {
-    /// The maximum number of devices of a scan that are remembered.
-    private static let maximumDevices = 1_024
-
-    /// The known devices that a scan has reported since it began.
+    /// The known devices that a scan has reported since it began, not more than ``KnownPeers/maximum``.
     private var scanned: Set<UUID> = []
 
     mutating func accept(
@@ -18,7 +15,7 @@ struct ScanForKnown: Sendable {
         switch step {
         case .requested(.startScan) where picture.scan == nil: scanned = []
         case .told(.discovered(let info, _, rssi: _)):
-            guard history.contains(info.identifier), scanned.count < Self.maximumDevices else { return }
+            guard history.contains(info.identifier), scanned.count < KnownPeers.maximum else { return }
             scanned.insert(info.identifier)
         case .requested(.peer(let id, .connect)):
             guard scanned.remove(id) != nil else { return }

@@ -19,7 +19,7 @@ struct ScanUntilFound: CentralDetector {
         _ findings: inout Findings
     ) {
         switch (step, state) {
-        case (.requested(.stopScan), _), (.changed, _), (.closed, _): state = .searching
+        case (.requested(.stopScan), _), (.changed, _): state = .searching
         // The app wants another device of the same scan.
         case (.requested(.peer(_, .connect)), .found): state = .searching
         case (.told(.peer(_, .connected)), .searching) where picture.scan != nil: state = .found(context.now)

@@ -21,6 +21,19 @@ struct WideDiscovery: CentralDetector {
         var characteristics: [AttributeHandle: Bool] = [:]
         /// The places of the calls that discovered all services, and all characteristics.
         var sites: [String: CallSite] = [:]
+
+        mutating func learn(services found: [RemoteService]) {
+            for each in found where services.count < WideDiscovery.maximumAttributes && services[each.handle] == nil {
+                services[each.handle] = false
+            }
+        }
+
+        mutating func learn(characteristics found: [RemoteCharacteristic]) {
+            for each in found
+            where characteristics.count < WideDiscovery.maximumAttributes && characteristics[each.handle] == nil {
+                characteristics[each.handle] = false
+            }
+        }
     }
 
     private var peers: [UUID: Peer] = [:]
@@ -66,14 +79,9 @@ struct WideDiscovery: CentralDetector {
         guard let peer = peers[id] else { return }
         switch event {
         case .servicesDiscovered(.success(let found)) where peer.asksForAllServices:
-            for each in found.prefix(Self.maximumAttributes) where peer.services[each.handle] == nil {
-                peers[id]?.services[each.handle] = false
-            }
+            peers[id]?.learn(services: found)
         case .characteristicsDiscovered(of: let service, .success(let found)) where peer.wideServices.contains(service):
-            guard peer.characteristics.count < Self.maximumAttributes else { return }
-            for each in found.prefix(Self.maximumAttributes) where peer.characteristics[each.handle] == nil {
-                peers[id]?.characteristics[each.handle] = false
-            }
+            peers[id]?.learn(characteristics: found)
         default: break
         }
     }

@@ -26,7 +26,7 @@ struct BulkUpdates: PeripheralDetector {
         // The last subscription of a central mostly ends with its connection.
         case .told(.unsubscribed(let central, let id)) where !picture.isSubscribed(central.identifier, besides: id):
             octets[central.identifier] = nil
-        case .changed, .closed: octets = [:]
+        case .changed: octets = [:]
         default: break
         }
     }

@@ -1,3 +1,4 @@
+import CallSites
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -12,6 +13,8 @@ struct EndlessAdvertising: PeripheralDetector {
 
     /// Nil while the app does not advertise.
     private var state: State?
+    /// The place of the call that started to advertise.
+    private var site: CallSite?
 
     mutating func accept(
         _ step: PeripheralStep,
@@ -20,22 +23,24 @@ struct EndlessAdvertising: PeripheralDetector {
         _ findings: inout Findings
     ) {
         switch (step, state) {
-        case (.requested(.startAdvertising), nil): state = .alone(since: context.now)
+        case (.requested(.startAdvertising), nil): (state, site) = (.alone(since: context.now), context.site)
         case (.told(.willRestore(let restored)), _) where restored.advertising != nil:
             state = .alone(since: context.now)
-        case (.requested(.stopAdvertising), _), (.closed, _), (.changed, _): state = nil
+        case (.requested(.stopAdvertising), _), (.told(.advertisingStarted(_?, number: _)), _): state = nil
+        // A restored manager goes on when it is powered on.
+        case (.changed(let radio), _) where radio != .poweredOn: state = nil
         case (.passed, .alone(let since)) where context.now - since > AdviceThresholds.advertisingAlone:
             state = .reported
             findings.add(
                 .stopAdvertising,
-                at: picture.advertisingSite,
+                at: site,
                 "advertised for more than \(AdviceThresholds.advertisingAlone.words), and no central came"
             )
         case (.passed, .found(let time)) where context.now - time > AdviceThresholds.advertisingAfterCentral:
             state = .reported
             findings.add(
                 .stopAdvertising,
-                at: picture.advertisingSite,
+                at: site,
                 "still advertised \(AdviceThresholds.advertisingAfterCentral.words) after a central had come"
             )
         case (_, .alone): if step.central != nil { state = .found(at: context.now) }

@@ -30,7 +30,7 @@ struct LateResponses: PeripheralDetector {
             guard open.count < Self.maximumRequests else { return }
             open[number] = Open(since: context.now, characteristic: writes.first?.characteristic, isRead: false)
         case .requested(.respond(transaction: let number, _, value: _)): open[number] = nil
-        case .changed, .closed: open = [:]
+        case .changed: open = [:]
         case .passed: look(picture, context.now, &findings)
         default: break
         }

@@ -31,14 +31,13 @@ struct PeripheralAdvisor: Sendable {
         switch content {
         case .requested(.peripheral(let request)):
             take(.requested(request), context, &findings)
-            picture.accept(request, at: context.now, from: context.site)
+            picture.accept(request, from: context.site)
         case .told(.peripheral(let event)):
             take(.told(event), context, &findings)
-            picture.accept(event, at: context.now)
+            picture.accept(event)
         case .told(.stateChanged(let state)):
             take(.changed(state), context, &findings)
             picture.accept(state)
-        case .managerClosed: take(.closed, context, &findings)
         case .practiced(let practice): take(.practiced(practice), context, &findings)
         default: break
         }

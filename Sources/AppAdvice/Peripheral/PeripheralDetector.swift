@@ -11,8 +11,6 @@ enum PeripheralStep: Sendable {
     case changed(ManagerState)
     /// Time has passed. Precedes each other step.
     case passed
-    /// The manager was released, or its process ended.
-    case closed
     /// A sign that is no message.
     case practiced(Practice)
 

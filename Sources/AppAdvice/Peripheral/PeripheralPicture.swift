@@ -1,6 +1,5 @@
 import BluetoothTypes
 import CallSites
-import EventLoops
 import Foundation
 import ServiceMessages
 
@@ -28,10 +27,6 @@ struct PeripheralPicture: Sendable {
     private(set) var characteristics: [LocalAttributeID: Characteristic] = [:]
     /// The maximum length of an update, in octets, by central.
     private(set) var maximumUpdates: [UUID: Int] = [:]
-    /// When the app started to advertise; nil while it does not.
-    private(set) var advertisingSince: Instant?
-    /// The place of the call that started to advertise.
-    private(set) var advertisingSite: CallSite?
 
     /// A characteristic for a reader.
     func words(_ id: LocalAttributeID) -> String { characteristics[id]?.uuid.words ?? "a characteristic" }
@@ -41,19 +36,16 @@ struct PeripheralPicture: Sendable {
         characteristics.contains { $0.key != id && $0.value.subscribers.contains(central) }
     }
 
-    mutating func accept(_ request: PeripheralRequest, at now: Instant, from site: CallSite? = nil) {
+    mutating func accept(_ request: PeripheralRequest, from site: CallSite? = nil) {
         switch request {
         case .addService(let service): add(service, from: site)
         case .removeService(let id): remove(id)
         case .removeAllServices: (services, characteristics) = ([], [:])
-        case .startAdvertising:
-            if advertisingSince == nil { (advertisingSince, advertisingSite) = (now, site) }
-        case .stopAdvertising: advertisingSince = nil
         default: break
         }
     }
 
-    mutating func accept(_ event: PeripheralEvent, at now: Instant) {
+    mutating func accept(_ event: PeripheralEvent) {
         switch event {
         case .subscribed(let central, let id):
             learn(central)
@@ -61,22 +53,19 @@ struct PeripheralPicture: Sendable {
         case .unsubscribed(let central, let id): characteristics[id]?.subscribers.remove(central.identifier)
         case .centralChanged(let central): learn(central)
         case .serviceAdded(let id, _?): remove(id)
-        case .advertisingStarted(_?, number: _): advertisingSince = nil
         case .willRestore(let state):
             state.services.forEach { add($0, from: nil) }
             for each in state.subscriptions {
                 learn(each.central)
                 characteristics[each.characteristic]?.subscribers.insert(each.central.identifier)
             }
-            (advertisingSince, advertisingSite) = (state.advertising == nil ? nil : now, nil)
         default: break
         }
     }
 
-    /// Advertising and subscriptions end with the radio.
+    /// Subscriptions end with the radio.
     mutating func accept(_ state: ManagerState) {
         guard state != .poweredOn else { return }
-        advertisingSince = nil
         for id in characteristics.keys { characteristics[id]?.subscribers = [] }
     }
 
@@ -99,7 +88,7 @@ struct PeripheralPicture: Sendable {
     }
 
     private mutating func learn(_ central: CentralInfo) {
-        if maximumUpdates.count >= Self.maximum { maximumUpdates = [:] }
+        if maximumUpdates[central.identifier] == nil, maximumUpdates.count >= Self.maximum { maximumUpdates = [:] }
         maximumUpdates[central.identifier] = central.maximumUpdateLength
     }
 }

@@ -31,8 +31,8 @@ struct ValuesWithoutNotify: PeripheralDetector {
         // The first part of a value; further ones belong to the same read.
         case .told(.readRequested(transaction: _, let central, let id, offset: 0)):
             guard picture.characteristics[id]?.canNotify == false else { return }
-            if reads.count >= Self.maximumValues { reads = [:] }
             let value = Value(central: central.identifier, characteristic: id)
+            if reads[value] == nil, reads.count >= Self.maximumValues { reads = [:] }
             guard reads[value, default: RecentTimes()].add(context.now) else { return }
             findings.add(
                 .notifyingValues,
@@ -41,7 +41,7 @@ struct ValuesWithoutNotify: PeripheralDetector {
                 "had \(picture.words(id)) read \(AdviceThresholds.polls) times within "
                     + "\(AdviceThresholds.polling.words) by a central, which cannot subscribe to it"
             )
-        case .closed, .changed: reads = [:]
+        case .changed: reads = [:]
         default: break
         }
     }

@@ -39,7 +39,6 @@ struct Findings {
 
     /// Returns the advice that is new, or has another count, since the last call.
     mutating func takeChanges() -> [Advice] {
-        guard !changed.isEmpty else { return [] }
         defer { changed = [] }
         return changed.sorted().map { all[$0] }
     }
