@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Bonds
 import EventLoops
+import Foundation
 import GAP
 import L2CAP
 import SMP
@@ -108,6 +109,46 @@ import Testing
         #expect(signs.all == [])
     }
 
+    /// A phone whose app is connected to an accessory, with the signs from the beginning.
+    private final class Bench {
+        let air = RadioWorld()
+        let phone: BluetoothSystem
+        let accessory: Accessory
+        let central: TestManager
+        let signs: Signs
+        let peer: UUID
+        private let person = Agreeable()
+
+        init(tellsOfChanges: Bool) throws {
+            phone = air.system("Phone")
+            phone.prompter = person
+            signs = Signs(of: phone)
+            let bonds = try BondStore(
+                storage: MemoryBondStorage(),
+                adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)),
+                random: RandomSource(seed: 3)
+            )
+            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges, bonds: bonds)
+            accessory.access.deviceSecurity.prompter = person
+            try accessory.publish()
+            accessory.advertise()
+            central = air.world.manager(.central, on: phone)
+            peer = try central.find(Accessory.service).identifier
+            try connect(central)
+        }
+
+        func connect(_ manager: TestManager) throws {
+            try manager.connect(peer)
+            _ = try manager.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
+        }
+
+        func bond() {
+            phone.links.all.first?.link.secureLink.pair { _ in }
+            air.world.run(.seconds(3))
+            #expect(phone.links.all.first?.secureLink.bond != nil)
+        }
+    }
+
     /// A bonded peer whose services may change needs the characteristic. One that is not bonded is asked again.
     @Test(
         "behaviour 12.26: a bonded peer without Service Changed is a sign; a peer that has it, or no bond, is none",
@@ -115,29 +156,50 @@ import Testing
         [true, false]
     )
     func noServiceChanged(isBonded: Bool, tellsOfChanges: Bool) throws {
-        let air = RadioWorld()
-        let phone = air.system("Phone")
-        let person = Agreeable()
-        phone.prompter = person
-        let bonds = try BondStore(
-            storage: MemoryBondStorage(),
-            adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)),
-            random: RandomSource(seed: 3)
-        )
-        let accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges, bonds: bonds)
-        accessory.access.deviceSecurity.prompter = person
-        try accessory.publish()
-        accessory.advertise()
-        let central = air.world.manager(.central, on: phone)
-        let peer = try central.find(Accessory.service).identifier
-        try central.connect(peer)
-        _ = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
-        if isBonded { phone.links.all.first?.link.secureLink.pair { _ in } }
-        air.world.run(.seconds(3))
-        #expect((phone.links.all.first?.secureLink.bond != nil) == isBonded)
-        let signs = Signs(of: phone)
-        accessory.links.first?.terminate()
-        air.world.run(.seconds(1))
-        #expect(signs.all == (isBonded && !tellsOfChanges ? [.noServiceChanged] : []))
+        let bench = try Bench(tellsOfChanges: tellsOfChanges)
+        bench.air.world.run(.seconds(3))
+        if isBonded { bench.bond() }
+        bench.accessory.links.first?.terminate()
+        bench.air.world.run(.seconds(1))
+        #expect(bench.signs.all == (isBonded && !tellsOfChanges ? [.noServiceChanged] : []))
+    }
+
+    private enum End: CaseIterable {
+        case cancelled, forgotten, closed, processEnded, switchedOff
+    }
+
+    @Test(
+        "behaviour 12.26: there is one sign for a connection, also if it is the app that ends the connection, or ends",
+        arguments: End.allCases
+    )
+    private func noServiceChangedUntil(_ end: End) throws {
+        let bench = try Bench(tellsOfChanges: false)
+        bench.bond()
+        switch end {
+        case .cancelled: bench.central.send(.cancelConnection(peer: bench.peer))
+        case .forgotten: bench.central.send(.central(.peer(bench.peer, .forget)))
+        case .closed: bench.central.close()
+        case .processEnded: bench.central.connection.happened(.ended(.crashed))
+        case .switchedOff: bench.phone.setPower(false)
+        }
+        bench.air.world.run(.seconds(1))
+        #expect(bench.phone.links.all.isEmpty)
+        #expect(bench.signs.all == [.noServiceChanged])
+    }
+
+    @Test("behaviour 12.26: each connection to a bonded peer has a sign, and each app that shares its link")
+    func noServiceChangedAgain() throws {
+        let bench = try Bench(tellsOfChanges: false)
+        bench.bond()
+        let other = bench.air.world.manager(.central, on: bench.phone)
+        try bench.connect(other)
+        #expect(bench.signs.all.count == 2)
+        for manager in [bench.central, other] { manager.send(.cancelConnection(peer: bench.peer)) }
+        bench.air.world.run(.seconds(1))
+        #expect(bench.phone.links.all.isEmpty)
+        bench.accessory.advertise()
+        try bench.connect(bench.central)
+        bench.air.world.run(.seconds(3))
+        #expect(bench.signs.all.count == 3)
     }
 }

@@ -44,6 +44,8 @@ final class PeerLink {
     private var lingering: ScheduledTask?
     private var hasBegunExchange = false
     private var closure: ATTBearerClosure?
+    /// Whether the peer is bonded and has no Service Changed characteristic, as far as that is known.
+    private var lacksServiceChanged = false
 
     /// Takes over a link on which nothing has been received yet.
     init(_ link: AccessLink, peer: UUID, host: any PeerLinkHost) {
@@ -100,10 +102,18 @@ final class PeerLink {
         }
     }
 
-    /// Reports at the end of the link that the bonded peer cannot tell of changes of its services.
-    private func tellOfPractice(_ users: [Attachment]) {
-        guard secureLink.bond != nil, client.cache?.isForGood == true else { return }
-        for user in users { host.observers.tell(.practices, .practiced(.noServiceChanged), of: user.subject) }
+    /// Reports once for each manager that the bonded peer cannot tell of changes of its services.
+    ///
+    /// Called when the services have been discovered, and when the peer has been bonded. The end of the link would be
+    /// too late for managers that have left it before.
+    private func lookForServiceChanged() {
+        guard !lacksServiceChanged, secureLink.bond != nil, client.cache?.isForGood == true else { return }
+        lacksServiceChanged = true
+        for user in users { tellOfPractice(user) }
+    }
+
+    private func tellOfPractice(_ user: Attachment) {
+        host.observers.tell(.practices, .practiced(.noServiceChanged), of: user.subject)
     }
 
     /// The link's HCI connection.
@@ -169,6 +179,7 @@ extension PeerLink {
         lingering = nil
         users.append(user)
         user.emit(.connected(name: name, maximumWriteWithoutResponse: maximumCommandLength))
+        if lacksServiceChanged { tellOfPractice(user) }
         beginExchange()
     }
 
@@ -215,7 +226,6 @@ extension PeerLink {
         channelOpener.close()
         commands.removeAll()
         subscriptions = [:]
-        tellOfPractice(left)
         keepCache()
         if let served { host.attributeServer.forget(served) }
         return left
@@ -299,7 +309,10 @@ extension PeerLink {
         }
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
-            loadServices { _ in done() }
+            loadServices { [weak self] _ in
+                self?.lookForServiceChanged()
+                done()
+            }
         }
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
@@ -369,6 +382,7 @@ extension PeerLink {
 
     /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.
     private func bonded() {
+        lookForServiceChanged()
         guard let identifier = secureLink.bond?.identifier, let record = served?.record else { return }
         host.peers.note(identifier) { $0.record = record }
         reporter.linkChanged()
