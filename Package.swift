@@ -199,7 +199,7 @@ let package = Package(
         module(
             "ServiceProcess",
             [
-                "CLinux", "BluetoothTypes", "ServiceMessages", "BluetoothService", "EventLoops",
+                "CLinux", "BluetoothTypes", "CallSites", "ServiceMessages", "BluetoothService", "EventLoops",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -490,8 +490,10 @@ let package = Package(
         tests(
             "ServiceSocket",
             [
-                "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth",
-                "EventLoops", "GAP", "HCIHost", "HCITransports", "HostileClients", "Radio", "SampleMessages",
+                "AppAdvice", "CallSites", "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
+                "Bonds",
+                "CoreBluetooth", "EventLoops", "GAP", "HCIHost", "HCITransports", "HostileClients", "Radio",
+                "SampleMessages",
                 "ServiceMessages", "ServiceProcess", "TestBasics",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

@@ -64,8 +64,14 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
         assert json.loads(await tool(harald, tmp_path, "bonds", "list", "--json")) == []
 
 
-async def test_apps_are_advised(harald: Start, tmp_path: Path) -> None:
-    """`harald scan` names no services, so it breaks rule 12.3 itself."""
+def line_of(source: str, text: str) -> str:
+    """The file and line of a source of Tests/InteropApp that has this text, as places name them."""
+    path = Path(__file__).parents[2] / "Tests" / "InteropApp" / source
+    return next(f"{source}:{number}" for number, line in enumerate(path.read_text().splitlines(), 1) if text in line)
+
+
+async def test_apps_are_advised(harald: Start, binary: str, tmp_path: Path) -> None:
+    """`harald scan` names no services, so it breaks rule 12.3 itself. An app in another process has places of its calls."""
     async with controllers() as air, service(harald, air.address, tmp_path):
         socket = str(tmp_path / "service")
         async with harald("advice", "--service", socket) as advice, harald("advice", "--json", "--service", socket) as lines:
@@ -76,6 +82,11 @@ async def test_apps_are_advised(harald: Start, tmp_path: Path) -> None:
                 await advice.line("12.3")
                 await lines.line('"rule":"12.3"')
                 await monitor.line("advice: 12.3")
+                with installed(binary, tmp_path, tmp_path / "service", "reader", HEART, managed=False) as app:
+                    async with app.opened():
+                        place = line_of("Reader.swift", "scanForPeripherals(withServices: nil)")
+                        await advice.line(rf"12\.3 {app.name} scanned .*\({place}\)")
+                        await lines.line(f'"place":"{place}"')
         first = json.loads(lines.out[0])
         assert (first["kind"], first["rule"], first["manager"], first["hint"]) == ("advice", "12.3", "central", False)
         assert "scanned without naming a service. Name the services to scan for" in advice.output

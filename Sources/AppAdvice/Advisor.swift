@@ -21,9 +21,12 @@ package struct Advisor: Sendable {
     package init() {}
 
     /// Takes in an event. Events have to come in the order in which they happened.
-    package mutating func accept(_ observation: Observation) {
-        guard let identity = observation.subject.app else { return }
-        accept(
+    ///
+    /// - Returns: The places that new advice is about.
+    @discardableResult
+    package mutating func accept(_ observation: Observation) -> [CallSite] {
+        guard let identity = observation.subject.app else { return [] }
+        return accept(
             observation.content,
             of: identity,
             observation.subject.manager,
@@ -34,6 +37,9 @@ package struct Advisor: Sendable {
     }
 
     /// Takes in an event of a manager of an app, which need not come from a running system.
+    ///
+    /// - Returns: The places that new advice is about.
+    @discardableResult
     package mutating func accept(
         _ content: Observation.Content,
         of identity: AppIdentity,
@@ -41,13 +47,13 @@ package struct Advisor: Sendable {
         at time: Instant,
         from site: CallSite? = nil,
         about peer: UUID? = nil
-    ) {
+    ) -> [CallSite] {
         if apps[identity] == nil {
-            guard order.count < Self.maximumApps else { return }
+            guard order.count < Self.maximumApps else { return [] }
             apps[identity] = AppAdvisor(name: identity.name, since: time)
             order.append(identity)
         }
-        apps[identity]?.accept(content, of: manager, at: time, from: site, about: peer)
+        return apps[identity]?.accept(content, of: manager, at: time, from: site, about: peer) ?? []
     }
 
     /// Lets the time pass to `now`, which is not before that of the last event.
@@ -58,9 +64,18 @@ package struct Advisor: Sendable {
     /// The advice so far, by app in the order in which they appeared.
     package var advice: [Advice] { order.flatMap { apps[$0]?.advice ?? [] } }
 
-    /// Returns the advice that is new, or has another count, since the last call, with its app.
-    package mutating func takeChanges() -> [(app: AppIdentity, advice: Advice)] {
-        order.flatMap { app in (apps[app]?.takeChanges() ?? []).map { (app, $0) } }
+    /// Returns the advice that is new, or has another count, since it was last returned, with its app.
+    ///
+    /// - Parameter isReady: Whether to return an advice now. Others remain.
+    package mutating func takeChanges(
+        where isReady: (Advice) -> Bool = { _ in true }
+    ) -> [(app: AppIdentity, advice: Advice)] {
+        order.flatMap { app in (apps[app]?.takeChanges(where: isReady) ?? []).map { (app, $0) } }
+    }
+
+    /// Whether there is such an advice that ``takeChanges(where:)`` has not returned.
+    func hasChanges(where condition: (Advice) -> Bool) -> Bool {
+        order.contains { apps[$0]?.hasChanges(where: condition) == true }
     }
 
     /// The number of findings that were dropped, because an app had too many different ones.

@@ -36,8 +36,12 @@ struct AppAdvisor: Sendable {
     var advice: [Advice] { findings.all.map(completed) }
     var dropped: Int { findings.dropped }
 
-    /// Returns the advice that is new, or has another count, since the last call.
-    mutating func takeChanges() -> [Advice] { findings.takeChanges().map(completed) }
+    /// Returns the advice that is new, or has another count, since it was last returned, and is ready.
+    mutating func takeChanges(where isReady: (Advice) -> Bool) -> [Advice] {
+        findings.takeChanges(where: isReady).map(completed)
+    }
+
+    func hasChanges(where condition: (Advice) -> Bool) -> Bool { findings.hasChanges(where: condition) }
 
     private func completed(_ advice: Advice) -> Advice {
         var advice = advice
@@ -46,12 +50,27 @@ struct AppAdvisor: Sendable {
         return advice
     }
 
+    /// Takes in an event.
+    ///
+    /// - Returns: The places that new advice is about.
+    @discardableResult
     mutating func accept(
         _ content: Observation.Content,
         of id: ManagerID?,
         at now: Instant,
         from site: CallSite? = nil,
         about peer: UUID? = nil
+    ) -> [CallSite] {
+        observe(content, of: id, at: now, from: site, about: peer)
+        return findings.takeNewSites()
+    }
+
+    private mutating func observe(
+        _ content: Observation.Content,
+        of id: ManagerID?,
+        at now: Instant,
+        from site: CallSite?,
+        about peer: UUID?
     ) {
         switch content {
         case .appMoved(let phase): move(to: phase, at: now)

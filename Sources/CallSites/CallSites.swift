@@ -61,16 +61,18 @@ package enum CallSites {
     }
 
     static func stack(of site: CallSite) -> Stack? {
-        table.withLock { table in
+        guard site.process == 0 else { return nil }
+        return table.withLock { table in
             let index = Int(site.number) - 1
             return table.stacks.indices.contains(index) ? table.stacks[index] : nil
         }
     }
 
-    /// Looks up places in the program's debugging information. Blocks for about a second, the first time for a place.
+    /// Looks up places in the program's debugging information. Blocks for about a second, the first time for a place,
+    /// and never longer than `Symbolizer.patience`.
     ///
     /// - Parameter sites: Places of this process.
-    /// - Returns: The names of those that have one.
+    /// - Returns: The names of those that have one, and the addresses of those that may have one.
     package static func places(of sites: some Collection<CallSite>) -> [CallSite: CallPlace] {
         SiteNames.shared.withLock { $0.places(of: sites) }
     }

@@ -5,17 +5,30 @@ struct SiteNames {
     static let shared = Mutex(SiteNames())
 
     private var known: [CallSite: CallPlace?] = [:]
+    private var symbolizer: Symbolizer
+
+    init(_ symbolizer: Symbolizer = Symbolizer()) {
+        self.symbolizer = symbolizer
+    }
 
     mutating func places(of sites: some Collection<CallSite>) -> [CallSite: CallPlace] {
         let unknown = Set(sites.filter { known[$0] == nil })
         if !unknown.isEmpty {
             let stacks = unknown.compactMap { site in CallSites.stack(of: site).map { (site, $0) } }
-            let frames = Symbolizer.frames(of: stacks.map(\.1))
-            for (index, (site, _)) in stacks.enumerated() { known[site] = .some(AppFrame.place(in: frames[index])) }
+            let frames = symbolizer.frames(of: stacks.map(\.1))
+            for (index, (site, stack)) in stacks.enumerated() {
+                known[site] = .some(Self.place(in: frames?[index] ?? [], of: stack))
+            }
         }
         var places: [CallSite: CallPlace] = [:]
         for site in sites { places[site] = known[site] ?? nil }
         return places
+    }
+
+    /// Without any name, the addresses are left.
+    private static func place(in frames: [SymbolFrame], of stack: CallSites.Stack) -> CallPlace? {
+        if frames.contains(where: { $0.file != nil || $0.mangled != nil }) { return AppFrame.place(in: frames) }
+        return Symbolizer.addresses(of: stack)
     }
 }
 

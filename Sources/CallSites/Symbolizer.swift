@@ -1,6 +1,12 @@
 import CLinux
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// A frame of a call, as the debugging information names it. Calls that the compiler has inlined have a frame each.
 struct SymbolFrame: Hashable {
     var file: String?
@@ -20,7 +26,27 @@ struct SymbolFrame: Hashable {
 /// Swift's own module `Runtime` could do that within the process. It needs 9 s for a program of 320 MB, where the
 /// symbolizer needs half a second, and cannot name addresses that it has not recorded itself; recording them takes it
 /// 5 µs for each call, instead of 0.1 µs.
-enum Symbolizer {
+///
+/// It is another program, which may be missing or hang. Then the addresses of calls are left.
+struct Symbolizer: Sendable {
+    /// How long the program may take. It needs about a second for a large program, on a busy machine several.
+    static let patience = Duration.seconds(10)
+    /// The maximum length of its answer, in octets. A frame takes about 200.
+    static let maximumOutput = 32 << 20
+
+    private var program: String?
+    private let arguments: [String]
+    private let patience: Duration
+
+    /// Creates the symbolizer of a program, by default that of the toolchain.
+    init(
+        _ program: String? = Self.ofToolchain,
+        arguments: [String] = ["--output-style=JSON", "--inlines", "--no-demangle"],
+        patience: Duration = Self.patience
+    ) {
+        (self.program, self.arguments, self.patience) = (program, arguments, patience)
+    }
+
     private struct Query: Hashable {
         let file: String
         let address: UInt64
@@ -37,12 +63,23 @@ enum Symbolizer {
         var Symbol: [Symbol]?
     }
 
-    /// Returns the frames of each stack.
-    static func frames(of stacks: [CallSites.Stack]) -> [[SymbolFrame]] {
-        let queries = stacks.map { stack in stack.addresses.indices.map { query(stack, $0) } }
-        let distinct = Array(Set(queries.joined().compactMap { $0 }.filter { !isOfSystem($0.file) }))
-        let answers = ask(distinct)
+    /// Returns the frames of each stack; nil if there is no symbolizer, or it does not answer. Then it is not asked
+    /// again.
+    mutating func frames(of stacks: [CallSites.Stack]) -> [[SymbolFrame]]? {
+        let queries = stacks.map { stack in stack.addresses.indices.map { Self.query(stack, $0) } }
+        let distinct = Array(Set(queries.joined().compactMap { $0 }.filter { !Self.isOfSystem($0.file) }))
+        guard let answers = ask(distinct) else {
+            program = nil
+            return nil
+        }
         return queries.map { $0.flatMap { query in query.flatMap { answers[$0] } ?? [] } }
+    }
+
+    /// Returns the addresses of a call in the first file that is not the system's.
+    static func addresses(of stack: CallSites.Stack) -> CallPlace? {
+        let queries = stack.addresses.indices.compactMap { query(stack, $0) }.filter { !isOfSystem($0.file) }
+        guard let file = queries.first?.file else { return nil }
+        return CallPlace(module: file, addresses: queries.filter { $0.file == file }.map(\.address))
     }
 
     private static func query(_ stack: CallSites.Stack, _ index: Int) -> Query? {
@@ -67,16 +104,17 @@ enum Symbolizer {
     }
 
     /// Returns the frames of each address.
-    private static func ask(_ queries: [Query]) -> [Query: [SymbolFrame]] {
-        guard !queries.isEmpty, let program else { return [:] }
+    private func ask(_ queries: [Query]) -> [Query: [SymbolFrame]]? {
+        guard !queries.isEmpty else { return [:] }
         let input = queries.map { "CODE \"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
-        let arguments = ["--output-style=JSON", "--inlines", "--no-demangle"]
-        guard let output = run(program, arguments, Data(input.utf8)) else { return [:] }
+        guard let program, let output = Self.output(of: program, arguments, to: input, within: patience) else {
+            return nil
+        }
         let lines = output.split(separator: UInt8(ascii: "\n"))
         var answers: [Query: [SymbolFrame]] = [:]
         for (query, line) in zip(queries, lines) {
             let answer = try? JSONDecoder().decode(Answer.self, from: Data(line))
-            answers[query] = (answer?.Symbol ?? []).map { frame($0, query) }
+            answers[query] = (answer?.Symbol ?? []).map { Self.frame($0, query) }
         }
         return answers
     }
@@ -92,35 +130,61 @@ enum Symbolizer {
     }
 
     /// The symbolizer beside the Swift libraries in use, or in the path.
-    private static let program: String? = {
+    private static let ofToolchain: String? = {
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let folders = [SwiftNames.toolchain.map { $0 + "/bin" }].compactMap { $0 } + path
         return folders.map { $0 + "/llvm-symbolizer" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
+}
 
-    /// Returns what the program writes.
-    private static func run(_ program: String, _ arguments: [String], _ input: Data) -> Data? {
-        let process = Process()
-        let (standardInput, output) = (Pipe(), Pipe())
+// MARK: - The program
+
+extension Symbolizer {
+    /// Returns the output of a program; nil if it fails to start or does not end in time, and then it is killed.
+    static func output(of program: String, _ arguments: [String], to input: String, within patience: Duration) -> Data?
+    {
+        let deadline = ContinuousClock.now + patience
+        // A file rather than a pipe: no thread has to write to a program that may hang or end.
+        guard let file = tmpfile() else { return nil }
+        defer { fclose(file) }
+        let descriptor = fileno(file)
+        guard fputs(input, file) >= 0, fflush(file) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
+        let (process, output) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         // Nothing is fetched from servers of debugging information.
         process.environment = [:]
-        process.standardInput = standardInput
+        process.standardInput = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        do {
-            try process.run()
-            // It answers each line, so that both pipes would fill if the answers were not read meanwhile.
-            let writer = Thread {
-                try? standardInput.fileHandleForWriting.write(contentsOf: input)
-                try? standardInput.fileHandleForWriting.close()
+        guard (try? process.run()) != nil else { return nil }
+        let answer = collect(from: output.fileHandleForReading.fileDescriptor, until: deadline)
+        if answer == nil, process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        return answer
+    }
+
+    /// Returns the number of octets read, 0 at the end, or a negative number after an interruption.
+    private static func readSome(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
+        let count = read(descriptor, &buffer, buffer.count)
+        return count < 0 && errno != EINTR ? 0 : count
+    }
+
+    /// Reads up to the end; nil if that does not come in time, or is too far away.
+    private static func collect(from descriptor: Int32, until deadline: ContinuousClock.Instant) -> Data? {
+        var (output, buffer) = (Data(), [UInt8](repeating: 0, count: 65_536))
+        while output.count <= maximumOutput {
+            let left = deadline - ContinuousClock.now
+            guard left > .zero else { return nil }
+            var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let count = poll(&ready, 1, Int32(clamping: Int64(left / .milliseconds(1)) + 1))
+            if count > 0 {
+                let octets = readSome(descriptor, &buffer)
+                guard octets != 0 else { return output }
+                if octets > 0 { output.append(contentsOf: buffer.prefix(octets)) }
             }
-            writer.start()
-            return try output.fileHandleForReading.readToEnd()
-        } catch {
-            return nil
+            guard count >= 0 || errno == EINTR else { return nil }
         }
+        return nil
     }
 }
 

@@ -16,8 +16,8 @@ import Synchronization
 
 /// The advice that a service in another process has for this program, if the service grants it.
 final class ServiceAdvice: Sendable {
-    /// How long the service may take for its last words.
-    static let patience = DispatchTimeInterval.seconds(2)
+    /// How long the service may take for its last words. It asks this process for places meanwhile.
+    static let patience = DispatchTimeInterval.seconds(6)
 
     private struct State {
         var order: [String] = []

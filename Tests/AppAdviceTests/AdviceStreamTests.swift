@@ -100,13 +100,13 @@ import Testing
             for _ in 0..<2 { accept(.requested(.central(request))) }
         }
         #expect(stream.kinds == [.managers, .messages, .misuse, .practices, .state])
-        let news = stream.takeNews(at: .zero + .seconds(61))
+        let news = stream.takeNews(at: .zero + .seconds(61), isLast: false)
         #expect(news.map(\.rule) == ["12.13", "12.13", "12.4"])
         #expect(news.map(\.manager) == ["central", "central", "central"])
         #expect(news.map(\.peer) == [.sensor, nil, nil])
         #expect(news.map { $0.cost?.microampereHours } == [7, 7, nil])
         #expect(news.map(\.time) == [0, 0, 61])
-        #expect(stream.takeNews(at: .zero + .seconds(62)) == [])
+        #expect(stream.takeNews(at: .zero + .seconds(62), isLast: false) == [])
     }
 
     @Test("AB-G05: a tool that does not read gets the last counts only, when it reads again")

@@ -107,6 +107,7 @@ import Testing
         try check(PeripheralEvent.self, random)
         try check(ChannelRequest.self, random)
         try check(ChannelEvent.self, random)
+        try check(AppNote.self, random)
         try check(ToolMessage.self, random)
         try check(ToolQuestion.self, random)
         try check(ToolReply.self, random)
@@ -117,9 +118,9 @@ import Testing
 
     /// The numbers that services and apps of one version agree on. A change to them requires a new version.
     @Test func theNumbersStayWhatTheyAre() throws {
-        #expect(Hello.version == 6)
+        #expect(Hello.version == 7)
         let counts = [AppMessage.kinds.count, ServiceMessage.kinds.count, LinkRequest.kinds.count]
-        #expect(counts == [6, 4, 18] as [Int])
+        #expect(counts == [9, 6, 18] as [Int])
         #expect(Opening.kinds.count == 2)
         let ofTools = [
             ToolMessage.kinds.count, ToolQuestion.kinds.count, ToolReply.kinds.count, AppVerb.allCases.count,
@@ -135,13 +136,19 @@ import Testing
         let event = ServiceMessage.event(ManagerID(1), .stateChanged(.poweredOn)).encoded().bytes
         #expect(event == [1, 1, 0, 0, 0, 0, 5] as [UInt8])
         let hello = Opening.app(Hello(AppIdentity(name: "a"))).encoded()
-        #expect(hello.bytes == [0, 6, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
-        #expect(Opening.version(in: hello) == 6)
+        #expect(hello.bytes == [0, 7, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
+        #expect(Opening.version(in: hello) == 7)
         #expect(Opening.version(in: [1, 99, 0, 7]) == 99)
         #expect(Opening.version(in: [0, 5]) == nil)
         #expect(Opening.version(in: [2, 5, 0]) == nil)
         let octets = AppMessage.request(ManagerID(1), .channel(ChannelID(0x0102), .send([9, 8]))).encoded().bytes
         #expect(octets == [2, 1, 0, 0, 0, 2, 2, 1, 0, 0, 1, 2, 0, 9, 8] as [UInt8])
+        #expect(AppMessage.callSite(0x0102).encoded().bytes == [6, 2, 1, 0, 0] as [UInt8])
+        let note = AppMessage.note(ManagerID(1), .slowCallback(milliseconds: 258)).encoded().bytes
+        #expect(note == [7, 1, 0, 0, 0, 4, 2, 1, 0, 0] as [UInt8])
+        #expect(AppMessage.place(3, "a:1").encoded().bytes == [8, 3, 0, 0, 0, 1, 3, 0, 0x61, 0x3A, 0x31] as [UInt8])
+        #expect(ServiceMessage.adviceWanted(true).encoded().bytes == [4, 1] as [UInt8])
+        #expect(ServiceMessage.placeWanted(3).encoded().bytes == [5, 3, 0, 0, 0] as [UInt8])
     }
 
     /// Memory grows with the octets received, and a length that exceeds them is distinguished from one that exceeds its

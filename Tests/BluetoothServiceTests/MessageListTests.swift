@@ -101,7 +101,7 @@ import Testing
         switch message {
         case .request(_, let request): request.listError
         case .query(_, _, let query): query.listError
-        case .openManager, .closeManager, .misuse, .eventsRead: nil
+        case .openManager, .closeManager, .misuse, .eventsRead, .callSite, .note, .place: nil
         }
     }
 
@@ -139,7 +139,8 @@ import Testing
             #expect((request.refusal(ServiceError()) != nil) == list.isAnswered)
         case .query(_, _, let query):
             #expect(manager.connection.ask(query, from: manager.id) == .failure(try #require(query.listError)))
-        case .openManager, .closeManager, .misuse, .eventsRead: Issue.record("nothing is asked")
+        case .openManager, .closeManager, .misuse, .eventsRead, .callSite, .note, .place:
+            Issue.record("nothing is asked")
         }
         #expect(manager.connection.ask(.system, from: .none).map { _ in true } == .success(true))
     }

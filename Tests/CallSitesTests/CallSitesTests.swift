@@ -72,5 +72,41 @@ import Testing
     func length() {
         let place = CallPlace(file: "/" + String(repeating: "x", count: 1_000), line: 1)
         #expect(place.description.unicodeScalars.count == CallPlace.maximumLength)
+        let addresses = CallPlace(module: "/app/heart", addresses: Array(repeating: 0xABCDEF, count: 100)).description
+        #expect(addresses.hasPrefix("heart + 0xabcdef, 0xabcdef"))
+        #expect(addresses.hasSuffix(", 0xabcdef"))
+        #expect((150...CallPlace.maximumLength).contains(addresses.count))
+        let long = CallPlace(module: String(repeating: "x", count: 1_000), addresses: [1]).description
+        #expect(long.unicodeScalars.count == CallPlace.maximumLength)
+    }
+
+    /// Symbolizers that give no answer. `tail` would wait forever, and `yes` writes forever.
+    private static let mute: [(String, Symbolizer)] = [
+        ("missing", Symbolizer(nil)),
+        ("no program", Symbolizer("/nonexistent/llvm-symbolizer")),
+        ("hanging", Symbolizer("/usr/bin/tail", arguments: ["-f", "/dev/null"], patience: .zero)),
+        ("endless", Symbolizer("/usr/bin/yes", arguments: [])),
+        ("silent", Symbolizer("/bin/true", arguments: [])),
+    ]
+
+    @Test("a symbolizer that is missing, hangs, or writes without end leaves the addresses", arguments: mute)
+    func withoutSymbolizer(_ case: String, _ symbolizer: Symbolizer) throws {
+        let site = try #require(CallSites.present())
+        var names = SiteNames(symbolizer)
+        let place = try #require(names.places(of: [site])[site])
+        #expect(place.file == nil && place.function == nil)
+        #expect(try #require(place.module).hasPrefix("/"))
+        #expect(!place.addresses.isEmpty)
+        // They are those of the program's file, which the symbolizer names.
+        var named = SiteNames()
+        let line = try #require(named.places(of: [site])[site])
+        #expect(line.line != nil)
+        #expect(place.description.wholeMatch(of: /\S+ \+ 0x[0-9a-f]+(, 0x[0-9a-f]+)*/) != nil)
+    }
+
+    @Test("a place of another process is not looked up in this one")
+    func otherProcess() throws {
+        let site = try #require(CallSites.present())
+        #expect(CallSites.places(of: [CallSite(number: site.number, process: 1)]).isEmpty)
     }
 }

@@ -1,3 +1,4 @@
+import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import EventLoops
@@ -71,6 +72,10 @@ private final class Session {
     init() {
         let quiet = Logger(label: "fuzzing") { _ in SwiftLogNoOpLogHandler() }
         world.run(for: .seconds(1)) { false }
+        // Something listens for advice, and wants all places.
+        world.phone.observers.add([.messages, .misuse, .practices]) { [places = world.phone.places] in
+            if let site = $0.site { _ = places.find(site) }
+        }
         clients = ServiceClients(
             of: world.phone,
             socket: "/nowhere",
@@ -135,7 +140,9 @@ private final class LiedTo: NSObject, Dialer, CBCentralManagerDelegate, CBPeriph
         super.init()
         let quiet = Logger(label: "fuzzing") { _ in SwiftLogNoOpLogHandler() }
         let hello = Hello(AppIdentity(name: "app"))
-        let made = RemoteConnection(hello: hello, loop: loop, logger: quiet) { [unowned self] in Weak(self) }
+        let made = RemoteConnection(hello: hello, loop: loop, logger: quiet, places: { _, done in done([:]) }) {
+            [unowned self] in Weak(self)
+        }
         connection = made
         ServiceLocator.$current.withValue(made) {
             managers = [

@@ -23,6 +23,7 @@ struct Findings {
     /// The indices of advice that is new, or has another count, since it was last taken.
     private var changed: Set<Int> = []
     private var indices: [Cause: Int] = [:]
+    private var newSites: [CallSite] = []
     private var manager: (id: ManagerID, role: ManagerRole)?
     private var now = Instant.zero
     /// The place of the call that is being looked at.
@@ -37,10 +38,22 @@ struct Findings {
         (self.manager, now, site) = (manager, time, nil)
     }
 
-    /// Returns the advice that is new, or has another count, since the last call.
-    mutating func takeChanges() -> [Advice] {
-        defer { changed = [] }
-        return changed.sorted().map { all[$0] }
+    /// Returns the advice that is new, or has another count, since it was last returned, and is ready.
+    mutating func takeChanges(where isReady: (Advice) -> Bool = { _ in true }) -> [Advice] {
+        guard !changed.isEmpty else { return [] }
+        let ready = changed.filter { isReady(all[$0]) }
+        changed.subtract(ready)
+        return ready.sorted().map { all[$0] }
+    }
+
+    /// Whether there is such an advice that ``takeChanges(where:)`` has not returned.
+    func hasChanges(where condition: (Advice) -> Bool) -> Bool { changed.contains { condition(all[$0]) } }
+
+    /// Returns the places of the advice that is new since the last call.
+    mutating func takeNewSites() -> [CallSite] {
+        guard !newSites.isEmpty else { return [] }
+        defer { newSites = [] }
+        return newSites
     }
 
     /// Adds a finding.
@@ -71,6 +84,7 @@ struct Findings {
                 found: found()
             )
             advice.site = site ?? self.site
+            if let site = advice.site { newSites.append(site) }
             all.append(advice)
         } else {
             dropped += 1

@@ -87,6 +87,10 @@ package protocol AdviceSource: AnyObject {
     var kinds: Observation.Kinds { get }
     /// Takes in an event.
     func accept(_ observation: Observation)
-    /// Returns the advice that is new, or has another count, since the last call.
-    func takeNews(at now: Instant) -> [AdviceStatus]
+    /// Whether there is advice whose place in the app is not known yet.
+    var isWaiting: Bool { get }
+    /// Returns the advice that is new, or has another count, since it was last returned.
+    ///
+    /// - Parameter isLast: Whether to return also the advice whose place is not known yet.
+    func takeNews(at now: Instant, isLast: Bool) -> [AdviceStatus]
 }

@@ -27,9 +27,14 @@ package final class Observers {
     /// for the event.
     var nameOfPeer: (any StackEvent) -> UUID? = { _ in nil }
 
+    /// Called with the kinds that any listener receives, when they have changed.
+    var onWanted: ((Observation.Kinds) -> Void)?
+
     private let loop: any EventLoop
     private var listeners: [Listener] = []
-    private var wanted: Observation.Kinds = []
+    private var wanted: Observation.Kinds = [] {
+        didSet { if wanted != oldValue { onWanted?(wanted) } }
+    }
     private var lastRegistration: UInt64 = 0
     /// The number of the last observation.
     private(set) var lastNumber: UInt64 = 0

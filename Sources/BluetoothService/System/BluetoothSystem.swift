@@ -30,6 +30,8 @@ package final class BluetoothSystem {
     package weak var promptDesk: PromptDesk?
     /// Creates what a stream of advice needs. Nil if this service gives none.
     package var adviceSource: (() -> any AdviceSource)?
+    /// The places of calls in the processes of apps, for advice.
+    package let places: AppPlaces
     /// Tells what the apps cost the battery. Nil unless the user of the service asks for it.
     package var energySource: (any EnergySource)?
     /// The most recent troubles.
@@ -95,6 +97,7 @@ package final class BluetoothSystem {
         self.random = random
         self.configuration = configuration
         observers = Observers(loop: loop)
+        places = AppPlaces(loop: loop)
         tap = PacketTap(observers, loop: loop)
         observers.add(LogObserver.kinds, LogObserver(logger: logger).write)
         enhancedBearers = configuration.usesEnhancedBearers ? try? EnhancedBearerListener(servers: channels) : nil
@@ -129,6 +132,7 @@ package final class BluetoothSystem {
 
     private func connect() {
         observers.add(TroubleList.kinds) { [weak self] in self?.troubles.add($0) }
+        observers.onWanted = { [weak places] in places?.setAdviceWanted($0.contains(.practices)) }
         observers.nameOfPeer = { [weak self] in self?.identifier($0) }
         tap.nameOfPeer = { [weak self] in self?.identifier($0) }
         peers.device = { [weak self] in self?.controllers.device }

@@ -20,12 +20,25 @@ package final class ToolConversation {
     fileprivate enum Stream {
         case monitor(Observers.Registration, lost: Int)
         case prompts(PromptDesk.Registration)
-        case advice(Observers.Registration, any AdviceSource, ScheduledTask)
+        case advice(AdviceFollowing)
         case packets(PacketStream)
+    }
+
+    /// A stream of advice, and its next look.
+    fileprivate struct AdviceFollowing {
+        let registration: Observers.Registration
+        let source: any AdviceSource
+        var timer: ScheduledTask
+        /// When the stream ends at the latest, once the tool has stopped it.
+        var end: Instant?
     }
 
     /// The time between two looks at the advice of a stream. It bounds the lines that an app can cause (AB-G05).
     package static let adviceInterval = Duration.seconds(1)
+    /// The same once the tool has stopped the stream, while places are looked up.
+    package static let lastAdviceInterval = Duration.milliseconds(50)
+    /// How long a stopped stream waits for places.
+    package static let lastAdvicePatience = Duration.seconds(5)
 
     private let system: BluetoothSystem
     private let rights: ToolRights
@@ -69,12 +82,16 @@ package final class ToolConversation {
                 system.promptDesk?.answer(number, answer, by: registration)
             }
         case .stop(let number):
-            tellAdvice(number, isLast: true)
-            guard let stream = streams.removeValue(forKey: number) else { return }
-            if case .packets(let stream) = stream { stream.flush() }
-            end(stream)
-            reply(number, .success(StreamStatus(lost: stream.lost)))
+            if case .advice(let advice) = streams[number] { return stop(advice, number) }
+            finish(number)
         }
+    }
+
+    private func finish(_ number: UInt32) {
+        guard let stream = streams.removeValue(forKey: number) else { return }
+        if case .packets(let stream) = stream { stream.flush() }
+        end(stream)
+        reply(number, .success(StreamStatus(lost: stream.lost)))
     }
 
     /// Ends all streams and stops replying. The owner of the connection has to call this when the connection ends.
@@ -90,9 +107,9 @@ package final class ToolConversation {
         switch stream {
         case .monitor(let registration, _): system.observers.remove(registration)
         case .prompts(let registration): system.promptDesk?.remove(registration)
-        case .advice(let registration, _, let timer):
-            system.observers.remove(registration)
-            system.loop.cancel(timer)
+        case .advice(let advice):
+            system.observers.remove(advice.registration)
+            system.loop.cancel(advice.timer)
         case .packets(let stream): stream.stop()
         }
     }
@@ -198,25 +215,42 @@ package final class ToolConversation {
         }
         let registration = system.observers.add(source.kinds, for: user) { source.accept($0) }
         guard let registration else { return failForObservers(number) }
-        streams[number] = .advice(registration, source, scheduleAdvice(number))
+        let timer = scheduleAdvice(number, after: Self.adviceInterval)
+        streams[number] = .advice(AdviceFollowing(registration: registration, source: source, timer: timer))
     }
 
-    private func scheduleAdvice(_ number: UInt32) -> ScheduledTask {
-        system.loop.schedule(at: system.loop.now + Self.adviceInterval) { [weak self] in
-            self?.tellAdvice(number, isLast: false)
+    private func scheduleAdvice(_ number: UInt32, after pause: Duration) -> ScheduledTask {
+        system.loop.schedule(after: pause) { [weak self] in self?.lookAtAdvice(number) }
+    }
+
+    private func lookAtAdvice(_ number: UInt32) {
+        guard case .advice(var advice) = streams[number] else { return }
+        if let end = advice.end, !advice.source.isWaiting || system.loop.now >= end {
+            tellAdvice(number, advice.source, isLast: true)
+            return finish(number)
         }
+        tellAdvice(number, advice.source, isLast: false)
+        let pause = advice.end == nil ? Self.adviceInterval : Self.lastAdviceInterval
+        advice.timer = scheduleAdvice(number, after: pause)
+        streams[number] = .advice(advice)
+    }
+
+    /// Ends a stream once the places of its advice are known.
+    private func stop(_ advice: AdviceFollowing, _ number: UInt32) {
+        guard advice.end == nil else { return }
+        system.loop.cancel(advice.timer)
+        var advice = advice
+        advice.end = system.loop.now + Self.lastAdvicePatience
+        streams[number] = .advice(advice)
+        lookAtAdvice(number)
     }
 
     /// Sends the advice that is new. A tool without room receives it later: only the last count of each matters.
-    private func tellAdvice(_ number: UInt32, isLast: Bool) {
-        guard case .advice(let registration, let source, _) = streams[number] else { return }
-        if canSend, hasRoom() {
-            for advice in source.takeNews(at: system.loop.now) {
-                if let text = JSONText.of(advice) { send(.event(number: number, text)) }
-            }
+    private func tellAdvice(_ number: UInt32, _ source: any AdviceSource, isLast: Bool) {
+        guard canSend, hasRoom() else { return }
+        for advice in source.takeNews(at: system.loop.now, isLast: isLast) {
+            if let text = JSONText.of(advice) { send(.event(number: number, text)) }
         }
-        guard !isLast else { return }
-        streams[number] = .advice(registration, source, scheduleAdvice(number))
     }
 
     private func followPackets(_ number: UInt32) {

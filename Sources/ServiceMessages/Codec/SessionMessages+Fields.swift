@@ -43,6 +43,9 @@ extension AppMessage: MessageKinds {
         .query(ManagerID(0), number: 0, Query()),
         .misuse(""),
         .eventsRead(ManagerID(0), count: 0),
+        .callSite(0),
+        .note(ManagerID(0), AppNote()),
+        .place(0, nil),
     ]
 
     /// Codes the kind and its fields.
@@ -72,6 +75,15 @@ extension AppMessage: MessageKinds {
         case .eventsRead(let manager, let count):
             try coder.kind(5, "eventsRead")
             self = .eventsRead(try coder.field("manager", manager), count: try coder.field("count", count))
+        case .callSite(let number):
+            try coder.kind(6, "callSite")
+            self = .callSite(try coder.field("number", number))
+        case .note(let manager, let note):
+            try coder.kind(7, "note")
+            self = .note(try coder.field("manager", manager), try coder.field("note", note))
+        case .place(let number, let text):
+            try coder.kind(8, "place")
+            self = .place(try coder.field("number", number), try coder.optional("text", text))
         }
     }
 }
@@ -83,6 +95,8 @@ extension ServiceMessage: MessageKinds {
         .event(ManagerID(0), Event()),
         .reply(number: 0, .success(Reply())),
         .goodbye(ServiceError()),
+        .adviceWanted(false),
+        .placeWanted(0),
     ]
 
     /// Codes the kind and its fields.
@@ -104,6 +118,12 @@ extension ServiceMessage: MessageKinds {
         case .goodbye(let error):
             try coder.kind(3, "goodbye")
             self = .goodbye(try coder.field("error", error))
+        case .adviceWanted(let isWanted):
+            try coder.kind(4, "adviceWanted")
+            self = .adviceWanted(try coder.field("is wanted", isWanted))
+        case .placeWanted(let number):
+            try coder.kind(5, "placeWanted")
+            self = .placeWanted(try coder.field("number", number))
         }
     }
 }

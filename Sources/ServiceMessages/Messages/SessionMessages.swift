@@ -23,6 +23,15 @@ public enum AppMessage: Hashable, Sendable {
     /// The number of events that have been delivered to the app since the manager was opened, without events of
     /// channels. Sent for managers with a restore identifier; one message may cover many events.
     case eventsRead(ManagerID, count: UInt64)
+    /// The number of the place in the app that the next message is about. Sent before ``request(_:_:)``,
+    /// ``misuse(_:)`` and ``note(_:_:)``, after ``ServiceMessage/adviceWanted(_:)`` with true.
+    case callSite(UInt32)
+    /// A report of the app's side about a manager, for advice. Sent after ``ServiceMessage/adviceWanted(_:)`` with
+    /// true.
+    case note(ManagerID, AppNote)
+    /// The file and line of a place, or what is known instead. Answers ``ServiceMessage/placeWanted(_:)``; nil if
+    /// nothing is known.
+    case place(UInt32, String?)
 }
 
 /// A message of the service to an app's process.
@@ -35,12 +44,16 @@ public enum ServiceMessage: Hashable, Sendable {
     case reply(number: UInt32, Result<Reply, ServiceError>)
     /// The service closes the conversation for this reason.
     case goodbye(ServiceError)
+    /// Whether something listens for advice about apps, from now on. Before the first of these, nothing does.
+    case adviceWanted(Bool)
+    /// Asks for the file and line of the place with this number (``AppMessage/callSite(_:)``).
+    case placeWanted(UInt32)
 }
 
 /// The first message of an app.
 public struct Hello: Hashable, Sendable {
     /// The protocol version of this code. Other versions are refused, since both sides come from one release.
-    public static let version: UInt16 = 6
+    public static let version: UInt16 = 7
 
     /// The protocol version of the app's side.
     public var version = Hello.version

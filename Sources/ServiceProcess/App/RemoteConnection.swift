@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CallSites
 import Dispatch
 import EventLoops
 import Foundation
@@ -42,6 +43,8 @@ package final class RemoteConnection: ServiceConnection {
         var generation = 0
         var isOpen = false
         var isOnItsWay = true
+        /// Records the places of calls while the service wants advice.
+        var listening: CallSites.Listening?
     }
 
     private let loop: any EventLoop
@@ -49,20 +52,24 @@ package final class RemoteConnection: ServiceConnection {
     private let shared = Mutex(Shared())
     private let arrived = DispatchGroup()
     private let link: LoopBound<ServiceLink>
+    private let places: PlaceFinder
 
     /// Creates a connection to a service.
     ///
     /// - Parameters:
     ///   - isLaunched: Whether a service has launched this process.
+    ///   - places: Looks up places of this process, on other threads.
     ///   - dialer: Creates the dialer; called on the event loop.
     package init(
         hello: Hello,
         isLaunched: Bool = false,
         loop: any EventLoop,
         logger: Logger,
+        places: @escaping PlaceFinder.Search = PlaceFinder.ofProgram,
         dialer: @escaping @Sendable () -> any Dialer
     ) {
         (self.loop, self.logger) = (loop, logger)
+        self.places = PlaceFinder(places)
         link = loop.make { ServiceLink(dialer(), hello: hello, isLaunched: isLaunched, loop: loop, logger: logger) }
         arrived.enter()
         loop.submit { [self] in
@@ -108,9 +115,16 @@ package final class RemoteConnection: ServiceConnection {
     /// Sends a request. Without a service the request is dropped; the state of the manager tells the app.
     ///
     /// A list that is too long is refused here, because the service would close the connection.
-    package func send(_ request: Request, from manager: ManagerID) {
+    package func send(_ request: Request, from manager: ManagerID) { send(request, from: manager, nil) }
+
+    /// Sends a request like ``send(_:from:)``, with its place if the service wants it.
+    package func send(_ request: Request, from manager: ManagerID, at site: CallSite) {
+        send(request, from: manager, site)
+    }
+
+    private func send(_ request: Request, from manager: ManagerID, _ site: CallSite?) {
         if let error = request.listError { return refuse(request, error, from: manager) }
-        shared.withLock { send(.request(manager, request), &$0) }
+        shared.withLock { send(.request(manager, request), at: site, &$0) }
     }
 
     private func refuse(_ request: Request, _ error: ServiceError, from manager: ManagerID) {
@@ -131,9 +145,26 @@ package final class RemoteConnection: ServiceConnection {
         shared.withLock { send(.misuse(text), &$0) }
     }
 
+    /// Reports misuse like ``noteMisuse(_:)``, with its place if the service wants it.
+    package func noteMisuse(_ text: String, at site: CallSite) {
+        shared.withLock { send(.misuse(text), at: site, &$0) }
+    }
+
+    /// Reports what the service cannot see, if it wants advice.
+    package func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?) {
+        shared.withLock { shared in
+            if shared.listening != nil { send(.note(manager, note), at: site, &shared) }
+        }
+    }
+
     /// Calls `body` on the callback queue of the manager.
     package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
         shared.withLock { $0.managers[manager]?.outlet }?.call(body)
+    }
+
+    private func send(_ message: AppMessage, at site: CallSite?, _ shared: inout Shared) {
+        if let site, shared.listening != nil { send(.callSite(site.number), &shared) }
+        send(message, &shared)
     }
 
     private func send(_ message: AppMessage, _ shared: inout Shared) {
@@ -218,6 +249,13 @@ extension RemoteConnection {
         case .event(let id, let event): receive(event, of: id)
         case .reply(let number, let result):
             shared.withLock { $0.questions.removeValue(forKey: number) }?.answer(result)
+        case .adviceWanted(let isWanted):
+            shared.withLock { $0.listening = isWanted ? $0.listening ?? CallSites.Listening() : nil }
+        case .placeWanted(let number):
+            places.find(number) { [weak self] number, text in
+                guard let self else { return }
+                shared.withLock { self.send(.place(number, text), &$0) }
+            }
         case .welcome, .goodbye: break
         }
     }
@@ -249,6 +287,7 @@ extension RemoteConnection {
         let (managers, questions) = shared.withLock { shared in
             defer {
                 shared.isOpen = false
+                shared.listening = nil
                 shared.outgoing = []
                 shared.unreported = []
                 shared.questions = [:]

@@ -96,7 +96,7 @@ final class ServiceLink {
         switch message {
         case .welcome(let welcome): handle(.welcomed(version: welcome.version))
         case .goodbye(let error): handle(.dismissed(error))
-        case .event, .reply: if machine.isOpen { onMessage?(message) }
+        case .event, .reply, .adviceWanted, .placeWanted: if machine.isOpen { onMessage?(message) }
         }
     }
 }

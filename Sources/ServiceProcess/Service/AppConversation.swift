@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import CallSites
 import EventLoops
 import ServiceMessages
 import Synchronization
@@ -11,20 +12,45 @@ final class AppConversation: Conversation {
     private let line: any MessageLine
     private let loop: any EventLoop
     private var sinks: [ManagerID: SocketSink] = [:]
+    private let places: AppPlaces
+    /// The number of the process among those that know their places. 0 before the beginning and after the end.
+    private var number: UInt32 = 0
+    /// The place in the app that the next message is about.
+    private var site: CallSite?
+    private var isToldOfAdvice = false
 
-    init(_ app: App, _ line: any MessageLine, loop: any EventLoop) {
+    init(_ app: App, _ line: any MessageLine, places: AppPlaces, loop: any EventLoop) {
         self.app = app
         self.line = line
+        self.places = places
         self.loop = loop
         // While the app waits, further requests are not read. They stay in the process and use no memory of the service
         // (AB-G05).
         app.onWait = { if line.hasRoom { line.read(!$0) } }
     }
 
-    func begin() {}
+    func begin() {
+        number = places.add(self)
+        adviceWanted(places.isAdviceWanted)
+    }
 
-    func received(_ message: PacketBuffer) throws(PacketError) -> String? {
-        switch try AppMessage(reading: message) {
+    func received(_ octets: PacketBuffer) throws(PacketError) -> String? {
+        let message = try AppMessage(reading: octets)
+        let site = site
+        self.site = nil
+        switch message {
+        case .callSite(let number): self.site = CallSite(number: number, process: self.number)
+        case .place(let number, let text): places.answer(number, text, by: self.number)
+        case .note(let id, let note): app.note(note, of: id, at: site)
+        case .misuse(let text): app.noteMisuse(text, at: site)
+        case .eventsRead(let id, let count): return eventsRead(count, of: id)
+        case .openManager, .closeManager, .request, .query: return handle(message, at: site)
+        }
+        return nil
+    }
+
+    private func handle(_ message: AppMessage, at site: CallSite?) -> String? {
+        switch message {
         case .openManager(let id, let role, let options):
             // A number identifies one manager for as long as the manager is open.
             guard sinks[id] == nil, id != .none else { return "manager \(id.rawValue) is already open" }
@@ -34,11 +60,10 @@ final class AppConversation: Conversation {
         case .closeManager(let id):
             sinks[id] = nil
             app.closeManager(id)
-        case .request(let id, let request): app.handle(request, from: id)
+        case .request(let id, let request): app.handle(request, from: id, at: site)
         case .query(let id, let number, let query):
             line.send(ServiceMessage.reply(number: number, app.answer(query, from: id)).encoded())
-        case .misuse(let text): app.noteMisuse(text)
-        case .eventsRead(let id, let count): return eventsRead(count, of: id)
+        case .misuse, .eventsRead, .callSite, .note, .place: return nil
         }
         guard app.hasAskedTooMuch else { return nil }
         return "the suspended app exceeds the limits of pending requests: "
@@ -56,6 +81,7 @@ final class AppConversation: Conversation {
 
     func roomChanged(_ hasRoom: Bool) {
         guard hasRoom else { return app.detach() }
+        adviceWanted(places.isAdviceWanted)
         if app.isWaiting { line.read(false) }
         for (id, sink) in sinks.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { app.attach(sink, to: id) }
     }
@@ -66,7 +92,20 @@ final class AppConversation: Conversation {
         // A process that ends without closing its managers is treated as crashed, whatever the reason
         // (behaviour 10.15).
         app.happened(.ended(.crashed))
+        places.remove(number)
     }
+}
+
+extension AppConversation: PlaceKeeper {
+    /// Tells the process, once it reads.
+    func adviceWanted(_ isWanted: Bool) {
+        guard isWanted != isToldOfAdvice, line.hasRoom else { return }
+        isToldOfAdvice = isWanted
+        line.send(ServiceMessage.adviceWanted(isWanted).encoded())
+    }
+
+    /// Asks the process. The number of such messages is bounded by ``AppPlaces/maximum``.
+    func placeWanted(_ number: UInt32) { line.send(ServiceMessage.placeWanted(number).encoded()) }
 }
 
 /// Sends the events of one manager to its process.

@@ -24,7 +24,7 @@ extension ServiceClients {
             of: processes.program(of: caller, as: identity),
             inBackground: isExpected && declaration.isManaged
         )
-        let conversation = AppConversation(app, line, loop: loop)
+        let conversation = AppConversation(app, line, places: system.places, loop: loop)
         processes.connected(app, caller) { [weak conversation] in conversation?.dismiss?($0) }
         return .success(conversation)
     }

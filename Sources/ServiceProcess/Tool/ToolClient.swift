@@ -151,7 +151,7 @@ extension ToolClient {
         case .welcome(let welcome):
             end(.refused("it uses protocol version \(welcome.version), and this tool \(Hello.version)"))
         case .goodbye(let error): end(.refused(error.reason ?? "it gave no reason"))
-        case .event, .reply: end(.lost(.malformed("it is for an app")))
+        case .event, .reply, .adviceWanted, .placeWanted: end(.lost(.malformed("it is for an app")))
         }
     }
 

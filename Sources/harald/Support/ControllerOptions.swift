@@ -158,7 +158,9 @@ struct ControllerOptions: ParsableArguments {
             )
             estimator?.follow(system)
             system.energySource = estimator
-            system.adviceSource = { AdviceStream { [weak estimator] in estimator?.report.cost(of: $0) } }
+            system.adviceSource = { [places = system.places] in
+                AdviceStream(places: places) { [weak estimator] in estimator?.report.cost(of: $0) }
+            }
             system.onFailure = { [weak system] error in
                 let failure = ToolError(error, controller: "\(address)")
                 guard waits || system?.hasWorked == true else { return outcome.finish(.failure(failure)) }
