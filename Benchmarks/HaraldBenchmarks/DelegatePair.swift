@@ -92,7 +92,7 @@ final class DelegatePair {
     func advise() {
         parts.with { parts in
             let stream = AdviceStream()
-            parts.phone.observers.add(stream.kinds) { stream.accept($0) }
+            parts.phone.observers.add(stream.kinds, counting: { stream.count($0) }) { stream.accept($0) }
         }
     }
 

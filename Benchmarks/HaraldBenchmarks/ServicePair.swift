@@ -83,7 +83,7 @@ final class ServicePair {
     /// Lets an advisor follow the apps of the central's system.
     func advise() {
         let stream = AdviceStream()
-        central?.observers.add(stream.kinds) { stream.accept($0) }
+        central?.observers.add(stream.kinds, counting: { stream.count($0) }) { stream.accept($0) }
     }
 
     private func system(_ number: UInt64) -> BluetoothSystem {

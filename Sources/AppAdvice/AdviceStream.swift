@@ -45,6 +45,9 @@ package final class AdviceStream: AdviceSource {
         return place
     }
 
+    /// See ``BluetoothService/AdviceSource/count(_:)``.
+    package func count(_ value: ValueArrival) { advisor.count(value) }
+
     /// See ``BluetoothService/AdviceSource/takeNews(at:isLast:)``.
     package func takeNews(at now: Instant, isLast: Bool) -> [AdviceStatus] {
         advisor.advance(to: now)

@@ -14,8 +14,11 @@ package struct Advisor: Sendable {
     /// The maximum number of apps that are followed. Others get no advice.
     package static let maximumApps = 256
 
-    private var apps: [AppIdentity: AppAdvisor] = [:]
-    private var order: [AppIdentity] = []
+    /// The apps in the order in which they appeared.
+    private var apps: [(identity: AppIdentity, advisor: AppAdvisor)] = []
+    private var indices: [AppIdentity: Int] = [:]
+    /// The index of the app that the last event was about, which the next one is likely to be about.
+    private var last = 0
 
     /// Creates an advisor that has seen nothing.
     package init() {}
@@ -48,21 +51,37 @@ package struct Advisor: Sendable {
         from site: CallSite? = nil,
         about peer: UUID? = nil
     ) -> [CallSite] {
-        if apps[identity] == nil {
-            guard order.count < Self.maximumApps else { return [] }
-            apps[identity] = AppAdvisor(name: identity.name, since: time)
-            order.append(identity)
+        guard let index = index(of: identity, at: time) else { return [] }
+        return apps[index].advisor.accept(content, of: manager, at: time, from: site, about: peer)
+    }
+
+    /// Takes in a value that an app is notified of.
+    package mutating func count(_ value: ValueArrival) {
+        guard let index = index(of: value.app, at: value.time) else { return }
+        apps[index].advisor.count(value)
+    }
+
+    /// Returns the index of an app, which is added if there is room.
+    private mutating func index(of identity: AppIdentity, at time: Instant) -> Int? {
+        if last < apps.count, apps[last].identity == identity { return last }
+        if let index = indices[identity] {
+            last = index
+            return index
         }
-        return apps[identity]?.accept(content, of: manager, at: time, from: site, about: peer) ?? []
+        guard apps.count < Self.maximumApps else { return nil }
+        last = apps.count
+        indices[identity] = last
+        apps.append((identity, AppAdvisor(name: identity.name, since: time)))
+        return last
     }
 
     /// Lets the time pass to `now`, which is not before that of the last event.
     package mutating func advance(to now: Instant) {
-        for app in order { apps[app]?.advance(to: now) }
+        for index in apps.indices { apps[index].advisor.advance(to: now) }
     }
 
     /// The advice so far, by app in the order in which they appeared.
-    package var advice: [Advice] { order.flatMap { apps[$0]?.advice ?? [] } }
+    package var advice: [Advice] { apps.flatMap(\.advisor.advice) }
 
     /// Returns the advice that is new, or has another count, since it was last returned, with its app.
     ///
@@ -70,14 +89,16 @@ package struct Advisor: Sendable {
     package mutating func takeChanges(
         where isReady: (Advice) -> Bool = { _ in true }
     ) -> [(app: AppIdentity, advice: Advice)] {
-        order.flatMap { app in (apps[app]?.takeChanges(where: isReady) ?? []).map { (app, $0) } }
+        apps.indices.flatMap { index in
+            apps[index].advisor.takeChanges(where: isReady).map { (apps[index].identity, $0) }
+        }
     }
 
     /// Whether there is such an advice that ``takeChanges(where:)`` has not returned.
     func hasChanges(where condition: (Advice) -> Bool) -> Bool {
-        order.contains { apps[$0]?.hasChanges(where: condition) == true }
+        apps.contains { $0.advisor.hasChanges(where: condition) }
     }
 
     /// The number of findings that were dropped, because an app had too many different ones.
-    package var dropped: Int { apps.values.reduce(0) { $0 + $1.dropped } }
+    package var dropped: Int { apps.reduce(0) { $0 + $1.advisor.dropped } }
 }

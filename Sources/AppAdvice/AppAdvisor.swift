@@ -9,14 +9,16 @@ struct AppAdvisor: Sendable {
     /// The maximum number of managers that are followed at once.
     static let maximumManagers = 64
 
-    private enum Manager: Sendable {
-        case central(CentralAdvisor)
-        case peripheral(PeripheralAdvisor)
-
-        var role: ManagerRole { if case .central = self { .central } else { .peripheral } }
+    /// A manager with the detectors of its role.
+    private struct Manager: Sendable {
+        let id: ManagerID
+        let role: ManagerRole
+        var central: CentralAdvisor?
+        var peripheral: PeripheralAdvisor?
     }
 
-    private var managers: [ManagerID: Manager] = [:]
+    /// The managers in the order of their creation.
+    private var managers: [Manager] = []
     private var findings: Findings
     private var wakes = LongWakes()
     private var earlyCalls = EarlyCalls()
@@ -80,28 +82,39 @@ struct AppAdvisor: Sendable {
             earlyCalls.accept(text, &findings)
         case .managerOpened(let role): if let id { open(id, role, at: now) }
         default:
-            guard let id, let manager = managers[id] else { return }
+            guard let id, let index = index(of: id) else { return }
             if case .told = content { wakes.renew(at: now) }
-            accept(content, of: id, manager, at: now, from: site, about: peer)
-            if case .managerClosed = content { managers[id] = nil }
+            accept(content, at: index, now, from: site, about: peer)
+            if case .managerClosed = content { managers.remove(at: index) }
         }
     }
 
+    /// Takes in a value that a central manager is notified of.
+    mutating func count(_ value: ValueArrival) {
+        guard let index = index(of: value.manager) else { return }
+        wakes.renew(at: value.time)
+        findings.prepare(for: (value.manager, .central), at: value.time)
+        managers[index].central?.count(value, phase, &findings)
+    }
+
+    private func index(of id: ManagerID) -> Int? { managers.firstIndex { $0.id == id } }
+
     mutating func advance(to now: Instant) {
-        // In the order of their creation, so that the same events give the same advice.
-        for (id, manager) in managers.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            accept(nil, of: id, manager, at: now)
-        }
+        for index in managers.indices { accept(nil, at: index, now) }
     }
 
     private mutating func open(_ id: ManagerID, _ role: ManagerRole, at now: Instant) {
+        // A number that is used again has lost its manager.
+        managers.removeAll { $0.id == id }
         guard managers.count < Self.maximumManagers else { return }
         if began == nil { began = now }
-        if managers.values.contains(where: { $0.role == role }) { rivals.insert(role) }
+        if managers.contains(where: { $0.role == role }) { rivals.insert(role) }
+        var manager = Manager(id: id, role: role)
         switch role {
-        case .central: managers[id] = .central(CentralAdvisor())
-        case .peripheral: managers[id] = .peripheral(PeripheralAdvisor(began: began ?? now))
+        case .central: manager.central = CentralAdvisor()
+        case .peripheral: manager.peripheral = PeripheralAdvisor(began: began ?? now)
         }
+        managers.append(manager)
     }
 
     private mutating func move(to phase: AppPhase, at now: Instant) {
@@ -109,31 +122,21 @@ struct AppAdvisor: Sendable {
         wakes.accept(phase, at: now, &findings)
         self.phase = phase
         guard case .notRunning = phase else { return }
-        managers = [:]
+        managers = []
         began = nil
     }
 
     /// Passes an event to the manager's detectors, or without one only the time.
     private mutating func accept(
         _ content: Observation.Content?,
-        of id: ManagerID,
-        _ manager: Manager,
-        at now: Instant,
+        at index: Int,
+        _ now: Instant,
         from site: CallSite? = nil,
         about peer: UUID? = nil
     ) {
         let context = AppContext(now: now, phase: phase, site: site, peer: peer)
-        findings.prepare(for: (id, manager.role), at: now)
-        switch manager {
-        case .central(var advisor):
-            // Moved out of the table meanwhile, so that nothing is copied.
-            managers[id] = nil
-            advisor.accept(content, context, &history, &findings)
-            managers[id] = .central(advisor)
-        case .peripheral(var advisor):
-            managers[id] = nil
-            advisor.accept(content, context, &findings)
-            managers[id] = .peripheral(advisor)
-        }
+        findings.prepare(for: (managers[index].id, managers[index].role), at: now)
+        managers[index].central?.accept(content, context, &history, &findings)
+        managers[index].peripheral?.accept(content, context, &findings)
     }
 }

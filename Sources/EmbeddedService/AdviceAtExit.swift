@@ -32,7 +32,9 @@ enum AdviceAtExit {
     /// Follows a system in this process until the program exits. Called on the system's loop.
     static func follow(_ system: BluetoothSystem) {
         let advisor = LoopBound(AdvisorBox(), loop: system.loop)
-        system.observers.add(Advisor.kinds) { advisor.value.advisor.accept($0) }
+        system.observers.add(Advisor.kinds, counting: { advisor.value.advisor.count($0) }) {
+            advisor.value.advisor.accept($0)
+        }
         start {
             // The loop ends with the process.
             advisor.with { $0.advice(at: advisor.loop.now) }.withPlaces.map(\.description)

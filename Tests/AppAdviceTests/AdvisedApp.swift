@@ -15,6 +15,8 @@ struct AdvisedApp {
     private var now = Instant.zero
     /// The place of the calls that follow.
     var site: CallSite?
+    /// Whether values are counted, as in a system, rather than observed.
+    var countsValues = true
 
     init(_ role: ManagerRole, isOn: Bool = true) {
         note(.managerOpened(role))
@@ -44,7 +46,21 @@ struct AdvisedApp {
         advisor.accept(content, of: Self.manager, at: now, from: site, about: peer)
     }
 
-    mutating func tell(_ event: Event) { note(.told(event)) }
+    mutating func tell(_ event: Event) {
+        guard countsValues, case .central(.peer(let peer, .valueNotified(let handle, let value))) = event else {
+            return note(.told(event))
+        }
+        advisor.count(
+            ValueArrival(
+                app: AppIdentity(name: "app"),
+                manager: Self.manager,
+                peer: peer,
+                handle: handle,
+                octets: value.count,
+                time: now
+            )
+        )
+    }
 
     mutating func ask(_ request: CentralRequest) { note(.requested(.central(request))) }
 

@@ -291,6 +291,38 @@ import Testing
         return .central(.willRestore(RestoredCentral(peers: [peer])))
     }
 
+    @Test("a value has the same effect whether it is counted or observed", arguments: [true, false])
+    func countedValues(_ isCounted: Bool) {
+        var app = AdvisedApp(.central)
+        app.countsValues = isCounted
+        app.connectAndDiscover(.sensor)
+        app.subscribe(18, of: .sensor)
+        for _ in 0..<3 {
+            app.wait(599)
+            app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+            #expect(app.rules == [])
+        }
+        app.wait(601)
+        #expect(app.rules == ["12.7"])
+        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.read(18, of: .sensor)
+        #expect(app.rules == ["12.7", "12.8"])
+        app.tell(.valueNotified(18, PacketBuffer([UInt8](repeating: 0, count: 100_000))), of: .sensor)
+        #expect(app.rules == ["12.7", "12.8", "12.22"])
+        app.unsubscribe(18, of: .sensor)
+        app.wait(59)
+        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.wait(60)
+        #expect(app.rules == ["12.7", "12.8", "12.22"])
+        app.wait(1)
+        #expect(app.rules == ["12.7", "12.8", "12.22", "12.9"])
+        // Idle anew only after a use.
+        app.wait(200)
+        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.wait(61)
+        #expect(app.rules == ["12.7", "12.8", "12.22", "12.9", "12.9"])
+    }
+
     @Test("behaviour 12.27: a restored peripheral that is released at once is noticed", arguments: [true, false])
     func unkeptRestored(connected: Bool) {
         var app = AdvisedApp(.central, isOn: false)

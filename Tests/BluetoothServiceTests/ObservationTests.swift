@@ -36,6 +36,33 @@ import Testing
         }
     }
 
+    @Test("a value is counted by listeners that count, and observed by the others, as other events by all")
+    func counting() {
+        let observers = Observers(loop: VirtualEventLoop())
+        let (app, manager, peer) = (AppIdentity(name: "app"), ManagerID(1), UUID())
+        let subject = Observation.Subject(app: app, manager: manager)
+        let value = Event.central(.peer(peer, .valueNotified(18, PacketBuffer([1, 2, 3]))))
+        let end = Event.central(.peer(peer, .disconnected(nil, isReconnecting: false, timestamp: nil)))
+        var story: [String] = []
+        let advisor = observers.add([.messages], counting: { story.append("counted \($0.handle) \($0.octets)") }) {
+            story.append(Self.text($0) ?? "")
+        }
+        observers.tell(value, of: subject)
+        observers.tell(end, of: subject)
+        #expect(story == ["counted 18 3", "told of its end"])
+        story = []
+        let monitor = observers.add([.messages]) { story.append("monitor: \(Self.text($0) ?? "")") }
+        observers.tell(value, of: subject)
+        #expect(story == ["counted 18 3", "monitor: told"])
+        story = []
+        if let advisor { observers.remove(advisor) }
+        observers.tell(value, of: subject)
+        #expect(story == ["monitor: told"])
+        if let monitor { observers.remove(monitor) }
+        observers.tell(value, of: subject)
+        #expect(story == ["monitor: told"])
+    }
+
     @Test("an observation contains its time, app, subject, link and cause")
     func whatAConnectionIs() throws {
         let pair = try Pair()

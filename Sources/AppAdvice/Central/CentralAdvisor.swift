@@ -1,4 +1,5 @@
 import BluetoothService
+import BluetoothTypes
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -32,9 +33,11 @@ struct CentralAdvisor: Sendable {
         _ history: inout KnownPeers,
         _ findings: inout Findings
     ) {
-        take(.passed, context, &history, &findings)
+        pass(context, &findings)
         findings.site = context.site
         switch content {
+        case .told(.central(.peer(let peer, .valueNotified(let handle, let value)))):
+            count(value.count, of: handle, peer, context, &findings)
         case .requested(.central(let request)):
             take(.requested(request), context, &history, &findings)
             picture.accept(request, at: context.now, from: context.site)
@@ -48,6 +51,35 @@ struct CentralAdvisor: Sendable {
         case .practiced(let practice): take(.practiced(practice), context, &history, &findings)
         default: break
         }
+    }
+
+    /// Takes in a value that the app is notified of.
+    mutating func count(_ value: ValueArrival, _ phase: AppPhase, _ findings: inout Findings) {
+        let context = AppContext(now: value.time, phase: phase)
+        pass(context, &findings)
+        count(value.octets, of: value.handle, value.peer, context, &findings)
+    }
+
+    /// Only the picture has to do with each value. Detectors look there when it matters.
+    private mutating func count(
+        _ octets: Int,
+        of handle: AttributeHandle,
+        _ peer: UUID,
+        _ context: AppContext,
+        _ findings: inout Findings
+    ) {
+        let total = picture.count(octets, of: handle, peer, at: context.now)
+        if total >= AdviceThresholds.bulk {
+            bulkByAttributes.count(octets, from: total - octets, peer, picture, &findings)
+        }
+    }
+
+    /// Lets the time pass, for the detectors that depend on it.
+    private mutating func pass(_ context: AppContext, _ findings: inout Findings) {
+        scanUntilFound.accept(.passed, picture, context, &findings)
+        longScan.accept(.passed, picture, context, &findings)
+        rareValues.accept(.passed, picture, context, &findings)
+        idleConnection.accept(.passed, picture, context, &findings)
     }
 
     private mutating func take(

@@ -9,7 +9,7 @@ enum CentralStep: Sendable {
     case told(CentralEvent)
     /// Bluetooth has another state.
     case changed(ManagerState)
-    /// Time has passed. Precedes each other step.
+    /// Time has passed. Precedes each other step, for the detectors that depend on time.
     case passed
     /// The manager was released, or its process ended.
     case closed
@@ -56,6 +56,8 @@ enum CentralStep: Sendable {
 }
 
 /// A state machine that notices where a central manager breaks one rule.
+///
+/// Values that the app is notified of are no steps: ``CentralPicture`` counts them.
 protocol CentralDetector: Sendable {
     /// Takes in a step.
     ///

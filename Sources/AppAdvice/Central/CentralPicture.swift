@@ -37,6 +37,12 @@ struct CentralPicture: Sendable {
         var notifying: Set<AttributeHandle> = []
         /// The maximum length of a write without response, in octets.
         var maximumWrite = 20
+        /// The time of the last request or event of the peer.
+        var lastUse = Instant.zero
+        /// The octets of values in the present connection, in both directions.
+        var octets = 0
+        /// The time of the last notification of each value, since the subscription last changed.
+        var arrivals: [AttributeHandle: Instant] = [:]
 
         /// The device for a reader.
         var words: String { name.map { "\"\($0)\"" } ?? "a device" }
@@ -66,6 +72,7 @@ struct CentralPicture: Sendable {
     subscript(_ peer: UUID) -> Peer { peers[peer] ?? Peer() }
 
     mutating func accept(_ request: CentralRequest, at now: Instant, from site: CallSite? = nil) {
+        use(request, at: now)
         switch request {
         case .startScan(let request):
             scan = Scan(request: request, since: scan?.since ?? now, site: scan?.site ?? site)
@@ -86,11 +93,19 @@ struct CentralPicture: Sendable {
         }
     }
 
+    /// Counts a value that the manager is notified of.
+    ///
+    /// - Returns: The octets of values in the connection so far; 0 without a connection.
+    mutating func count(_ octets: Int, of handle: AttributeHandle, _ id: UUID, at now: Instant) -> Int {
+        guard let index = peers.index(forKey: id) else { return 0 }
+        return peers.values[index].count(octets, of: handle, at: now)
+    }
+
     mutating func accept(_ event: CentralEvent, at now: Instant) {
         switch event {
         case .discovered(let info, _, rssi: _):
             if let name = info.name { peers[info.identifier]?.name = name }
-        case .peer(let id, let event), .answered(let id, number: _, let event): accept(event, of: id)
+        case .peer(let id, let event), .answered(let id, number: _, let event): accept(event, of: id, at: now)
         case .willRestore(let state):
             scan = state.scan.map { Scan(request: $0, since: now, site: nil) }
             for peer in state.peers { restore(peer) }
@@ -117,19 +132,32 @@ struct CentralPicture: Sendable {
         }
     }
 
-    private mutating func accept(_ event: PeerEvent, of id: UUID) {
+    private mutating func use(_ request: CentralRequest, at now: Instant) {
+        switch request {
+        case .peer(let id, .link(let request)), .peer(let id, .ask(_, let request)):
+            peers[id]?.lastUse = now
+            peers[id]?.count(request.valueOctets)
+        default: break
+        }
+    }
+
+    private mutating func accept(_ event: PeerEvent, of id: UUID, at now: Instant) {
+        peers[id]?.lastUse = now
         switch event {
+        case .valueNotified(let handle, let value): _ = count(value.count, of: handle, id, at: now)
+        case .valueRead(_, .success(let value)): peers[id]?.count(value.count)
         case .connected(let name, let maximum):
             change(id) {
-                ($0.link, $0.maximumWrite) = (.connected, maximum)
+                ($0.link, $0.lastUse, $0.maximumWrite) = (.connected, now, maximum)
                 $0.name = name ?? $0.name
             }
         case .connectionFailed: peers[id]?.end()
         case .disconnected(_, let isReconnecting, _): peers[id]?.end(pending: isReconnecting)
         case .characteristicsDiscovered(of: _, .success(let found)):
             for each in found { peers[id]?.learn(each) }
-        case .notifyStateChanged(let handle, isNotifying: true, nil): peers[id]?.notifying.insert(handle)
-        case .notifyStateChanged(let handle, isNotifying: false, nil): peers[id]?.notifying.remove(handle)
+        case .notifyStateChanged(let handle, let isNotifying, nil):
+            if isNotifying { peers[id]?.notifying.insert(handle) } else { peers[id]?.notifying.remove(handle) }
+            peers[id]?.arrivals[handle] = nil
         case .maximumWriteLengthChanged(let maximum): peers[id]?.maximumWrite = maximum
         default: break
         }
@@ -148,6 +176,7 @@ extension CentralPicture.Peer {
     fileprivate mutating func end(pending: Bool = false) {
         (link, notifying) = (pending ? .pending : .none, [])
         (characteristics, subscribing) = ([:], [:])
+        (octets, arrivals) = (0, [:])
     }
 
     fileprivate mutating func learn(_ characteristic: RemoteCharacteristic) {
@@ -156,5 +185,29 @@ extension CentralPicture.Peer {
             uuid: characteristic.uuid,
             properties: characteristic.properties
         )
+    }
+
+    /// Counts octets of values if there is a connection.
+    fileprivate mutating func count(_ octets: Int) {
+        if link == .connected { self.octets += octets }
+    }
+
+    /// Counts a notification. Returns the octets of values so far.
+    fileprivate mutating func count(_ octets: Int, of handle: AttributeHandle, at now: Instant) -> Int {
+        lastUse = now
+        if arrivals.count < Self.maximumCharacteristics || arrivals[handle] != nil { arrivals[handle] = now }
+        guard link == .connected else { return 0 }
+        self.octets += octets
+        return self.octets
+    }
+}
+
+extension LinkRequest {
+    /// The length of the value that the request writes.
+    var valueOctets: Int {
+        switch self {
+        case .writeCharacteristic(_, value: let value), .writeWithoutResponse(_, value: let value): value.count
+        default: 0
+        }
     }
 }

@@ -16,7 +16,10 @@ struct RareValues: CentralDetector {
     /// The maximum number of subscriptions that are followed.
     private static let maximumValues = 256
 
+    /// When each subscription began, or was reported. ``CentralPicture/Peer/arrivals`` has the values since then.
     private var quietSince: [Value: Instant] = [:]
+    /// No subscription is quiet for too long before this; nil without subscriptions.
+    private var due: Instant?
 
     mutating func accept(
         _ step: CentralStep,
@@ -30,17 +33,22 @@ struct RareValues: CentralDetector {
         guard case (let peer, let event)? = step.peerEvent else { return }
         switch event {
         case .notifyStateChanged(let handle, isNotifying: true, nil):
-            if quietSince.count < Self.maximumValues { quietSince[Value(peer: peer, handle: handle)] = context.now }
+            guard quietSince.count < Self.maximumValues else { return }
+            quietSince[Value(peer: peer, handle: handle)] = context.now
+            due = due ?? context.now + AdviceThresholds.rareValues
         case .notifyStateChanged(let handle, isNotifying: false, _): quietSince[Value(peer: peer, handle: handle)] = nil
-        case .valueNotified(let handle, _):
-            let value = Value(peer: peer, handle: handle)
-            if quietSince[value] != nil { quietSince[value] = context.now }
         default: break
         }
     }
 
     private mutating func look(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
+        guard let due, now > due else { return }
+        for value in quietSince.keys {
+            guard let arrival = picture.peers[value.peer]?.arrivals[value.handle] else { continue }
+            if let since = quietSince[value], arrival > since { quietSince[value] = arrival }
+        }
         let quiet = quietSince.filter { now - $0.value > AdviceThresholds.rareValues }
+        defer { self.due = quietSince.values.min().map { $0 + AdviceThresholds.rareValues } }
         for value in quiet.keys.sorted(by: { $0.order < $1.order }) {
             // Counted again after another such time.
             quietSince[value] = now

@@ -13,7 +13,8 @@ struct ReadWhileNotifying: CentralDetector {
     /// The maximum number of subscriptions that are followed. Then all are forgotten.
     private static let maximumValues = 256
 
-    /// The subscribed values that the app has, by a notification or a read. Each subscription begins anew.
+    /// The subscribed values that the app has by a read. Those that it has by a notification are in
+    /// ``CentralPicture/Peer/arrivals``. Each subscription begins anew.
     private var present: Set<Value> = []
 
     mutating func accept(
@@ -22,16 +23,13 @@ struct ReadWhileNotifying: CentralDetector {
         _ context: AppContext,
         _ findings: inout Findings
     ) {
-        switch step.peerEvent {
-        case (let peer, .notifyStateChanged(let handle, isNotifying: _, _))?:
+        if case (let peer, .notifyStateChanged(let handle, isNotifying: _, _))? = step.peerEvent {
             present.remove(Value(peer: peer, handle: handle))
-        case (let peer, .valueNotified(let handle, _))?: insert(Value(peer: peer, handle: handle))
-        default: break
         }
         guard case (let id, .readCharacteristic(let handle))? = step.link else { return }
         let (peer, value) = (picture[id], Value(peer: id, handle: handle))
         guard peer.notifying.contains(handle) else { return }
-        guard present.contains(value) else { return insert(value) }
+        guard present.contains(value) || peer.arrivals[handle] != nil else { return insert(value) }
         findings.add(
             .readWhileNotifying,
             peer: id,

@@ -101,7 +101,7 @@ final class AppManager {
         } else if event.isOfPeer, isBarred {
             return
         }
-        observers.tell(.messages, .told(event), of: subject.about(event.peer))
+        observers.tell(event, of: subject)
         mailbox.accept(event, on: loop)
         life.told(event, role, isAwaited: isAwaited)
     }

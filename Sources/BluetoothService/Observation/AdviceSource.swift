@@ -85,8 +85,10 @@ package struct CostStatus: Codable, Hashable, Sendable {
 package protocol AdviceSource: AnyObject {
     /// The kinds of events to follow.
     var kinds: Observation.Kinds { get }
-    /// Takes in an event.
+    /// Takes in an event other than a value.
     func accept(_ observation: Observation)
+    /// Takes in a value that an app is notified of.
+    func count(_ value: ValueArrival)
     /// Whether there is advice whose place in the app is not known yet.
     var isWaiting: Bool { get }
     /// Returns the advice that is new, or has another count, since it was last returned.

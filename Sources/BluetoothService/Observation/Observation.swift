@@ -134,6 +134,31 @@ extension Observation.Content {
     }
 }
 
+/// A value that an app is notified of. It is by far the most frequent event.
+package struct ValueArrival: Sendable {
+    package let app: AppIdentity
+    package let manager: ManagerID
+    package let peer: UUID
+    /// The handle of the value.
+    package let handle: AttributeHandle
+    /// The length of the value.
+    package let octets: Int
+    /// The time on the system's loop.
+    package let time: Instant
+
+    package init(
+        app: AppIdentity,
+        manager: ManagerID,
+        peer: UUID,
+        handle: AttributeHandle,
+        octets: Int,
+        time: Instant
+    ) {
+        (self.app, self.manager, self.peer) = (app, manager, peer)
+        (self.handle, self.octets, self.time) = (handle, octets, time)
+    }
+}
+
 /// A sign of a broken good practice that is no event by itself.
 package enum Practice: Sendable {
     /// The app's side noted it.

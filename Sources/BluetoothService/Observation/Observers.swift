@@ -1,3 +1,4 @@
+import BluetoothTypes
 import CallSites
 import EventLoops
 import Foundation
@@ -20,6 +21,7 @@ package final class Observers {
         let registration: Registration
         let kinds: Observation.Kinds
         let user: UInt32?
+        let count: ((ValueArrival) -> Void)?
         let receive: (Observation) -> Void
     }
 
@@ -32,6 +34,10 @@ package final class Observers {
 
     private let loop: any EventLoop
     private var listeners: [Listener] = []
+    /// The listeners that count values, instead of receiving an observation of each.
+    private var counters: [(ValueArrival) -> Void] = []
+    /// Whether a listener wants an observation of each value.
+    private var observesValues = false
     private var wanted: Observation.Kinds = [] {
         didSet { if wanted != oldValue { onWanted?(wanted) } }
     }
@@ -48,22 +54,33 @@ package final class Observers {
     /// Adds a listener. `receive` is called synchronously for each observation of these kinds, in the order of the
     /// listeners.
     ///
-    /// - Parameter user: The user whose tool listens, or nil for the service itself. Users share
-    ///   ``ServiceLimits/monitors``.
+    /// - Parameters:
+    ///   - user: The user whose tool listens, or nil for the service itself. Users share ``ServiceLimits/monitors``.
+    ///   - count: Called for each value that an app is notified of, instead of `receive`.
     /// - Returns: The registration to pass to ``remove(_:)``. Nil if there are ``maximumListeners`` already, or the
     ///   user's share is exhausted.
     @discardableResult
     package func add(
         _ kinds: Observation.Kinds,
         for user: UInt32? = nil,
+        counting count: ((ValueArrival) -> Void)? = nil,
         _ receive: @escaping (Observation) -> Void
     ) -> Registration? {
         guard listeners.count < Self.maximumListeners, hasRoom(for: user) else { return nil }
         lastRegistration += 1
         let registration = Registration(number: lastRegistration)
-        listeners.append(Listener(registration: registration, kinds: kinds, user: user, receive: receive))
-        wanted.formUnion(kinds)
+        listeners.append(
+            Listener(registration: registration, kinds: kinds, user: user, count: count, receive: receive)
+        )
+        listenersChanged()
         return registration
+    }
+
+    private func listenersChanged() {
+        wanted = listeners.reduce(into: []) { $0.formUnion($1.kinds) }
+        let ofMessages = listeners.filter { $0.kinds.contains(.messages) }
+        counters = ofMessages.compactMap(\.count)
+        observesValues = counters.count < ofMessages.count
     }
 
     private func hasRoom(for user: UInt32?) -> Bool {
@@ -75,7 +92,7 @@ package final class Observers {
     /// Removes a listener. It receives nothing more, even of an observation that is being delivered.
     package func remove(_ registration: Registration) {
         listeners.removeAll { $0.registration == registration }
-        wanted = listeners.reduce(into: []) { $0.formUnion($1.kinds) }
+        listenersChanged()
     }
 
     /// A sink for the events of the host stack, which passes them on to the listeners.
@@ -100,6 +117,28 @@ package final class Observers {
         tell(content(), subject())
     }
 
+    /// Reports an event to a manager of an app. A value costs little where listeners only count it.
+    func tell(_ event: Event, of subject: Observation.Subject) {
+        guard !wanted.isDisjoint(with: .messages) else { return }
+        var isCounted = false
+        if !counters.isEmpty, case .central(.peer(let peer, .valueNotified(let handle, let value))) = event,
+            let app = subject.app, let manager = subject.manager
+        {
+            let arrival = ValueArrival(
+                app: app,
+                manager: manager,
+                peer: peer,
+                handle: handle,
+                octets: value.count,
+                time: loop.now
+            )
+            for count in counters { count(arrival) }
+            guard observesValues else { return }
+            isCounted = true
+        }
+        tell(.told(event), subject.about(event.peer), isCounted: isCounted)
+    }
+
     /// Reports an observation and performs `body`. Observations made by `body` have this one as their cause.
     func tell<Result>(
         _ kind: Observation.Kinds,
@@ -119,7 +158,8 @@ package final class Observers {
     private func tell(
         _ content: Observation.Content,
         _ subject: Observation.Subject,
-        _ site: CallSite? = nil
+        _ site: CallSite? = nil,
+        isCounted: Bool = false
     ) -> UInt64 {
         lastNumber += 1
         let observation = Observation(
@@ -131,6 +171,7 @@ package final class Observers {
             site: site
         )
         for listener in listeners where listener.kinds.contains(content.kind) {
+            if isCounted, listener.count != nil { continue }
             guard listeners.contains(where: { $0.registration == listener.registration }) else { continue }
             listener.receive(observation)
         }

@@ -213,7 +213,9 @@ package final class ToolConversation {
         guard let source = system.adviceSource?() else {
             return fail(number, .operationNotSupported, "this service gives no advice")
         }
-        let registration = system.observers.add(source.kinds, for: user) { source.accept($0) }
+        let registration = system.observers.add(source.kinds, for: user, counting: { source.count($0) }) {
+            source.accept($0)
+        }
         guard let registration else { return failForObservers(number) }
         let timer = scheduleAdvice(number, after: Self.adviceInterval)
         streams[number] = .advice(AdviceFollowing(registration: registration, source: source, timer: timer))
