@@ -5,18 +5,12 @@ import BluetoothTypes
 /// In commands and events, the keys are the fields that their descriptions declare as secret. Of the Security Manager's
 /// PDUs only those without keys or values of the key exchange stay, whatever their fragments.
 package struct SecretMask: Sendable {
-    /// The maximum number of links whose current PDU is known. A fragment of an unknown PDU is masked.
-    private static let maximumLinks = 256
-    /// The features, the failure, the identity address, the Security Request and keypresses (Core Vol 3 Part H 3.3).
-    private static let harmlessCommands: Set<UInt8> = [0x01, 0x02, 0x05, 0x09, 0x0B, 0x0E]
-
     private struct Direction: Hashable, Sendable {
         let handle: UInt16
         let isSent: Bool
     }
 
-    /// The directions whose current PDU has no secrets.
-    private var open: Set<Direction> = []
+    private var fragments = FragmentMask<Direction>()
 
     package init() {}
 
@@ -92,25 +86,14 @@ package struct SecretMask: Sendable {
     // MARK: Data
 
     private mutating func data(_ octets: PacketBuffer, isSent: Bool) -> PacketBuffer {
-        guard let data = try? ACLPacket(reading: octets) else { return Self.zeros(octets, after: ACLPacket.headerSize) }
-        let direction = Direction(handle: data.handle.rawValue, isSent: isSent)
-        guard data.boundary.isStart else {
-            return open.contains(direction) ? octets : Self.zeros(octets, after: ACLPacket.headerSize)
+        var (place, header): (Int?, Int) = (0, ACLPacket.headerSize)
+        if let data = try? ACLPacket(reading: octets) {
+            let direction = Direction(handle: data.handle.rawValue, isSent: isSent)
+            place = fragments.secrets(in: data.payload, isStart: data.boundary.isStart, of: direction)
+            header = octets.count - data.payload.count
         }
-        open.remove(direction)
-        // The header of an L2CAP PDU, and the code of a command (Core Vol 3 Part A 3.1).
-        guard let channel = Self.word(data.payload, at: 2) else { return Self.zeros(octets, after: 6) }
-        let isHarmless = data.payload.count > 4 && Self.harmlessCommands.contains(data.payload[4])
-        guard channel != 0x0006 || isHarmless else { return Self.zeros(octets, after: ACLPacket.headerSize + 5) }
-        if open.count >= Self.maximumLinks { open.removeAll() }
-        open.insert(direction)
-        return octets
-    }
-
-    private static func zeros(_ octets: PacketBuffer, after start: Int) -> PacketBuffer {
-        var result = octets
-        for index in octets.indices where index >= start { result[index] = 0 }
-        return result
+        guard let place else { return octets }
+        return Self.mask(octets, [header + place..<max(header + place, octets.count)])
     }
 }
 
