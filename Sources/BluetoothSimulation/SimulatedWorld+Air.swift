@@ -64,11 +64,37 @@ extension SimulatedWorld {
         }
     }
 
+    /// Shows all packets on the air to the tools that follow the packets of a device, beside those of its controller
+    /// and without keys.
+    package func showAir(to device: SimulatedDevice) {
+        let state = state
+        loop.waitFor {
+            var monitor = AirMonitor()
+            state.value.radio.addSniffer().onFrame = { [weak device] sniffed in
+                let frame = monitor.receive(sniffed)
+                device?.receiveAir(sniffed, frame)
+            }
+        }
+    }
+
     /// Changes packets right before they are on the air, for all devices, until the next call.
     ///
     /// - Parameter change: Changes a packet; nil to change none. Called on the loop.
     public func changePackets(_ change: (@Sendable (inout RadioFrame) -> Void)?) {
         let state = state
         loop.waitFor { state.value.radio.onSend = change }
+    }
+}
+
+extension SimulatedDevice {
+    fileprivate func receiveAir(_ sniffed: SniffedFrame, _ frame: AirMonitor.Shown) {
+        onLoop { parts in
+            parts.system.showAir(
+                frame.content,
+                at: sniffed.start,
+                isReceived: sniffed.sender != parts.node.id,
+                of: frame.addresses
+            )
+        }
     }
 }

@@ -7,6 +7,8 @@ import SMP
 /// A protocol layer of a packet.
 package enum PacketLayer: String, Sendable, CaseIterable {
     case hci, l2cap, att, smp
+    /// The link layer, as a sniffer receives it.
+    case air
 }
 
 /// A packet in one line.
@@ -98,7 +100,7 @@ package struct PacketDissector: Sendable {
 
     // MARK: Layers
 
-    private static func channel(of pdu: PacketBuffer) -> PacketPart {
+    static func channel(of pdu: PacketBuffer) -> PacketPart {
         let channel = pdu.word(at: 2) ?? 0
         let name =
             switch channel {
@@ -109,6 +111,9 @@ package struct PacketDissector: Sendable {
             }
         return PacketPart(layer: .l2cap, text: "\(name), \(StoryWords.count(pdu.count - 4, "octet"))")
     }
+
+    /// Returns the layer above L2CAP of a PDU on a link whose attributes are unknown; nil if its channel is.
+    static func top(of pdu: PacketBuffer, from side: StorySide) -> PacketPart? { top(of: pdu, from: side, Link()) }
 
     private static func top(of pdu: PacketBuffer, from side: StorySide, _ link: Link) -> PacketPart? {
         let content = pdu.suffix(after: 4)

@@ -3,8 +3,10 @@ import Foundation
 import HCI
 import ServiceMessages
 
-/// An HCI packet for tools, without keys.
+/// An HCI packet for tools, or in a simulation a frame on the air. It has no keys.
 package struct MonitoredPacket: Hashable, Sendable {
+    /// The kind of a frame on the air, which has the form of `PcapngWriter.LinkType.air`. No H4 packet type is as high.
+    package static let air: UInt8 = 0x80
     /// The maximum number of octets of the fields besides those of the packet.
     static let maximumHeader = 56
 
@@ -12,9 +14,9 @@ package struct MonitoredPacket: Hashable, Sendable {
     package var number: UInt64 = 0
     /// The time in microseconds since the beginning of 1970, UTC; since the start of a system without a calendar.
     package var time: Int64 = 0
-    /// Whether the controller has sent the packet, rather than the host.
+    /// Whether the controller has sent the packet, rather than the host; of a frame, whether another device has.
     package var isReceived = false
-    /// The H4 packet type.
+    /// The H4 packet type, or ``air``.
     package var kind: UInt8 = 0
     /// The number of the event that caused the packet within the same task of the loop; 0 if there is none.
     package var cause: UInt64 = 0
@@ -34,7 +36,7 @@ package struct MonitoredPacket: Hashable, Sendable {
         (isReceived, kind, octets) = (direction == .controllerToHost, packet.kind.rawValue, packet.bytes)
     }
 
-    /// The packet; nil if its type is unknown.
+    /// The HCI packet; nil for a frame on the air, or if its type is unknown.
     package var packet: HCIPacket? { HCIPacket.Kind(rawValue: kind).map { HCIPacket($0, octets) } }
 
     package var direction: HCIDirection { isReceived ? .controllerToHost : .hostToController }

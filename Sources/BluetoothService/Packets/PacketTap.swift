@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
@@ -55,6 +56,17 @@ final class PacketTap {
                 packet.peer = packet.peer ?? later
             }
         }
+    }
+
+    /// Records a frame on the air. It is about the first of these devices that is known.
+    func heard(_ frame: PacketBuffer, at start: Instant, isReceived: Bool, of addresses: [BluetoothAddress]) {
+        guard !listeners.isEmpty else { return }
+        lastNumber += 1
+        var noted = MonitoredPacket()
+        (noted.number, noted.time, noted.kind) = (lastNumber, start.microseconds, MonitoredPacket.air)
+        (noted.isReceived, noted.octets) = (isReceived, frame)
+        noted.peer = addresses.lazy.compactMap { self.nameOfPeer(.address($0)) }.first
+        for listener in listeners { listener.append(noted) }
     }
 
     @discardableResult

@@ -213,6 +213,22 @@ extension BluetoothSystem {
         controllers.setPower(isOn, by: powerSwitch)
     }
 
+    /// Shows a frame of a simulated radio to the tools that follow packets, beside those of the controller.
+    ///
+    /// - Parameters:
+    ///   - frame: The frame without keys, in the form of `PcapngWriter.LinkType.air`.
+    ///   - start: The beginning of the frame.
+    ///   - isReceived: Whether another device has sent it.
+    ///   - addresses: The addresses of the devices that it is about, as far as they are known.
+    package func showAir(
+        _ frame: PacketBuffer,
+        at start: Instant,
+        isReceived: Bool,
+        of addresses: [BluetoothAddress]
+    ) {
+        tap.heard(frame, at: start, isReceived: isReceived, of: addresses)
+    }
+
     /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
     /// (behaviours 10.15, 10.23).
     package func setAirplaneMode(_ isOn: Bool) { controllers.setAirplaneMode(isOn) }

@@ -169,7 +169,7 @@ enum ControlPDU: Hashable {
     }
 
     /// The data after the opcode; nil if there are none.
-    private var body: (any PacketFields)? {
+    var body: (any PacketFields)? {
         switch self {
         case .connectionUpdate(let body): body
         case .channelMap(let body): body

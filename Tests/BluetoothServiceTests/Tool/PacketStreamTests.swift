@@ -83,6 +83,26 @@ import Testing
         #expect(reports.allSatisfy { $0.peer == pair.peer })
     }
 
+    @Test("frames on the air come beside the packets, with the first of their devices that is known")
+    func air() throws {
+        let pair = try Pair()
+        let system = pair.phone.system
+        let frame = PacketBuffer([1, 2, 3])
+        system.showAir(frame, at: .zero, isReceived: true, of: [])
+        let tool = follow(system)
+        let known = try #require(system.address(of: pair.peer))
+        let stranger = BluetoothAddress(1, kind: .publicDevice)
+        system.showAir(frame, at: Instant(microseconds: 7), isReceived: true, of: [stranger, known])
+        system.showAir(frame, at: Instant(microseconds: 9), isReceived: false, of: [stranger])
+        pair.world.run(.seconds(1))
+        let frames = try tool.packets().filter { $0.kind == MonitoredPacket.air }
+        #expect(frames.map(\.octets) == [frame, frame])
+        #expect(frames.map(\.peer) == [pair.peer, nil])
+        #expect(frames.map(\.isReceived) == [true, false])
+        #expect(frames.allSatisfy { $0.packet == nil })
+        #expect(frames.map(\.number).last == frames.map(\.number).first.map { $0 + 1 })
+    }
+
     @Test("AB-G05: packets that a tool does not read are bounded, counted, and reported when it reads again")
     func losses() throws {
         let phone = TestWorld().device("Phone")

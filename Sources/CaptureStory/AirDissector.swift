@@ -1,0 +1,68 @@
+import BluetoothTypes
+import LinkLayer
+
+/// A machine that names the frames of a sniffer, which have the form of `PcapngWriter.LinkType.air`.
+///
+/// It remembers up to ``StoryLimits/openLinks`` encrypted links.
+package struct AirDissector: Sendable {
+    /// The words for a PDU without payload, with which the ends of a link keep it up.
+    package static let emptyPDU = "Empty PDU"
+
+    /// The access addresses of links that are encrypted.
+    private var encrypted: Set<UInt32> = []
+
+    package init() {}
+
+    /// Receives a frame, in the order of transmission, and returns it in one line.
+    package mutating func receive(_ octets: PacketBuffer) -> PacketSummary {
+        guard let frame = AirFrame(octets, linkType: AirFrame.withHeader) else {
+            return PacketSummary(layer: .air, text: "a malformed frame of \(octets.count) octets")
+        }
+        let text = text(of: frame, isPrimary: Self.isPrimary(octets))
+        let shown = frame.isCorrupted ? "received with errors: \(text)" : text
+        return PacketSummary(layer: .air, text: shown.oneLine(PacketDissector.maximumSummary))
+    }
+
+    /// Returns the layers of a frame: its reception, and its content as ``receive(_:)`` named it.
+    package static func parts(of octets: PacketBuffer, _ summary: PacketSummary) -> [PacketPart] {
+        guard let frame = AirFrame(octets, linkType: AirFrame.withHeader) else {
+            return [PacketPart(layer: .air, text: summary.text)]
+        }
+        let strength = frame.rssi.map { ", \($0) dBm" } ?? ""
+        let reception =
+            "\(StoryWords.phy(frame.phy)), \(Self.frequency(octets)) MHz\(strength), access address "
+            + "0x\(String(frame.accessAddress, radix: 16)), \(StoryWords.count(frame.pdu.count, "octet"))"
+        return [PacketPart(layer: .air, text: reception), PacketPart(layer: .air, text: summary.text)]
+    }
+
+    /// The centre frequency of the channel, whose number in the pseudo-header counts from 2402 MHz in steps of 2 MHz.
+    private static func frequency(_ octets: PacketBuffer) -> Int { 2_402 + 2 * Int(octets[0]) }
+
+    private static func isPrimary(_ octets: PacketBuffer) -> Bool { [0, 12, 39].contains(octets[0]) }
+
+    private mutating func text(of frame: AirFrame, isPrimary: Bool) -> String {
+        let payload = frame.payload
+        guard frame.accessAddress != AirFrame.advertisingAccessAddress else {
+            // A new link may have the access address of an earlier one.
+            if frame.pdu[0] & 0x0F == 5, let address = payload.long(at: 12) { encrypted.remove(address) }
+            return AirPrinter.describe(advertising: frame.pdu, isPrimary: isPrimary)
+        }
+        let kind = frame.pdu[0] & 0b11
+        guard !payload.isEmpty else { return Self.emptyPDU }
+        guard !encrypted.contains(frame.accessAddress) else {
+            return "Encrypted \(kind == 0b11 ? "control" : "data") PDU, \(StoryWords.count(payload.count, "octet"))"
+        }
+        switch kind {
+        case 0b11:
+            if payload[0] == 0x05 {
+                if encrypted.count >= StoryLimits.openLinks { encrypted.removeAll() }
+                encrypted.insert(frame.accessAddress)
+            }
+            return AirPrinter.describe(control: payload)
+        case 0b10 where payload.word(at: 0).map(Int.init) == payload.count - 4:
+            let top = PacketDissector.top(of: payload, from: frame.side ?? .near)
+            return "Data: \(top?.text ?? PacketDissector.channel(of: payload).text)"
+        default: return "Data: a part of a PDU, \(StoryWords.count(payload.count, "octet"))"
+        }
+    }
+}

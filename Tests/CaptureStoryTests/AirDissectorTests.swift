@@ -1,0 +1,67 @@
+import BluetoothTypes
+import Testing
+
+@testable import CaptureStory
+
+/// Frames of the air in words.
+@Suite struct AirDissectorTests {
+    private static let advertising: [UInt8] = [0xD6, 0xBE, 0x89, 0x8E]
+    private static let link: [UInt8] = [0x78, 0x56, 0x34, 0x12]
+
+    private var dissector = AirDissector()
+
+    /// Returns the words for a frame on a channel, by its number in the order of frequencies.
+    private mutating func words(_ address: [UInt8], _ pdu: [UInt8], channel: UInt8 = 20) -> String {
+        dissector.receive(Self.frame(address, pdu, channel: channel)).text
+    }
+
+    private static func frame(_ address: [UInt8], _ pdu: [UInt8], channel: UInt8) -> PacketBuffer {
+        PacketBuffer([channel, 0xC4, 0, 0] + address + [0x13, 0x0D] + address + pdu + [0, 0, 0])
+    }
+
+    private mutating func data(_ kind: UInt8, _ payload: [UInt8]) -> String {
+        words(Self.link, [kind, UInt8(payload.count)] + payload)
+    }
+
+    @Test("advertising and control PDUs have the names of the specification")
+    func names() {
+        var air = self
+        let advertiser: [UInt8] = [1, 0, 0, 0, 0, 0xC0]
+        #expect(air.words(Self.advertising, [0x40, 6] + advertiser, channel: 0).hasPrefix("ADV_IND: AdvA"))
+        #expect(air.words(Self.advertising, [3, 12] + advertiser + advertiser, channel: 39).hasPrefix("SCAN_REQ: "))
+        #expect(air.words(Self.advertising, [3, 12] + advertiser + advertiser).hasPrefix("AUX_SCAN_REQ: "))
+        #expect(air.words(Self.advertising, [0x40, 1, 9], channel: 12).hasPrefix("ADV_IND: malformed"))
+        #expect(air.data(3, [0x02, 0x13]).hasPrefix("LL_TERMINATE_IND: "))
+        #expect(air.data(3, [0x12]) == "LL_PING_REQ")
+        #expect(air.data(3, [0xEE]).hasPrefix("control PDU 238: malformed"))
+    }
+
+    @Test("data are named by their attribute PDU, and not at all after the link was encrypted")
+    func data() {
+        var air = self
+        #expect(air.data(1, []) == "Empty PDU")
+        #expect(air.data(2, [3, 0, 4, 0, 0x0A, 3, 0]).hasPrefix("Data: Read Request: "))
+        #expect(air.data(2, [9, 0, 4, 0, 0x0A]) == "Data: a part of a PDU, 5 octets")
+        #expect(air.data(1, [9]) == "Data: a part of a PDU, 1 octet")
+        #expect(air.data(3, [0x05]) == "LL_START_ENC_REQ")
+        #expect(air.data(3, [0x06, 1, 2, 3, 4]) == "Encrypted control PDU, 5 octets")
+        #expect(air.data(2, [3, 0, 4, 0, 0x0A, 3, 0]) == "Encrypted data PDU, 7 octets")
+        #expect(air.data(1, []) == "Empty PDU")
+    }
+
+    @Test("a frame is shown with its reception, and a malformed one as such")
+    func parts() {
+        let frame = Self.frame(Self.link, [1, 0], channel: 20)
+        var dissector = AirDissector()
+        let parts = AirDissector.parts(of: frame, dissector.receive(frame))
+        #expect(parts.map(\.layer) == [.air, .air])
+        #expect(parts.first?.text.contains("2442 MHz, -60 dBm, access address 0x12345678") == true, "\(parts)")
+        #expect(parts.last?.text == "Empty PDU")
+        for length in 0..<frame.count - 3 {
+            let cut = frame.prefix(upTo: length)
+            let summary = dissector.receive(cut)
+            #expect(summary.text.contains("malformed"), "\(length)")
+            #expect(AirDissector.parts(of: cut, summary).count == 1)
+        }
+    }
+}
