@@ -282,8 +282,8 @@ let package = Package(
         module(
             "RadioEnergy",
             [
-                "AppAdvice", "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "LinkLayer", "Radio",
-                "ServiceMessages",
+                "AppAdvice", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "EventLoops", "HCI",
+                "LinkLayer", "Radio", "ServiceMessages",
             ]
         ),
         // What a capture tells: its story in words, and a copy of it without what is private.
