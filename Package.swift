@@ -226,9 +226,9 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
             resources: [
-                "advice.js", "apps.js", "device.js", "devices.js", "elements.js", "events.js", "icon.svg", "index.html",
-                "list.js", "model.js", "packets.js", "page.css", "page.js", "prompts.js", "rings.js", "world.js",
-                "worldmap.js",
+                "advice.js", "apps.js", "device.js", "devices.js", "elements.js", "energy.js", "events.js", "icon.svg",
+                "index.html", "list.js", "model.js", "packets.js", "page.css", "page.js", "prompts.js", "rings.js",
+                "world.js", "worldmap.js",
             ].map { .embedInCode("Assets/\($0)") },
             swiftSettings: settings
         ),
@@ -328,7 +328,7 @@ let package = Package(
             name: "LiveWorld",
             dependencies: [
                 "Accessories", "AppAdvice", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
-                "CoreBluetooth", "EventLoops", "EventWords", "ServiceMessages", "ServiceProcess",
+                "CoreBluetooth", "EventLoops", "EventWords", "RadioEnergy", "ServiceMessages", "ServiceProcess",
             ],
             resources: [.embedInCode("Assets/HeartRateWatch.txt")],
             swiftSettings: settings
@@ -457,7 +457,7 @@ let package = Package(
             "LiveWorld",
             [
                 "Accessories", "BluetoothService", "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth",
-                "EventLoops", "ServiceMessages", "ServiceProcess",
+                "EventLoops", "RadioEnergy", "ServiceMessages", "ServiceProcess",
             ]
         ),
         tests(

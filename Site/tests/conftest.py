@@ -2,6 +2,7 @@
 import functools
 import http.server
 import os
+import subprocess
 import threading
 from pathlib import Path
 from typing import Iterator
@@ -15,6 +16,13 @@ PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
 # For what appears in tenths of a second on a quiet machine.
 MILLISECONDS = 20_000
+
+
+def tshark(path: Path, *fields: str) -> list[list[str]]:
+    """The fields of each packet of a capture, as tshark decodes it."""
+    options = [option for field in fields for option in ("-e", field)]
+    done = subprocess.run(["tshark", "-n", "-r", path, "-T", "fields", *options], capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in done.stdout.splitlines()]
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):

@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from conftest import PHONE, ROOT, Visitor
+from conftest import PHONE, ROOT, Visitor, tshark
 
 HARALD = os.environ.get("HARALD", str(ROOT / ".build/debug/harald"))
 PICTURES = ROOT / ".build/page"
@@ -169,27 +169,104 @@ def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme:
     page.get_by_role("button", name="Stop").click()
 
 
+def test_packets_are_filtered_and_saved(open_page, tmp_path: Path) -> None:
+    page = open_page(view="packets")
+    page.get_by_role("button", name="Follow packets").click()
+    open_view(page, "Devices")
+    scan(page)
+    open_view(page, "Packets")
+    options = page.get_by_role("listbox", name="Packets").get_by_role("option")
+    page.get_by_label("Filter packets").fill("le set")
+    page.get_by_label("Layer").select_option("HCI")
+    expect(options.first).to_contain_text("LE Set", timeout=SECONDS * 1_000)
+    assert all("le set" in each.lower() for each in options.all_inner_texts())
+    # Only a world shows its radio.
+    expect(page.get_by_label("Layer").get_by_role("option", name="Air")).to_have_count(0)
+    page.get_by_label("Filter packets").fill("")
+    page.get_by_label("Device").select_option("Heart Rate")
+    expect(options.first).to_contain_text("Advertising Report")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Follow packets")).to_be_visible()
+    shown = int(page.locator(".quiet", has_text=" packets").inner_text().split()[0])
+    for form in ["btsnoop", "pcapng"]:
+        with page.expect_download() as download:
+            page.get_by_role("link", name=f"Save {form}").click()
+        assert download.value.suggested_filename == f"harald.{form}"
+        download.value.save_as(tmp_path / f"saved.{form}")
+        # All of them are LE Meta events. The last ones may have come after the button.
+        saved = tshark(tmp_path / f"saved.{form}", "bthci_evt.code")
+        assert len(saved) >= shown > 0 and saved == [["0x3e"]] * len(saved)
+
+
+def test_a_question_is_answered(open_page) -> None:
+    page = open_page()
+    scan(page)
+    page.get_by_role("link", name="<b>x</b>").first.click()
+    page.get_by_role("button", name="Connect", exact=True).click()
+    page.get_by_role("button", name=re.compile("^Read ")).first.click(timeout=SECONDS * 1_000)
+    questions = page.get_by_role("region", name="Questions")
+    pair = questions.get_by_role("button", name="Pair")
+    expect(pair).to_be_visible(timeout=SECONDS * 1_000)
+    check(page, "question")
+    pair.focus()
+    page.keyboard.press("Enter")
+    expect(questions.get_by_role("heading")).to_have_count(0)
+    # The value that the device had refused before.
+    expect(page.locator(".value").first).to_be_visible(timeout=SECONDS * 1_000)
+    expect(page.get_by_text(", bonded")).to_be_visible(timeout=SECONDS * 1_000)
+    page.get_by_role("button", name="Forget the bond").click()
+    expect(page.get_by_text("Not connected.")).to_be_visible(timeout=SECONDS * 1_000)
+
+
 def test_the_keyboard_is_enough(open_page) -> None:
+    """A tour without a pointer, on which each element is reached by Tab: events, packets, a device, its values."""
     page = open_page()
 
-    def press_until(name: str) -> None:
-        for _ in range(40):
-            page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.textContent") == name:
+    def reach(name: str, key: str = "Tab") -> None:
+        """Presses Tab until an element with this name has the focus."""
+        for _ in range(60):
+            page.keyboard.press(key)
+            if page.evaluate("document.activeElement.ariaLabel ?? document.activeElement.textContent") == name:
                 return
-        raise AssertionError(f"Tab does not reach {name}")
+        raise AssertionError(f"{key} does not reach {name}")
 
-    press_until("Events")
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Filter events")).to_be_visible()
-    page.get_by_role("link", name="Devices").focus()
-    page.keyboard.press("Enter")
-    press_until("Scan")
-    page.keyboard.press("Enter")
+    def press(name: str, key: str = "Tab") -> None:
+        reach(name, key)
+        page.keyboard.press("Enter")
+
+    press("Packets")
+    press("Follow packets")
+    expect(page.get_by_role("button", name="Stop")).to_be_focused()
+    press("Devices", "Shift+Tab")
+    press("Scan")
     expect(page.get_by_role("link", name="Heart Rate")).to_be_visible(timeout=SECONDS * 1_000)
-    press_until("Heart Rate")
-    page.keyboard.press("Enter")
+    press("Heart Rate")
     expect(page.get_by_role("button", name="Connect", exact=True)).to_be_visible()
+    press("Connect")
+    expect(page.get_by_role("heading", name="Heart Rate (180D)")).to_be_visible(timeout=SECONDS * 1_000)
+    press("Read Body Sensor Location (2A38)")
+    expect(page.locator(".value", has_text="chest")).to_be_visible(timeout=SECONDS * 1_000)
+    press("Events", "Shift+Tab")
+    reach("Filter events")
+    page.keyboard.type("body sensor location")
+    reach("Events")
+    page.keyboard.press("End")
+    expect(page.get_by_role("region", name="Event", exact=True)).to_be_visible()
+    reach("Show its packet")
+    page.keyboard.press("Enter")
+    # The list has the focus, with the packet chosen.
+    expect(page.get_by_role("listbox", name="Packets")).to_be_focused()
+    chosen = page.get_by_role("listbox", name="Packets").get_by_role("option", selected=True)
+    expect(chosen).to_contain_text("Read ")
+    first = chosen.inner_text()
+    page.keyboard.press("ArrowDown")
+    expect(chosen).not_to_have_text(first)
+    expect(page.get_by_role("region", name="Packet", exact=True).get_by_text("HCI", exact=True)).to_be_visible()
+    press("Stop", "Shift+Tab")
+    press("Devices", "Shift+Tab")
+    press("Heart Rate")
+    press("Disconnect")
+    expect(page.get_by_text("Not connected.")).to_be_visible(timeout=SECONDS * 1_000)
 
 
 def test_the_name_of_a_device_is_text(open_page) -> None:

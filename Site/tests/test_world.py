@@ -1,13 +1,14 @@
 """`harald demo --page` in a browser, as a new user would try it: the app loses a sensor and finds it again."""
 import itertools
 import re
+from pathlib import Path
 from typing import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from conftest import DESKTOP, PHONE, Visitor
-from test_page import SECONDS, Program, picture
+from conftest import DESKTOP, PHONE, Visitor, tshark
+from test_page import SECONDS, Program, check, picture
 
 WIDE = {"width": 1440, "height": 900}
 seeds = itertools.count(100)
@@ -85,6 +86,99 @@ def test_the_sensor_is_dragged_out_of_range_and_back(open_world, size: dict[str,
     assert is_narrow(page)
 
 
+def boxes(page: Page) -> list[dict[str, float]]:
+    return [each.bounding_box() for each in page.locator(".map .thing, .map .strength:visible").all()]
+
+
+def overlap(one: dict[str, float], other: dict[str, float]) -> bool:
+    return all(one[start] < other[start] + other[size] and other[start] < one[start] + one[size]
+               for start, size in [("x", "width"), ("y", "height")])
+
+
+def test_labels_are_whole_and_apart(open_world) -> None:
+    """Wherever the two devices are, no label is cut off or hides another one."""
+    page = open_world(WIDE, "dark")
+    page.get_by_role("button", name="Pause").click()
+    middle = (0, 0)
+    places = [(middle, (119, 74)), (middle, (-119, -74)), (middle, middle), (middle, (3, 1)), ((118, 73), (119, 74)),
+              ((-5, -74), (0, -75))]
+    for size, place in itertools.product([WIDE, PHONE], places):
+        page.set_viewport_size(size)
+        for name, (x, y) in zip(["Phone", "Heart Rate"], place):
+            for axis, value in [("x", x), ("y", y)]:
+                field = page.get_by_label(f"{name}, {axis} in metres")
+                if field.input_value() != str(value):
+                    field.fill(str(value))
+                    field.press("Enter")
+            expect(page.get_by_role("button", name=f"{name} at {x} m east, {y} m north")).to_be_visible()
+        found, area = boxes(page), page.locator(".map").bounding_box()
+        assert len(found) >= 2 and area, place
+        for box in found:
+            assert area["x"] <= box["x"] and box["x"] + box["width"] <= area["x"] + area["width"], (place, found)
+            assert area["y"] <= box["y"] and box["y"] + box["height"] <= area["y"] + area["height"], (place, found)
+        assert not [pair for pair in itertools.combinations(found, 2) if overlap(*pair)], (place, found)
+        if place in places[:1] + places[3:4]:
+            picture(page, f"world-labels-{size['width']}-{places.index(place)}")
+
+
+def test_a_line_of_the_story_leads_to_its_packet_and_back(open_world, tmp_path: Path) -> None:
+    """The app has lost the sensor: the packet that says so, the silence on the air before, and a file of both."""
+    page = open_world()
+    drag(page, "Heart Rate", 105)
+    app_shows(page, "lost the sensor")
+    page.get_by_role("button", name="Pause").click()
+    story = page.get_by_role("listbox", name="Story")
+    line = story.get_by_role("option").filter(has_text=re.compile("Phone: .*link ended")).last
+    line.click()
+    packets = page.get_by_role("listbox", name="Packets")
+    chosen = packets.get_by_role("option", selected=True)
+    expect(chosen).to_contain_text("Disconnection Complete")
+    expect(packets).to_be_focused()
+    packet = page.get_by_role("region", name="Packet", exact=True)
+    expect(packet.get_by_text("connection timeout")).to_be_visible()
+    check(page, "world-packets")
+    page.get_by_role("link", name="Show it in the story").click()
+    expect(story).to_be_focused()
+    expect(story.get_by_role("option", selected=True)).to_have_text(line.inner_text())
+    check(page, "world-story")
+    # By the keyboard, to a line that is about something else.
+    page.keyboard.press("Home")
+    for _ in range(40):
+        page.keyboard.press("ArrowDown")
+        if "moves to" in story.get_by_role("option", selected=True).inner_text():
+            break
+    page.keyboard.press("Enter")
+    expect(packets).to_be_focused()
+    expect(chosen).to_have_count(1)
+    # The empty PDUs that were never answered.
+    page.get_by_label("Layer").select_option("Air")
+    page.get_by_role("button", name="Empty PDUs").click()
+    page.get_by_label("Filter packets").fill("empty")
+    packets.focus()
+    page.keyboard.press("End")
+    expect(chosen).to_contain_text("→ AIR   Empty PDU")
+    # The sensor comes back, and a file has the beginning of the next link.
+    page.get_by_role("link", name="World").click()
+    page.get_by_role("button", name="Run").click()
+    drag(page, "Heart Rate", 30)
+    app_shows(page, "found the sensor")
+    page.get_by_role("link", name="Packets").click()
+    page.get_by_label("Layer").select_option("All layers")
+    page.get_by_label("Filter packets").fill("")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save pcapng").click()
+    download.value.save_as(tmp_path / "world.pcapng")
+    rows = tshark(tmp_path / "world.pcapng", "frame.interface_id", "frame.time_epoch", "bthci_evt.code", "btle.access_address",
+                  "btle.advertising_header.pdu_type", "_ws.malformed", "btle.crc.incorrect")
+    assert {row[0] for row in rows} == {"0", "1"}
+    assert [float(row[1]) for row in rows] == sorted(float(row[1]) for row in rows)
+    assert "0x05" in [row[2] for row in rows if row[0] == "0"]
+    assert {"0x00", "0x05"} <= {row[4] for row in rows if row[0] == "1"}
+    # Advertising, the link that was lost, and the next one.
+    assert len({row[3] for row in rows if row[0] == "1"}) == 3
+    assert not [row for row in rows if row[5] or row[6]]
+
+
 def test_the_keyboard_alone_moves_the_sensor(open_world) -> None:
     page = open_world()
     thing = page.get_by_role("button", name=re.compile("^Heart Rate at"))
@@ -156,10 +250,20 @@ def test_what_is_done_is_saved_as_a_test(open_world) -> None:
 
 def test_the_phone_is_a_system_like_any_other(open_world) -> None:
     page = open_world()
+    expect(page.locator("#world-power")).to_contain_text("days with a coin cell")
     page.get_by_role("link", name="Devices").click()
-    expect(page.get_by_role("link", name="Heart Rate")).to_be_visible(timeout=SECONDS * 1_000)
+    page.get_by_role("link", name="Heart Rate").click(timeout=SECONDS * 1_000)
+    expect(page.locator("#device-charge")).to_contain_text(re.compile("watch: link .* µAh"))
     page.get_by_role("link", name="Apps").click()
     expect(page.get_by_role("img", name=re.compile("The life of watch"))).to_be_visible()
+    charge = page.get_by_role("article").filter(has_text="watch").locator(".charge")
+    expect(charge).to_contain_text(re.compile("µAh, .*A on average: .*link to Heart Rate .* µAh"))
+    before = charge.inner_text()
+    expect(charge).not_to_have_text(before, timeout=SECONDS * 1_000)
+    expect(page.locator("#energy")).to_contain_text("Energy, exact, with the currents of")
+    check(page, "world-apps")
+    page.get_by_role("link", name="Advice").click()
+    expect(page.get_by_role("region", name="Energy").get_by_role("listitem")).to_contain_text("watch: ")
     page.get_by_role("link", name="Events").click()
     expect(page.get_by_text("watch ←").first).to_be_visible(timeout=SECONDS * 1_000)
     page.get_by_role("link", name="World").click()

@@ -2,6 +2,7 @@ import Accessories
 import BluetoothService
 import BluetoothSimulation
 import EventLoops
+import RadioEnergy
 import ServiceMessages
 
 /// A world with a heart rate sensor and a phone with an app, which a person changes while it runs.
@@ -15,11 +16,17 @@ final class LiveWorld {
     static let maximumWalls = 32
     /// The longest time in which a step waits for an event.
     static let longestStep = Duration.seconds(60)
+    /// The device whose system the page shows.
+    static let phoneName = "Phone"
     /// The name of the phone's app.
     static let app = "watch"
     /// The path loss in a building. It makes the range 68 m.
     static let exponent = 3.0
     static let start = Position(x: 40, y: 20)
+    /// The currents of both radios.
+    static let profile = RadioProfile.nrf52832
+    /// The sensor's battery: a coin cell CR2032 with 230 mAh.
+    static let battery = Charge.milliampereHours(230)
     /// The faults that the person can choose. Those of the sensor's app would need an app that can be seen.
     static let faults: [DeviceFault.Kind] = [
         .outOfRange, .lossy, .jammedChannel, .lowBattery, .batteryReplaced, .reboot, .newFirmware, .slowAnswers,
@@ -38,6 +45,9 @@ final class LiveWorld {
     let phone: SimulatedDevice
     let sensor: SimulatedAccessory
     let screen = Screen()
+    /// The charges that the radios of the phone and the sensor have drawn since the beginning.
+    let phoneEnergy: DeviceEnergy
+    let sensorEnergy: DeviceEnergy
     private(set) var deeds: [Deed] = []
     private(set) var walls: [Wall] = []
     private(set) var noise: Double?
@@ -55,8 +65,11 @@ final class LiveWorld {
             if let loop { story.add(event, of: device, at: loop.now - .zero) }
         }
         world.changeAir { $0.propagation.exponent = LiveWorld.exponent }
-        phone = world.addDevice(named: "Phone", options: .phone)
+        phone = world.addDevice(named: Self.phoneName, options: .phone)
+        phoneEnergy = DeviceEnergy(of: phone, Self.profile)
         sensor = world.addAccessory(.heartRate, at: Self.start)
+        sensorEnergy = DeviceEnergy(of: sensor.device, Self.profile)
+        world.showAir(to: phone)
         phone.install(Self.app, declaring: AppDeclaration(backgroundModes: .central)) { [weak world] _, _ in
             HeartRateWatch { [weak world] line in
                 screen.show(line)
@@ -90,6 +103,9 @@ final class LiveWorld {
         let part = world.now.components.attoseconds % 1_000_000_000_000_000
         world.run(for: part == 0 ? .zero : .nanoseconds(1_000_000 - part / 1_000_000_000))
     }
+
+    /// The time of day at the beginning of the world, in seconds since the beginning of 1970.
+    var calendarStart: Double { world.calendarStart }
 
     /// Runs a closure with the phone's system, as a task of the world.
     func withPhone(_ body: @escaping @Sendable (BluetoothSystem) -> Void) { phone.withSystem(body) }

@@ -12,13 +12,22 @@ final class StoryLog: Sendable {
         .state, .managers, .messages, .links, .notices, .misuse, .trouble, .security,
     ]
 
+    /// A line of the story.
+    struct Line: Hashable, Sendable {
+        let text: String
+        /// The time since the beginning of the world, in microseconds.
+        let time: Int64
+        /// The number of the event in the phone's system; 0 for a line about something else.
+        let event: UInt64
+    }
+
     private struct State {
-        var lines: [String] = []
+        var lines: [Line] = []
         var first = 0
         var words = WorldWords()
 
-        mutating func add(_ line: String) {
-            lines.append(line)
+        mutating func add(_ text: String, at time: Duration, event: UInt64 = 0) {
+            lines.append(Line(text: text, time: Int64(time / .microseconds(1)), event: event))
             guard lines.count >= 2 * StoryLog.maximumLines else { return }
             lines.removeFirst(StoryLog.maximumLines)
             first += StoryLog.maximumLines
@@ -34,15 +43,17 @@ final class StoryLog: Sendable {
     func add(_ event: WorldEvent, of device: String, at time: Duration) {
         state.withLock { state in
             switch event {
-            case .changed(let text): state.add(WorldWords.line(text, of: device, at: time))
-            case .ignored(let text): state.add(WorldWords.line(ignored: text, of: device, at: time))
-            case .observed(let observation): state.add(state.words.line(observation, of: device, at: time))
+            case .changed(let text): state.add(WorldWords.line(text, of: device, at: time), at: time)
+            case .ignored(let text): state.add(WorldWords.line(ignored: text, of: device, at: time), at: time)
+            case .observed(let observation):
+                let text = state.words.line(observation, of: device, at: time)
+                state.add(text, at: time, event: device == LiveWorld.phoneName ? observation.number : 0)
             }
         }
     }
 
     /// Returns the last lines from a number on, and the number of the first of them.
-    func lines(from number: Int) -> (first: Int, lines: [String]) {
+    func lines(from number: Int) -> (first: Int, lines: [Line]) {
         state.withLock { state in
             let count = state.first + state.lines.count
             let first = max(min(number, count), state.first, count - Self.maximumLines)

@@ -4,6 +4,7 @@ import BluetoothTypes
 import Dispatch
 import EventLoops
 import Foundation
+import RadioEnergy
 import ServiceMessages
 import Synchronization
 
@@ -198,7 +199,11 @@ private final class WorldLoop {
     }
 
     private func prepare() {
-        world.withPhone { $0.adviceSource = { AdviceStream() } }
+        let energy = world.phoneEnergy
+        world.withPhone { system in
+            system.energySource = energy
+            system.adviceSource = { AdviceStream { energy.report.cost(of: $0) } }
+        }
     }
 
     // MARK: Tools
@@ -218,7 +223,19 @@ private final class WorldLoop {
     private struct Lines: Encodable {
         let generation: Int
         let first: Int
-        let lines: [String]
+        let lines: [Line]
+    }
+
+    /// A line as the page gets it: a text, a time in microseconds, and the number of an event.
+    private struct Line: Encodable {
+        let line: StoryLog.Line
+
+        func encode(to encoder: any Encoder) throws {
+            var fields = encoder.unkeyedContainer()
+            try fields.encode(line.text)
+            try fields.encode(line.time)
+            try fields.encode(line.event)
+        }
     }
 
     private func welcome(_ reply: WorldRunner.Reply) {
@@ -232,8 +249,8 @@ private final class WorldLoop {
         return WorldRunner.News(name: "world", json: json, isReplaced: true)
     }
 
-    private func story(_ first: Int, _ lines: some Sequence<String>) -> WorldRunner.News {
-        let value = Lines(generation: generation, first: first, lines: Array(lines))
+    private func story(_ first: Int, _ lines: some Sequence<StoryLog.Line>) -> WorldRunner.News {
+        let value = Lines(generation: generation, first: first, lines: lines.map(Line.init))
         return WorldRunner.News(name: "story", json: Self.json(value), isReplaced: false)
     }
 

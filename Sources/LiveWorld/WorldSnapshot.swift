@@ -1,6 +1,7 @@
 import Accessories
 import BluetoothService
 import BluetoothSimulation
+import RadioEnergy
 
 /// The state of a world as the page shows it.
 struct WorldSnapshot: Encodable, Hashable {
@@ -28,9 +29,19 @@ struct WorldSnapshot: Encodable, Hashable {
         let value: String?
     }
 
+    /// The sensor's draw on its battery, on average since the beginning of the world.
+    struct Power: Encodable, Hashable {
+        let averageMicroamperes: Double
+        let batteryMilliampereHours: Double
+        /// The days that the battery lasts at this rate.
+        let days: Double
+    }
+
     /// The number of the world since the program began. A restart begins the next one.
     let generation: Int
     let seed: String
+    /// The time of day at the beginning of the world, in seconds since the beginning of 1970.
+    let start: Double
     let milliseconds: Int64
     let isRunning: Bool
     let speed: Double
@@ -47,6 +58,8 @@ struct WorldSnapshot: Encodable, Hashable {
     let isInRange: Bool
     /// The distance in metres up to which the phone receives the sensor, without walls.
     let range: Double
+    /// Nil before the first event of the radio.
+    let power: Power?
     let app: App
     let acts: Int
 
@@ -54,7 +67,7 @@ struct WorldSnapshot: Encodable, Hashable {
         self.generation = generation
         // A number of JavaScript has 53 bits.
         seed = "\(world.seed)"
-        milliseconds = world.milliseconds
+        (start, milliseconds) = (world.calendarStart, world.milliseconds)
         (isRunning, speed) = (pacer.isRunning, pacer.speed)
         devices = [Device(.phone, world.phone), Device(.sensor, world.sensor.device)]
         walls = world.walls.map(Obstacle.init)
@@ -66,6 +79,7 @@ struct WorldSnapshot: Encodable, Hashable {
         range = (world.sensor.device.range * 10).rounded() / 10
         let status = world.phone.withSystem { $0.status }
         isConnected = !status.links.isEmpty
+        power = Power(world.sensorEnergy.report)
         app = App(world, status)
         acts = world.deeds.count
     }
@@ -75,6 +89,15 @@ extension WorldSnapshot.Device {
     fileprivate init(_ key: WorldAct.Device, _ device: SimulatedDevice) {
         (self.key, name) = (key, device.name)
         (x, y) = (device.position.x, device.position.y)
+    }
+}
+
+extension WorldSnapshot.Power {
+    fileprivate init?(_ report: EnergyReport) {
+        guard report.usage.sending > .zero, report.averageMicroamperes > 0 else { return nil }
+        averageMicroamperes = (report.averageMicroamperes * 100).rounded() / 100
+        batteryMilliampereHours = LiveWorld.battery.microampereHours / 1_000
+        days = report.days(on: LiveWorld.battery).rounded()
     }
 }
 

@@ -26,7 +26,7 @@ struct PageAccess: Sendable {
         /// Serves the file at this path.
         case serve(path: String)
         /// Serves the packets that the query selects, as a file.
-        case download(query: String)
+        case download(PagePackets.Format, query: String)
         /// Opens the WebSocket for the page.
         case open
         case refuse(Refusal)
@@ -48,8 +48,8 @@ struct PageAccess: Sendable {
 
     /// The path of the WebSocket.
     static let socketPath = "/socket"
-    /// The path of the file of packets.
-    static let packetsPath = "/packets.btsnoop"
+    /// The path of a file of packets, without its extension.
+    static let packetsPath = "/packets."
     /// The number of octets of randomness in a token and in a cookie.
     private static let secretLength = 16
 
@@ -87,7 +87,11 @@ struct PageAccess: Sendable {
         let path = String(parts.first ?? "")
         if path == "/", parts.count == 2, let given = Self.token(in: parts[1]) { return exchange(given) }
         guard Self.isEqual(sentCookie(request.cookie) ?? "", cookie) else { return .refuse(.noCookie) }
-        if path == Self.packetsPath { return .download(query: parts.count == 2 ? String(parts[1]) : "") }
+        if path.hasPrefix(Self.packetsPath),
+            let format = PagePackets.Format(rawValue: String(path.dropFirst(Self.packetsPath.count)))
+        {
+            return .download(format, query: parts.count == 2 ? String(parts[1]) : "")
+        }
         guard path == Self.socketPath else { return .serve(path: path) }
         // Browsers always send an origin with it; another program has no cookie.
         return request.isUpgrade && request.origin != nil ? .open : .refuse(.unknownPath)

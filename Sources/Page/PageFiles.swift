@@ -15,6 +15,7 @@ enum PageFiles {
         case "/page.js": File(type: script, octets: PackageResources.page_js)
         case "/model.js": File(type: script, octets: PackageResources.model_js)
         case "/elements.js": File(type: script, octets: PackageResources.elements_js)
+        case "/energy.js": File(type: script, octets: PackageResources.energy_js)
         case "/device.js": File(type: script, octets: PackageResources.device_js)
         case "/devices.js": File(type: script, octets: PackageResources.devices_js)
         case "/apps.js": File(type: script, octets: PackageResources.apps_js)

@@ -28,6 +28,7 @@ final class PageHub {
     /// The last answer to each regular question, for pages that open later.
     private var snapshots: [String: String] = [:]
     private var devices = PageDeviceList()
+    private var energy = PageEnergy()
     private var packets = PagePackets()
     /// The pages that show packets, and the stream of them.
     private var packetPages: Set<ObjectIdentifier> = []
@@ -63,9 +64,11 @@ final class PageHub {
     /// Goes on with another conversation, because the system of the last one is gone.
     func use(_ client: ToolClient) {
         (self.client, snapshots, prompts, asked, words) = (client, [:], [:], [], MonitorWords())
+        (devices, energy, packets, packetStream) = (PageDeviceList(), PageEnergy(), PagePackets(), nil)
         listen(to: client)
         tell("again", "null")
         if !pages.isEmpty { begin() }
+        if !packetPages.isEmpty { openPackets() }
     }
 
     private func listen(to client: ToolClient) {
@@ -95,7 +98,7 @@ final class PageHub {
         streams = []
         if let timer { loop.cancel(timer) }
         (timer, snapshots, prompts) = (nil, [:], [:])
-        (devices, packets) = (PageDeviceList(), PagePackets())
+        (devices, energy, packets) = (PageDeviceList(), PageEnergy(), PagePackets())
         app?.end()
     }
 
@@ -103,7 +106,15 @@ final class PageHub {
     func refresh(_ names: [String], of page: any PageOutlet) {
         guard pages[ObjectIdentifier(page)] != nil else { return }
         for name in names {
-            if let value = name == "devices" ? devices.snapshot : snapshots[name] { page.show(Self.frame(name, value)) }
+            if let value = latest(name) { page.show(Self.frame(name, value)) }
+        }
+    }
+
+    private func latest(_ name: String) -> String? {
+        switch name {
+        case "devices": devices.snapshot
+        case "energy": energy.snapshot
+        default: snapshots[name]
         }
     }
 
@@ -211,9 +222,30 @@ final class PageHub {
             client.ask(question) { [weak self] result in
                 self?.asked.remove(name)
                 guard let self, case .success(let text) = result else { return }
-                if name == "devices" { keepDevices(text) } else { keep(name, text) }
+                switch name {
+                case "devices": keepDevices(text)
+                case "status": keepStatus(text)
+                default: keep(name, text)
+                }
             }
         }
+    }
+
+    /// Sends the status if it has changed, and of the energy, which changes all the time, what has changed.
+    private func keepStatus(_ text: String) {
+        guard !pages.isEmpty else { return }
+        guard var status = try? JSONDecoder().decode(SystemStatus.self, from: Data(text.utf8)) else {
+            return keep("status", text)
+        }
+        let (answer, isFirst) = (status.energy, snapshots["energy"] == nil)
+        status.energy = nil
+        keep("status", answer == nil ? text : JSON.of(status))
+        let change = energy.update(answer)
+        guard answer != nil || !isFirst else { return }
+        // Marks that there are charges; later pages get them from the list.
+        snapshots["energy"] = answer == nil ? nil : ""
+        if let change { return tell("energyChanged", JSON.of(change)) }
+        if isFirst || answer == nil { tell("energy", energy.snapshot) }
     }
 
     /// Sends what has changed of the devices.
@@ -228,8 +260,10 @@ final class PageHub {
 
     // MARK: Packets
 
-    /// Returns the kept packets that a query selects, as a btsnoop file.
-    func capture(query: String) -> [UInt8] { packets.capture(PagePackets.Filter(query: query)) }
+    /// Returns the kept packets that a query selects, as a file.
+    func capture(_ format: PagePackets.Format, query: String) -> [UInt8] {
+        packets.capture(format, PagePackets.Filter(query: query))
+    }
 
     /// Follows the packets while a page wants them.
     private func followPackets(_ isOn: Bool, _ page: any PageOutlet) {
@@ -312,8 +346,9 @@ final class PageHub {
         let need: PageFrame.Need =
             switch name {
             case "event", "value", "found": .item(1)
-            case "status", "apps", "devices": .latest(name)
+            case "status", "apps", "devices", "energy": .latest(name)
             case "devicesChanged": .latest("devices")
+            case "energyChanged": .latest("energy")
             default: .always
             }
         return PageFrame(json(name, value), need: need)

@@ -1,11 +1,21 @@
 import BluetoothService
+import BluetoothTypes
 import CaptureStory
 import EventLoops
 import Foundation
 import HCI
 
-/// The last packets of the controller: in words for the pages, and in octets for one that is looked at or saved.
+/// The last packets of the controller, and in a world of the radio: in words for the pages, and in octets for one that
+/// is looked at or saved.
 struct PagePackets {
+    /// A format of saved packets, which is also the extension of the file's name.
+    enum Format: String, Hashable, Sendable, CaseIterable {
+        /// The packets of the controller.
+        case btsnoop
+        /// The packets of the controller on the first interface, and those on the air on the second.
+        case pcapng
+    }
+
     /// The maximum number of packets that are kept, and of their octets.
     static let maximumPackets = 20_000
     static let maximumOctets = 8 << 20
@@ -18,6 +28,8 @@ struct PagePackets {
         var device = ""
         var app = ""
         var text = ""
+        /// Whether empty PDUs on the air are selected, which are most of a link's.
+        var hasEmpty = true
 
         init() {}
 
@@ -30,13 +42,15 @@ struct PagePackets {
                 case "device": device = value
                 case "app": app = value
                 case "text": text = value.lowercased()
+                case "empty": hasEmpty = value != "no"
                 default: break
                 }
             }
         }
 
         fileprivate func fits(_ entry: Entry) -> Bool {
-            (layer.isEmpty || entry.summary.layer.rawValue == layer)
+            (hasEmpty || !entry.isAir || entry.summary.text != AirDissector.emptyPDU)
+                && (layer.isEmpty || entry.summary.layer.rawValue == layer)
                 && (device.isEmpty || entry.packet.peer?.uuidString == device)
                 && (app.isEmpty || entry.app == app)
                 && (text.isEmpty || entry.summary.text.lowercased().contains(text))
@@ -47,12 +61,16 @@ struct PagePackets {
         let packet: MonitoredPacket
         let summary: PacketSummary
         let app: String?
+        var isAir: Bool { packet.kind == MonitoredPacket.air }
     }
 
     private let limits: (packets: Int, octets: Int)
     private var dissector = PacketDissector()
+    private var airDissector = AirDissector()
     private var entries: [Entry] = []
     private var octets = 0
+    /// The number of entries that were on the air.
+    private var frames = 0
     private var drops: UInt32 = 0
     private var apps: [UInt64: String] = [:]
     private var oldestEvent: UInt64 = 0
@@ -85,11 +103,15 @@ struct PagePackets {
         let added = packets.compactMap { entry($0) }
         entries += added
         octets += added.reduce(0) { $0 + $1.packet.octets.count }
+        frames += added.count(where: \.isAir)
         forget()
         return (JSON.of(PacketRows(lost: batch.lost, rows: added.map(PacketRow.init))), added.count)
     }
 
     private mutating func entry(_ packet: MonitoredPacket) -> Entry? {
+        guard packet.kind != MonitoredPacket.air else {
+            return Entry(packet: packet, summary: airDissector.receive(packet.octets), app: nil)
+        }
         guard let content = packet.packet else { return nil }
         let summary = dissector.receive(content, packet.direction)
         return Entry(packet: packet, summary: summary, app: app(of: packet))
@@ -102,22 +124,36 @@ struct PagePackets {
     }
 
     private mutating func forget() {
-        var surplus = max(0, entries.count - limits.packets)
-        var left = octets - entries.prefix(surplus).reduce(0) { $0 + $1.packet.octets.count }
-        while left > limits.octets, surplus < entries.count {
-            left -= entries[surplus].packet.octets.count
-            surplus += 1
+        var (left, size, air) = (entries.count, octets, frames)
+        func isTooMuch() -> Bool { left > limits.packets || size > limits.octets }
+        func drop(_ entry: Entry) {
+            (left, size, air) = (left - 1, size - entry.packet.octets.count, entry.isAir ? air - 1 : air)
         }
-        entries.removeFirst(surplus)
-        octets = left
+        guard isTooMuch() else { return }
+        // A radio has many more packets than a controller. So those on the air make way first, up to the half.
+        var kept = entries[...]
+        if air > limits.packets / 2 {
+            kept =
+                entries.filter { entry in
+                    guard entry.isAir, isTooMuch(), air > limits.packets / 2 else { return true }
+                    drop(entry)
+                    return false
+                }[...]
+        }
+        while isTooMuch(), let first = kept.popFirst() { drop(first) }
+        (entries, octets, frames) = (Array(kept), size, air)
     }
 
     // MARK: One packet
 
     /// Returns a packet layer by layer, as JSON; nil if it is not kept any more.
     func details(of number: UInt64) -> String? {
-        guard let index = index(of: number), let packet = entries[index].packet.packet else { return nil }
+        guard let index = index(of: number) else { return nil }
         let noted = entries[index].packet
+        guard let packet = noted.packet else {
+            let parts = AirDissector.parts(of: noted.octets, entries[index].summary)
+            return JSON.of(PacketDetails(number: number, octets: noted.octets.map(Self.digits).joined(), parts: parts))
+        }
         let parts = dissector.parts(of: packet, noted.direction, after: fragments(before: index))
         return JSON.of(PacketDetails(number: number, octets: noted.octets.map(Self.digits).joined(), parts: parts))
     }
@@ -151,8 +187,28 @@ struct PagePackets {
 
     // MARK: A file
 
-    /// Returns the packets that a filter selects, as a btsnoop file.
-    func capture(_ filter: Filter) -> [UInt8] {
+    /// Returns the packets that a filter selects, as a file.
+    func capture(_ format: Format, _ filter: Filter) -> [UInt8] {
+        switch format {
+        case .btsnoop: btsnoop(filter)
+        case .pcapng: pcapng(filter)
+        }
+    }
+
+    private func pcapng(_ filter: Filter) -> [UInt8] {
+        // A frame is known at its end, and has the time of its beginning.
+        let selected = entries.filter(filter.fits).map(\.packet)
+            .sorted { ($0.time, $0.number) < ($1.time, $1.number) }
+        return selected.reduce(into: PcapngWriter.header([.hci, .air])) { file, noted in
+            if let packet = noted.packet {
+                file += PcapngWriter.record(PcapngWriter.content(of: packet, noted.direction), on: 0, at: noted.time)
+            } else {
+                file += PcapngWriter.record(noted.octets, on: 1, at: noted.time)
+            }
+        }
+    }
+
+    private func btsnoop(_ filter: Filter) -> [UInt8] {
         let writer = BTSnoopWriter(unixMicrosecondsAtZero: 0)
         var file = writer.header
         for entry in entries where filter.fits(entry) {

@@ -163,7 +163,7 @@ final class PageEntry {
             IdleStateHandler(allTimeout: PageServer.patience),
             name: ChannelPipeline.SynchronousOperations.idleName
         )
-        let responder = PageResponder(access) { bound.value.capture(query: $0) }
+        let responder = PageResponder(access) { bound.value.capture($0, query: $1) }
         try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withServerUpgrade: (
                 upgraders: [upgrader],
@@ -214,11 +214,11 @@ final class PageResponder: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let access: PageAccess
-    private let capture: (String) -> [UInt8]
+    private let capture: (PagePackets.Format, String) -> [UInt8]
     private var head: HTTPRequestHead?
 
     /// - Parameter capture: Returns the packets that a query selects, as a file.
-    init(_ access: PageAccess, capture: @escaping (String) -> [UInt8]) {
+    init(_ access: PageAccess, capture: @escaping (PagePackets.Format, String) -> [UInt8]) {
         (self.access, self.capture) = (access, capture)
     }
 
@@ -251,9 +251,9 @@ final class PageResponder: ChannelInboundHandler, RemovableChannelHandler {
         case .serve(let path):
             guard let file = PageFiles.file(at: path) else { return refuse(.unknownPath, head, context) }
             respond(200, [], file.type, file.octets, to: head, context)
-        case .download(let query):
-            let name = [("Content-Disposition", "attachment; filename=\"harald.btsnoop\"")]
-            respond(200, name, "application/octet-stream", capture(query), to: head, context)
+        case .download(let format, let query):
+            let name = [("Content-Disposition", "attachment; filename=\"harald.\(format.rawValue)\"")]
+            respond(200, name, "application/octet-stream", capture(format, query), to: head, context)
         // The upgrader has refused the handshake.
         case .open: refuse(.unknownPath, head, context)
         case .refuse(let refusal): refuse(refusal, head, context)

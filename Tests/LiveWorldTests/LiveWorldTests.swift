@@ -1,6 +1,7 @@
 import Accessories
 import BluetoothSimulation
 import Foundation
+import RadioEnergy
 import Testing
 
 @testable import LiveWorld
@@ -25,9 +26,42 @@ import Testing
         world.advance(by: 20_000)
         #expect(shown(world).isConnected)
         #expect(world.screen.lines == ["searching", "found the sensor", "lost the sensor", "found the sensor"])
-        let (_, story) = world.story.lines(from: 0)
+        let story = world.story.lines(from: 0).lines.map(\.text)
         #expect(story.contains("00:05.000 Heart Rate: moves to (100, 0)"))
         #expect(story.contains { $0.hasSuffix("the app shows: lost the sensor") })
+    }
+
+    @Test("lines about the phone's system have the event that they tell, with its time")
+    func events() throws {
+        let world = LiveWorld(seed: 7)
+        world.advance(by: 5_000)
+        try world.perform(.move(.sensor, Position(x: 100)))
+        world.advance(by: 5_000)
+        let lines = world.story.lines(from: 0).lines
+        let lost = try #require(lines.last { $0.text.contains("the link ended") && $0.text.contains("Phone") })
+        #expect(lost.event > 0)
+        #expect(lines.first { $0.text.contains("Heart Rate: moves to") }?.time == 5_000_000)
+        #expect(lines.filter { $0.text.contains(" Heart Rate: ") }.allSatisfy { $0.event == 0 })
+        #expect(lines.map(\.time) == lines.map(\.time).sorted())
+        let numbers = lines.map(\.event).filter { $0 > 0 }
+        #expect(Set(numbers).count == numbers.count)
+    }
+
+    @Test("the ledger of each device has all of its radio's time, and the app of the phone has a charge")
+    func energy() throws {
+        let world = LiveWorld(seed: 7)
+        world.advance(by: 10_000)
+        for (device, energy) in [(world.phone, world.phoneEnergy), (world.sensor.device, world.sensorEnergy)] {
+            let report = energy.report
+            #expect(report.usage.sending == .microseconds(device.airTime.sending))
+            #expect(report.usage.listening == .microseconds(device.airTime.listening))
+            #expect(report.elapsed == .seconds(10))
+        }
+        #expect(world.phoneEnergy.report.charge(of: LiveWorld.app) > .zero)
+        #expect(!world.phoneEnergy.status.isEstimate)
+        let power = try #require(shown(world).power)
+        #expect(power.days > 0)
+        #expect(power.averageMicroamperes > 0)
     }
 
     @Test("a wall, noise, jammed channels and a dropped link each end the link, and it comes back without them")

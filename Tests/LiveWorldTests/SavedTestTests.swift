@@ -50,7 +50,7 @@ import Testing
         let repeated = world.story.lines()
         #expect(first == 0)
         #expect(repeated.count == lines.count)
-        let difference = zip(lines, repeated).first { $0 != $1 }
+        let difference = zip(lines.map(\.text), repeated).first { $0 != $1 }
         #expect(difference == nil)
     }
 

@@ -107,7 +107,11 @@ import Testing
         var asked = request("/packets.btsnoop?layer=att")
         #expect(access.verdict(on: asked) == .refuse(.noCookie))
         asked.cookie = try cookie()
-        #expect(access.verdict(on: asked) == .download(query: "layer=att"))
+        #expect(access.verdict(on: asked) == .download(.btsnoop, query: "layer=att"))
+        asked.target = "/packets.pcapng"
+        #expect(access.verdict(on: asked) == .download(.pcapng, query: ""))
+        asked.target = "/packets.exe"
+        #expect(access.verdict(on: asked) == .serve(path: "/packets.exe"))
         asked.origin = "http://evil.example"
         #expect(access.verdict(on: asked) == .refuse(.otherOrigin))
     }

@@ -170,9 +170,97 @@ import Testing
         #expect(service.stopped == [stream])
         say(#"{"verb":"packet","packet":1}"#, first)
         #expect(first.take("packet").count == 1)
-        #expect(hub.capture(query: "").count > 16)
+        #expect(hub.capture(.btsnoop, query: "").count > 16)
         say(#"{"verb":"packet","packet":99}"#, first)
         #expect(first.take("outcome").last?.contains("forgotten") == true)
+    }
+
+    @Test("packets of another system are followed without being asked for again, and those of the last are forgotten")
+    func packetsOfTheNextSystem() throws {
+        let outlet = page()
+        say(#"{"verb":"packets","on":true}"#, outlet)
+        sendPackets()
+        let next = Service(loop)
+        let client = ToolClient([next], loop: loop)
+        client.open {}
+        loop.run(for: .milliseconds(1))
+        hub.use(client)
+        loop.run(for: .milliseconds(1))
+        #expect(next.stream(.packets) != nil)
+        #expect(hub.capture(.btsnoop, query: "").count == 16)
+    }
+
+    private func status(_ charges: [String: Double]?) throws -> String {
+        var status = SystemStatus(
+            state: "poweredOn",
+            apps: [],
+            links: [],
+            scans: [],
+            advertising: [],
+            preserved: [],
+            troubles: []
+        )
+        status.energy = charges.map { charges in
+            EnergyStatus(
+                profile: "chip",
+                isEstimate: true,
+                elapsedSeconds: 9.9,
+                microampereHours: charges.values.reduce(0, +),
+                averageMicroamperes: 1,
+                sleepMicroampereHours: 0,
+                systemMicroampereHours: 0,
+                otherAppsMicroampereHours: 0,
+                apps: charges.sorted { $0.key < $1.key }.map { app, charge in
+                    AppEnergyStatus(
+                        app: app,
+                        microampereHours: charge,
+                        sendingSeconds: 1,
+                        listeningSeconds: 2,
+                        uses: []
+                    )
+                }
+            )
+        }
+        return String(decoding: try JSONEncoder().encode(status), as: UTF8.self)
+    }
+
+    @Test("a page gets all charges once, then those that changed as far as it shows them, and a later page all")
+    func energy() throws {
+        let all = Dictionary(uniqueKeysWithValues: (1...30).map { ("app\($0)", Double($0)) })
+        service.answers[.status] = try status(all)
+        let first = page()
+        #expect(first.take("status").first?.contains("microampereHours") == false)
+        #expect(first.take("energy").count == 1)
+        loop.run(for: .seconds(3))
+        #expect(first.take("energyChanged").isEmpty)
+        service.answers[.status] = try status(all.merging(["app7": 8, "app8": 8.00001]) { $1 })
+        loop.run(for: .seconds(2))
+        #expect(first.frames.last?.need == .latest("energy"))
+        let changes = first.take("energyChanged")
+        #expect(changes.count == 1)
+        #expect(changes.first?.contains(#""app":"app7""#) == true)
+        #expect(changes.first?.contains("app8") == false)
+        service.answers[.status] = try status(all.filter { $0.key != "app9" })
+        loop.run(for: .seconds(2))
+        #expect(first.take("energyChanged").first?.contains(#""gone":["app9"]"#) == true)
+        #expect(first.take("status").isEmpty)
+        let second = page()
+        #expect(second.take("energy").first?.components(separatedBy: #""app":"#).count == 30)
+    }
+
+    @Test("without charges no page hears of them, and their end is told")
+    func noEnergy() throws {
+        service.answers[.status] = try status(nil)
+        let outlet = page()
+        #expect(outlet.take("energy").isEmpty)
+        service.answers[.status] = try status(["a": 1])
+        loop.run(for: .seconds(1))
+        #expect(outlet.take("energy").count == 1)
+        service.answers[.status] = try status(nil)
+        loop.run(for: .seconds(1))
+        #expect(outlet.take("energy") == ["null"])
+        loop.run(for: .seconds(2))
+        #expect(outlet.take("energy").isEmpty)
     }
 
     @Test("a service that does not show packets says why, and may be asked again")

@@ -83,12 +83,12 @@ import Testing
         packets.note(try event(7, app: "Heart"))
         let sent = packet(1, [3, 0x0C, 0], kind: .command, isReceived: false)
         _ = packets.receive(try line([sent, notification(2, cause: 7), notification(3)], lost: 2))
-        let all = try records(packets.capture(.init()))
+        let all = try records(packets.capture(.btsnoop, .init()))
         #expect(all.map(\.unixMicroseconds) == [1_000_000, 2_000_000, 3_000_000])
         #expect(all.map(\.direction) == [.hostToController, .controllerToHost, .controllerToHost])
         #expect(all.last?.packet?.bytes == notification(3).octets)
         #expect(all.last?.drops == 2)
-        func count(_ query: String) throws -> Int { try records(packets.capture(.init(query: query))).count }
+        func count(_ query: String) throws -> Int { try records(packets.capture(.btsnoop, .init(query: query))).count }
         #expect(try count("layer=att") == 2)
         #expect(try count("layer=hci&text=RESET") == 1)
         #expect(try count("app=Heart") == 1)
@@ -96,6 +96,45 @@ import Testing
         #expect(try count("device=\(UUID())") == 0)
         #expect(try count("text=%20notification") == 2)
         #expect(try count("%%%=&&&") == 3)
+    }
+
+    /// An empty PDU on a link, as a sniffer receives it.
+    private func frame(_ number: UInt64, at time: Int64? = nil) -> MonitoredPacket {
+        let link: [UInt8] = [0x78, 0x56, 0x34, 0x12]
+        var packet = packet(number, [20, 0xC4, 0, 0] + link + [0x13, 0x0D] + link + [1, 0, 0, 0, 0])
+        packet.kind = MonitoredPacket.air
+        if let time { packet.time = time }
+        return packet
+    }
+
+    @Test("frames on the air are a layer, and are saved as pcapng beside HCI packets, in the order of their times")
+    func air() throws {
+        var packets = PagePackets()
+        let received = packets.receive(try line([notification(1), frame(2, at: 999_990), frame(3)]))
+        #expect(received?.json.contains(#"[2,999990,true,"air","Empty PDU","#) == true, "\(received?.json ?? "")")
+        let file = try records(packets.capture(.pcapng, .init()))
+        #expect(file.map(\.unixMicroseconds) == [999_990, 1_000_000, 3_000_000])
+        #expect(file.map(\.adapter) == [1, 0, 1])
+        #expect(file[1].packet?.bytes == notification(1).octets)
+        #expect(file[2].content == .frame(linkType: 256, frame(3).octets))
+        #expect(try records(packets.capture(.btsnoop, .init())).count == 1)
+        #expect(try records(packets.capture(.pcapng, .init(query: "layer=air&text=empty"))).count == 2)
+        #expect(try records(packets.capture(.pcapng, .init(query: "empty=no"))).count == 1)
+        let details = try #require(packets.details(of: 3))
+        #expect(details.contains(#"{"layer":"air","text":"Empty PDU"}"#), "\(details)")
+        #expect(details.contains("access address 0x12345678"))
+    }
+
+    @Test("of too many packets, those on the air are forgotten first, up to the half")
+    func airBounds() throws {
+        var packets = PagePackets(maximumPackets: 20, maximumOctets: 100_000)
+        let all = (1...60).map { $0 % 4 == 0 ? notification($0) : frame($0) }
+        _ = packets.receive(try line(all))
+        #expect(packets.count == 20)
+        #expect(try records(packets.capture(.btsnoop, .init())).count == 10)
+        let kept = (1...60).filter { packets.details(of: UInt64($0)) != nil }
+        #expect(kept.filter { $0 % 4 == 0 } == Array(stride(from: 24, through: 60, by: 4)))
+        #expect(kept.filter { $0 % 4 != 0 } == (47...60).filter { $0 % 4 != 0 }.suffix(10))
     }
 
     @Test("the packets that are kept are bounded by their number and by their octets")

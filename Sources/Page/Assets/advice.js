@@ -1,10 +1,11 @@
 import { element, replace } from "./elements.js";
+import { charge, ranking, sums } from "./energy.js";
 
-/** What apps could do better, as the advisor reports it. */
+/** What apps could do better and what they cost the battery, as the advisor and the ledger report it. */
 export class AdviceList {
   constructor(page) {
     this.page = page;
-    this.parts = ["advice"];
+    this.parts = ["advice", "energy"];
   }
 
   open(view) {
@@ -14,15 +15,36 @@ export class AdviceList {
   }
 
   show() {
+    replace(this.list, ...this.advice(), this.energy());
+  }
+
+  advice() {
     const { advice, refusals } = this.page.model;
     const refusal = refusals.get("advice");
-    if (refusal) return replace(this.list, element("p", { class: "quiet" }, refusal));
+    if (refusal) return [element("p", { class: "quiet" }, refusal)];
     if (!advice.size) {
-      return replace(this.list, element("p", { class: "quiet" }, "No app has broken a good practice since this page was opened."));
+      return [element("p", { class: "quiet" }, "No app has broken a good practice since this page was opened.")];
     }
-    return replace(this.list, ...[...advice.values()].map((each) => element("article", { class: "app" },
+    return [...advice.values()].map((each) => element("article", { class: "app" },
       element("h2", {}, `${each.app} ${each.found}`, each.count > 1 ? ` (${each.count} times)` : ""),
       element("p", {}, each.instead),
-      element("div", { class: "quiet" }, `Rule ${each.rule}${each.hint ? ", a hint only" : ""}`))));
+      each.cost ? element("p", { class: "charge" }, cost(each.cost)) : null,
+      element("div", { class: "quiet" }, `Rule ${each.rule}${each.hint ? ", a hint only" : ""}`)));
   }
+
+  energy() {
+    const { energy, status } = this.page.model;
+    if (!energy) {
+      return element("p", { class: "quiet" }, status ? "This service does not follow what apps cost the battery: start it with --energy." : "");
+    }
+    return element("section", { "aria-label": "Energy" }, element("h2", {}, "What the apps cost the battery"),
+      sums(energy), element("ul", {}, ...ranking(energy, (peer) => this.page.nameOf(peer))));
+  }
+}
+
+/** The cost of the cause of an advice, as a sentence. */
+function cost({ use, microampereHours, sendingSeconds, listeningSeconds, isEstimate }) {
+  const subject = use.charAt(0).toUpperCase() + use.slice(1);
+  return `${subject} cost ${charge(microampereHours)}, with the radio on for ${(sendingSeconds + listeningSeconds).toFixed(1)} s` +
+    `${isEstimate ? " (an estimate)" : ""}.`;
 }

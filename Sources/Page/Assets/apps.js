@@ -1,4 +1,5 @@
 import { element, replace } from "./elements.js";
+import { ofApp, sums } from "./energy.js";
 
 const VERBS = [
   ["launch", "Launch"], ["foreground", "Foreground"], ["background", "Background"], ["suspend", "Suspend"],
@@ -16,7 +17,7 @@ const NAMES = { foreground: "in the foreground", background: "in the background"
 export class Apps {
   constructor(page) {
     this.page = page;
-    this.parts = ["apps", "status", "clock"];
+    this.parts = ["apps", "status", "energy", "clock"];
   }
 
   open(view) {
@@ -27,7 +28,7 @@ export class Apps {
 
   show() {
     const apps = this.all();
-    replace(this.list, this.legend(), ...(apps.length ? apps.map((app) => this.card(app))
+    replace(this.list, this.legend(), ...[sums(this.page.model.energy)].filter(Boolean), ...(apps.length ? apps.map((app) => this.card(app))
       : [element("p", { class: "quiet" }, "No app uses Bluetooth.")]));
   }
 
@@ -38,14 +39,16 @@ export class Apps {
 
   /** The apps that run, those that are kept, and those that can be launched. */
   all() {
-    const { status, installed } = this.page.model;
+    const { status, installed, energy } = this.page.model;
     const found = new Map((status?.apps ?? []).map((app) => [`${app.name}/${app.owner}`, app]));
     for (const each of status?.preserved ?? []) {
       const key = `${each.app}/${each.owner}`;
       if (!found.has(key)) found.set(key, { name: each.app, owner: each.owner, kept: each });
     }
     const names = new Set([...found.values()].map((app) => app.name));
-    for (const name of installed) if (!names.has(name)) found.set(name, { name });
+    for (const name of [...installed, ...(energy?.apps ?? []).map(({ app }) => app)]) {
+      if (!names.has(name)) found.set(name, { name });
+    }
     return [...found].map(([key, app]) => ({ ...app, key })).sort((first, second) => (first.key < second.key ? -1 : 1));
   }
 
@@ -70,6 +73,7 @@ export class Apps {
         app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
         app.kept ? "kept for restoration" : null].filter(Boolean).join(", ")),
       this.strip(app, phase),
+      ofApp(this.page.model.energy, app.name, (peer) => this.page.nameOf(peer)),
       holds.length ? element("ul", {}, ...holds.map((each) => element("li", {}, each))) : null,
       element("div", { class: "verbs" }, ...VERBS.map(([command, words]) => element("button", {
         id: `${command}-${app.key}`, "aria-label": `${words}: ${app.name}`,

@@ -1,10 +1,11 @@
 import { clock, element, replace } from "./elements.js";
+import { ofPeer } from "./energy.js";
 
 /** One device: its link, and its attributes with their values. */
 export class Device {
   constructor(page) {
     this.page = page;
-    this.parts = ["device", "devices", "status"];
+    this.parts = ["device", "devices", "status", "energy"];
     this.followed = new Set();
   }
 
@@ -29,6 +30,7 @@ export class Device {
         ? `Connected: an event every ${link.intervalMicroseconds / 1000} ms, MTU ${link.mtu}, encryption ` +
           `${link.encryption}${link.isBonded ? ", bonded" : ""}${link.apps.length ? `, for ${link.apps.join(", ")}` : ""}.`
         : "Not connected."),
+      ...[ofPeer(this.page.model.energy, this.peer)].filter(Boolean),
       element("div", { class: "verbs" },
         element("button", {
           id: "connect", class: table ? null : "main",

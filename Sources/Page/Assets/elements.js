@@ -35,3 +35,12 @@ export function clock(seconds) {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.` +
     String(date.getMilliseconds()).padStart(3, "0");
 }
+
+/** A time of a world, such as 01:05.000, as in its story. */
+export function worldClock(seconds) {
+  const milliseconds = Math.floor(seconds * 1000 + 0.0005);
+  const two = (number) => String(number).padStart(2, "0");
+  const [minutes, hours] = [Math.floor(milliseconds / 60000), Math.floor(milliseconds / 3600000)];
+  return `${hours ? `${hours}:` : ""}${two(minutes % 60)}:${two(Math.floor(milliseconds / 1000) % 60)}.` +
+    String(milliseconds % 1000).padStart(3, "0");
+}

@@ -1,4 +1,4 @@
-import { clock, element } from "./elements.js";
+import { element } from "./elements.js";
 import { LongList } from "./list.js";
 
 const KINDS = ["state", "managers", "messages", "links", "notices", "misuse", "trouble", "host", "privacy", "security",
@@ -33,7 +33,7 @@ export class Events {
     this.detail = element("section", { class: "detail", "aria-label": "Event", hidden: true });
     this.list = new LongList({
       id: "event-list", label: "Events", onFollow: (follows) => this.follow(follows),
-      row: (event) => `${clock(event.date)}  ${event.kind.padEnd(9)} ${event.text}`,
+      row: (event) => `${this.page.clock(event.date)}  ${event.kind.padEnd(9)} ${event.text}`,
       onChoose: (event) => this.describe(event),
     });
     view.replaceChildren(element("div", { class: "columns" },
@@ -68,6 +68,11 @@ export class Events {
   show() {
     const { events, firstEvent, lost, refusals } = this.page.model;
     const { list } = this;
+    if (this.source !== events) {
+      // The events of another system.
+      [this.source, this.next] = [events, firstEvent];
+      list.clear();
+    }
     if (this.next < firstEvent) this.next = firstEvent;
     for (; this.next < firstEvent + events.length; this.next += 1) {
       const event = events[this.next - firstEvent];

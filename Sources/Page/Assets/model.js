@@ -11,6 +11,12 @@ const MOST_FOUND = 2048;
 // How far apart an event and a packet may be that belong together only by their time, in seconds.
 const NEAR = 5;
 
+/** Whether a packet caused an event, or was caused by it. */
+function tells(packet, event) {
+  return packet.cause === event ||
+    (packet.firstEvent > 0 && packet.firstEvent <= event && event < packet.firstEvent + packet.events);
+}
+
 export class Model {
   constructor() {
     this.status = null;
@@ -19,6 +25,7 @@ export class Model {
     this.deviceVersion = 0;
     this.packets = { items: [], first: 0, lost: 0 };
     this.packet = null;
+    this.energy = null;
     this.installed = [];
     this.events = [];
     this.firstEvent = 0;
@@ -48,6 +55,8 @@ export class Model {
       case "devicesChanged": this.#changeDevices(value); return ["devices"];
       case "packets": this.#takePackets(value); return ["packets"];
       case "packet": this.packet = value; return ["packet"];
+      case "energy": this.energy = value; return ["energy"];
+      case "energyChanged": this.#changeEnergy(value); return ["energy"];
       case "apps": this.installed = value.installed; return ["apps"];
       case "event": this.#takeEvent(value); return ["events", "apps"];
       case "advice": this.#takeAdvice(value); return ["advice"];
@@ -70,11 +79,19 @@ export class Model {
     }
   }
 
+  /** Takes in what has changed of the charges. A page that missed a change gets them all later. */
+  #changeEnergy({ sums, changed, gone }) {
+    const apps = new Map((this.energy?.apps ?? []).map((app) => [app.app, app]));
+    for (const app of changed) apps.set(app.app, app);
+    for (const name of gone) apps.delete(name);
+    this.energy = { ...sums, apps: [...apps.values()] };
+  }
+
   /** Forgets a system that is gone, but not its world. */
   #begin() {
     const { world, story, firstLine, generation } = this;
     Object.assign(this, new Model(), { world, story, firstLine, generation });
-    return ["status", "devices", "device", "apps", "events", "packets", "advice", "prompts"];
+    return ["status", "devices", "device", "apps", "events", "packets", "advice", "prompts", "energy"];
   }
 
   /** A world that begins again has another story. */
@@ -91,8 +108,8 @@ export class Model {
   #takeStory({ generation, first, lines }) {
     if (generation !== this.generation) this.#beginStory(generation);
     const missing = first - this.firstLine - this.story.length;
-    if (missing > 0) [this.story, this.firstLine] = [[`… ${missing} lines left out`], first - 1];
-    this.story.push(...lines.slice(Math.max(0, -missing)));
+    if (missing > 0) [this.story, this.firstLine] = [[{ text: `… ${missing} lines left out` }], first - 1];
+    this.story.push(...lines.slice(Math.max(0, -missing)).map(([text, time, event]) => ({ text, time, event })));
     const surplus = this.story.length - MOST_LINES;
     if (surplus > 0) {
       this.story.splice(0, surplus);
@@ -132,10 +149,49 @@ export class Model {
     for (const [number, time, isReceived, layer, text, peer, app, cause, firstEvent, events] of rows) {
       packets.items.push({ number, time: time / 1e6, isReceived, layer, text, peer, app, cause, firstEvent, events });
     }
-    if (packets.items.length <= MOST_PACKETS + 2000) return;
-    const surplus = packets.items.length - MOST_PACKETS;
-    packets.items.splice(0, surplus);
-    packets.first += surplus;
+    if (packets.items.length > MOST_PACKETS + 2000) this.#forgetPackets(packets.items.length - MOST_PACKETS);
+  }
+
+  /** Forgets the oldest packets. A radio has many more than a controller, so those on the air make way first. */
+  #forgetPackets(surplus) {
+    const { packets } = this;
+    const frames = packets.items.filter((packet) => packet.layer === "air").length;
+    let left = Math.min(surplus, frames - MOST_PACKETS / 2);
+    if (left <= 0) {
+      packets.items.splice(0, surplus);
+      packets.first += surplus;
+      return;
+    }
+    // Another object, because the places of those that stay are others.
+    const items = packets.items.filter((packet) => packet.layer !== "air" || (left -= 1) < 0);
+    this.packets = { ...packets, items };
+  }
+
+  /** The packet that a line of the story tells, or else the one of the controller that is next to it in time. */
+  packetAt({ time, event }) {
+    if (time === undefined) return null;
+    const exact = event ? this.packets.items.find((packet) => tells(packet, event)) : null;
+    const date = (this.world?.start ?? 0) + time / 1e6;
+    const isController = (packet) => packet.layer !== "air";
+    return exact ?? this.#next(date, isController) ?? this.#next(date, () => true);
+  }
+
+  #next(date, fits) {
+    let found = null;
+    for (const packet of this.packets.items) {
+      const distance = Math.abs(packet.time - date);
+      if (distance <= NEAR && fits(packet) && (!found || distance < Math.abs(found.time - date) - 1e-6)) found = packet;
+    }
+    return found;
+  }
+
+  /** The number of the line of the story that tells a packet, or else of the last one before it; -1 without a story. */
+  lineAt(packet) {
+    const { story } = this;
+    const exact = story.findIndex(({ event }) => event && tells(packet, event));
+    const time = (packet.time - (this.world?.start ?? 0)) * 1e6 + 1;
+    const place = exact >= 0 ? exact : story.findLastIndex((line) => line.time <= time);
+    return place < 0 ? -1 : this.firstLine + place;
   }
 
   /** The event that caused a packet or that it caused; else the last one of its device before it. */
@@ -150,8 +206,7 @@ export class Model {
   /** The packet that an event caused or that caused it; else the first one of its device after it. */
   packetOf(event) {
     const { items } = this.packets;
-    const exact = items.find((packet) => packet.cause === event.number ||
-      (packet.firstEvent && packet.firstEvent <= event.number && event.number < packet.firstEvent + packet.events));
+    const exact = items.find((packet) => tells(packet, event.number));
     if (exact) return { number: exact.number, isExact: true };
     const near = items.find((packet) => packet.time >= event.date - 0.001 && packet.time <= event.date + NEAR &&
       (!event.peer || packet.peer === event.peer));

@@ -1,17 +1,21 @@
-import { clock, element } from "./elements.js";
+import { element } from "./elements.js";
 import { LongList } from "./list.js";
 
 const LAYERS = [["", "All layers"], ["hci", "HCI"], ["l2cap", "L2CAP"], ["att", "ATT"], ["smp", "SMP"]];
 const MOST_OPTIONS = 500;
+// A link consists of empty PDUs mostly.
+const EMPTY = "Empty PDU";
+const ALL = { layer: "", device: "", app: "", text: "", empty: "no" };
 
-/** The packets between the host and its controller as they come, and one of them layer by layer. */
+/** The packets between the host and its controller, in a world also those on the air, and one of them layer by layer. */
 export class Packets {
   constructor(page) {
     this.page = page;
     this.parts = ["packets", "packet"];
-    this.filters = { layer: "", device: "", app: "", text: "" };
+    this.filters = { ...ALL };
     this.follows = true;
     this.next = 0;
+    this.source = null;
     this.wanted = null;
   }
 
@@ -22,7 +26,7 @@ export class Packets {
     this.layer = this.select("layer", "Layer", LAYERS);
     this.device = this.select("device", "Device", [["", "All devices"]]);
     this.app = this.select("app", "App", [["", "All apps"]]);
-    this.options = { device: new Set([""]), app: new Set([""]) };
+    this.options = { layer: new Set(LAYERS.map(([name]) => name)), device: new Set([""]), app: new Set([""]) };
     const text = element("input", {
       type: "search", id: "packet-text", placeholder: "Text", "aria-label": "Filter packets",
       oninput: (event) => { this.filters.text = event.target.value.toLowerCase(); this.again(); },
@@ -31,7 +35,9 @@ export class Packets {
     this.scroll = element("button", {
       id: "packets-follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
     }, "Follow");
-    this.save = element("a", { id: "packets-save", download: "harald.btsnoop" }, "Save");
+    this.empty = element("button", { id: "packets-empty", hidden: true, onclick: () => this.showEmpty() }, "Empty PDUs");
+    this.saves = ["btsnoop", "pcapng"].map((format) =>
+      [format, element("a", { id: `packets-${format}`, download: `harald.${format}` }, `Save ${format}`)]);
     this.count = element("span", { class: "quiet" });
     this.detail = element("section", { class: "detail", "aria-label": "Packet", tabindex: 0, hidden: true });
     this.list = new LongList({
@@ -39,15 +45,16 @@ export class Packets {
       row: (packet) => this.row(packet), onChoose: (packet) => this.choose(packet),
     });
     view.replaceChildren(element("div", { class: "columns" },
-      element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.scroll, this.save,
-        this.count),
+      element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.empty, this.scroll,
+        ...this.saves.map(([, link]) => link), this.count),
       this.list.area, this.detail));
     const number = Number(location.hash.split("/")[1]);
     if (number) {
       for (const each of [this.layer, this.device, this.app, text]) each.value = "";
-      this.filters = { layer: "", device: "", app: "", text: "" };
+      this.filters = { ...ALL };
       this.wanted = number;
     }
+    this.described = null;
     this.again();
   }
 
@@ -69,8 +76,13 @@ export class Packets {
     if (this.filters[name] === value) this[name].value = value;
   }
 
+  showEmpty() {
+    this.filters.empty = this.filters.empty ? "" : "no";
+    this.again();
+  }
+
   row(packet) {
-    return `${clock(packet.time)} ${packet.isReceived ? "←" : "→"} ${packet.layer.toUpperCase().padEnd(5)} ${packet.text}`;
+    return `${this.page.clock(packet.time)} ${packet.isReceived ? "←" : "→"} ${packet.layer.toUpperCase().padEnd(5)} ${packet.text}`;
   }
 
   follow(follows) {
@@ -85,12 +97,14 @@ export class Packets {
     this.next = this.page.model.packets.first;
     const query = Object.entries(this.filters).filter(([, value]) => value)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
-    this.save.setAttribute("href", `packets.btsnoop${query ? `?${query}` : ""}`);
+    for (const [format, link] of this.saves) link.setAttribute("href", `packets.${format}${query ? `?${query}` : ""}`);
+    this.empty.setAttribute("aria-pressed", `${!this.filters.empty}`);
     this.show();
   }
 
   fits(packet) {
-    const { layer, device, app, text } = this.filters;
+    const { layer, device, app, text, empty } = this.filters;
+    if (empty && packet.layer === "air" && packet.text === EMPTY && packet.number !== this.wanted) return false;
     if ((layer && packet.layer !== layer) || (device && packet.peer !== device) || (app && packet.app !== app)) return false;
     return !text || packet.text.toLowerCase().includes(text);
   }
@@ -98,11 +112,20 @@ export class Packets {
   show() {
     const { packets, refusals } = this.page.model;
     const { list } = this;
+    if (this.source !== packets) {
+      // The packets of another system, or fewer in the middle.
+      [this.source, this.next] = [packets, packets.first];
+      list.clear();
+    }
     if (this.next < packets.first) this.next = packets.first;
     for (; this.next < packets.first + packets.items.length; this.next += 1) {
       const packet = packets.items[this.next - packets.first];
       if (packet.peer) this.offer("device", packet.peer, this.page.nameOf(packet.peer));
       if (packet.app) this.offer("app", packet.app, packet.app);
+      if (packet.layer === "air") {
+        this.offer("layer", "air", "Air");
+        this.empty.hidden = false;
+      }
       if (this.fits(packet)) list.items.push(packet);
     }
     list.keep(packets.items.length);
@@ -120,6 +143,7 @@ export class Packets {
     if (!found) return;
     this.wanted = null;
     this.list.choose(found);
+    this.list.area.focus({ preventScroll: true });
   }
 
   choose(packet) {
@@ -134,6 +158,7 @@ export class Packets {
     if (!chosen || packet?.number !== chosen.number || this.described === packet) return;
     this.described = packet;
     const event = this.page.model.eventOf(chosen);
+    const line = this.page.model.world ? this.page.model.lineAt(chosen) : -1;
     this.detail.hidden = false;
     this.detail.replaceChildren(
       element("dl", {}, ...packet.parts.flatMap((part) => [
@@ -142,6 +167,7 @@ export class Packets {
       element("div", { class: "verbs" },
         event ? element("a", { href: `#events/${event.number}`, id: "to-event" },
           event.isExact ? "Show its event" : "Show the event at its time") : null,
+        line >= 0 ? element("a", { href: `#world/${line + 1}`, id: "to-story" }, "Show it in the story") : null,
         chosen.peer ? element("a", { href: `#device/${chosen.peer}`, id: "to-device" }, this.page.nameOf(chosen.peer)) : null,
         chosen.app ? element("a", { href: "#apps", id: "to-app" }, chosen.app) : null));
     this.list.reveal();

@@ -1,5 +1,6 @@
 import { AdviceList } from "./advice.js";
 import { Apps } from "./apps.js";
+import { clock, worldClock } from "./elements.js";
 import { Device } from "./device.js";
 import { Devices } from "./devices.js";
 import { Events } from "./events.js";
@@ -25,7 +26,8 @@ class Page {
     this.changed = new Set();
     this.isScheduled = false;
     this.lastId = 0;
-    this.wantsPackets = false;
+    // Nothing until the user, or a world, says so.
+    this.wantsPackets = null;
     window.addEventListener("hashchange", () => this.open());
     this.open();
     this.connect();
@@ -60,7 +62,7 @@ class Page {
   begin() {
     this.model = new Model();
     this.tell("");
-    this.note(["status", "devices", "apps", "events", "packets"]);
+    this.note(["status", "devices", "apps", "events", "packets", "energy"]);
     if (this.wantsPackets) this.send({ verb: "packets", on: true });
   }
 
@@ -117,8 +119,15 @@ class Page {
     if (this.current.parts.some((part) => changed.has(part))) this.current.show();
   }
 
-  /** Shows the way to the world, and the world itself if no other view was asked for. */
+  /** The time of day; in a world, the time since its beginning. */
+  clock(seconds) {
+    const { world } = this.model;
+    return world ? worldClock(seconds - world.start) : clock(seconds);
+  }
+
+  /** Shows the way to the world, and the world itself if no other view was asked for. Follows its packets. */
   showWorld() {
+    if (this.wantsPackets === null) this.followPackets(true);
     const link = document.getElementById("world-link");
     const isNew = link.hidden;
     link.hidden = !this.model.world;

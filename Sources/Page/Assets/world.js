@@ -1,4 +1,5 @@
-import { element, replace } from "./elements.js";
+import { element, replace, worldClock } from "./elements.js";
+import { current } from "./energy.js";
 import { WorldMap } from "./worldmap.js";
 
 const SPEEDS = [0.1, 0.5, 1, 2, 5, 10, 50, 100];
@@ -12,6 +13,7 @@ const WALL_METRES = 60;
 const WALL_LOSS = 30;
 const DROPPED = "lossy=1";
 const FAR = "out-of-range";
+const KEYS = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 /** A time of the world, such as 01:05.0. */
 function time(milliseconds) {
@@ -45,8 +47,11 @@ export class World {
       onchange: (event) => this.act("speed", { amount: Number(event.target.value) }) },
       ...SPEEDS.map((each) => element("option", { value: each }, `${each}×`)));
     this.seed = element("input", { id: "world-seed", inputmode: "numeric", size: 8, "aria-label": "Seed" });
-    this.story = element("div", { class: "story code", role: "region", tabindex: 0, "aria-label": "Story",
+    this.story = element("div", { class: "story code", role: "listbox", tabindex: 0, "aria-label": "Story",
+      "aria-describedby": "story-help", onclick: (event) => this.click(event), onkeydown: (event) => this.pressKey(event),
       onscroll: () => { this.follows = this.story.scrollHeight - this.story.scrollTop - this.story.clientHeight < 40; } });
+    /** The number of the chosen line, or -1. */
+    this.line = -1;
     this.test = element("section", { class: "test", "aria-label": "Saved test", hidden: true });
     view.replaceChildren(
       element("div", { class: "tools" }, this.running, this.button("world-step", "Step", () => this.act("step"),
@@ -59,8 +64,67 @@ export class World {
         element("div", {}, this.map.open(),
           element("p", { class: "quiet" }, "Drag a device, or move it with the arrow keys. The circle is the range; lines are 50 m apart."),
           this.panels()),
-        element("section", { class: "told", "aria-label": "What happens" }, element("h2", {}, "Story"), this.story)));
+        element("section", { class: "told", "aria-label": "What happens" }, element("h2", {}, "Story"),
+          element("p", { class: "quiet", id: "story-help" }, "A click on a line, or Enter, shows the packets at its time."), this.story)));
     this.show();
+    const number = Number(location.hash.split("/")[1]);
+    if (number) this.choose(number - 1, true);
+  }
+
+  // MARK: The lines of the story
+
+  /** The place of the chosen line, or -1. */
+  get chosen() { return this.line < 0 ? -1 : this.line - this.page.model.firstLine; }
+
+  /** Chooses a line, by its number since the beginning of the story. */
+  choose(number, hasFocus) {
+    this.line = number;
+    this.markLine();
+    const row = this.story.children[this.chosen];
+    if (!row) return;
+    this.follows = false;
+    row.scrollIntoView({ block: hasFocus ? "center" : "nearest" });
+    if (hasFocus) this.story.focus({ preventScroll: true });
+  }
+
+  markLine() {
+        for (const row of this.story.querySelectorAll("[aria-selected=true]")) row.setAttribute("aria-selected", "false");
+    const row = this.story.children[this.chosen];
+    if (!row) return this.story.removeAttribute("aria-activedescendant");
+    row.setAttribute("aria-selected", "true");
+    this.story.setAttribute("aria-activedescendant", row.id);
+  }
+
+  click(event) {
+    const row = event.target.closest("[role=option]");
+    if (!row || String(getSelection())) return;
+    this.choose(this.page.model.firstLine + [...this.story.children].indexOf(row), false);
+    this.openLine();
+  }
+
+  pressKey(event) {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      return this.openLine();
+    }
+    const { story, firstLine } = this.page.model;
+    if (!(event.key in KEYS) || !story.length) return;
+    event.preventDefault();
+    const from = this.chosen < 0 ? story.length : this.chosen;
+    this.choose(firstLine + Math.min(story.length - 1, Math.max(0, from + KEYS[event.key])), false);
+  }
+
+  /** Shows the packets at the time of the chosen line. */
+  openLine() {
+    const { model } = this.page;
+    const line = model.story[this.chosen];
+    if (line?.time === undefined) return;
+    const packet = model.packetAt(line);
+    this.page.tell(packet ? "" : `No packets are kept of ${worldClock(line.time / 1e6)}. They are followed while a page is open.`);
+    if (!packet) return;
+    // Back leads to the line.
+    history.replaceState(null, "", `#world/${this.line + 1}`);
+    location.hash = `#packets/${packet.number}`;
   }
 
   restart() {
@@ -70,6 +134,7 @@ export class World {
 
   panels() {
     this.link = element("p", { id: "world-link-state", role: "status" });
+    this.power = element("p", { id: "world-power", class: "quiet" });
     this.places = element("div", { class: "tools" });
     this.dropped = this.button("world-drop", "", () => this.toggle(DROPPED));
     this.far = this.button("world-far", "", () => this.toggle(FAR));
@@ -85,7 +150,7 @@ export class World {
       () => this.toggle(this.jam(channel)), { "aria-label": `Jam channel ${channel}` }));
     this.walls = element("ul", { class: "faults" });
     return element("div", { class: "panels" },
-      element("section", { "aria-label": "Sensor" }, element("h2", {}, "Sensor"), this.link, this.places,
+      element("section", { "aria-label": "Sensor" }, element("h2", {}, "Sensor"), this.link, this.power, this.places,
         element("div", { class: "verbs" }, this.dropped, this.far),
         element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.drain(); } },
           this.battery, element("button", { id: "world-drain" }, "Drain the battery")),
@@ -158,6 +223,8 @@ export class World {
     const state = world.isConnected ? "connected" : "not connected";
     this.link.textContent = world.faults.includes(FAR) ? `Out of range of everything, ${state}.`
       : `${metres} m from the phone, ${world.isInRange ? `${world.rssi} dBm` : "out of range"}, ${state}.`;
+    this.power.textContent = world.power ? `Its radio draws ${current(world.power.averageMicroamperes)} on average: ` +
+      `${world.power.days.toLocaleString("en")} days with a coin cell of ${world.power.batteryMilliampereHours} mAh.` : "";
     this.showPlaces(world.devices);
     this.press(this.dropped, world.faults.includes(DROPPED), "Drop the link", "Restore the link");
     this.press(this.far, world.faults.includes(FAR), "Take out of range", "Bring back");
@@ -187,7 +254,8 @@ export class World {
           type: "number", step: 0.1, min: -1000, max: 1000, "aria-label": `${name}, ${axis} in metres`,
           onchange: () => this.place(key) }))))));
     }
-    for (const { key, x, y } of devices) {
+    for (const device of devices) {
+      const [{ key }, { x, y }] = [device, this.map.place(device)];
       for (const [axis, value] of [["x", x], ["y", y]]) {
         const field = document.getElementById(`place-${key}-${axis}`);
         if (field && field !== document.activeElement) field.value = value;
@@ -197,7 +265,8 @@ export class World {
 
   place(device) {
     const [x, y] = ["x", "y"].map((axis) => document.getElementById(`place-${device}-${axis}`).valueAsNumber);
-    if (Number.isFinite(x) && Number.isFinite(y)) this.act("move", { device, x, y });
+    // It stays there until the world says so, so that a second number does not bring the first one back.
+    if (Number.isFinite(x) && Number.isFinite(y)) this.map.put(device, x, y, false, true);
   }
 
   showApp({ app }) {
@@ -225,7 +294,9 @@ export class World {
     const end = `${this.world.generation}/${firstLine + story.length}`;
     if (this.shown?.story === end) return;
     this.shown = { ...this.shown, story: end };
-    this.story.replaceChildren(...story.map((line) => element("div", {}, line)));
+    this.story.replaceChildren(...story.map(({ text }, place) => element("div",
+      { role: "option", id: `story-${firstLine + place}`, "aria-selected": "false" }, text)));
+    this.markLine();
     if (this.follows) this.story.scrollTop = this.story.scrollHeight;
   }
 

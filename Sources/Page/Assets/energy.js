@@ -1,0 +1,65 @@
+// What apps cost the battery, as the ledger reports it.
+
+import { element } from "./elements.js";
+
+/** The words for a use, before the name of its device. Others are shown by the name in the ledger. */
+const USES = { link: "link to", linkControl: "link control," };
+
+/** A number with three significant digits, as the tool shows it. */
+function digits(value) {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 4);
+}
+
+function large(value, unit, thousands) {
+  return Math.abs(value) < 1000 ? `${digits(value)} ${unit}` : `${digits(value / 1000)} ${thousands}`;
+}
+
+/** A charge for the user. */
+export function charge(microampereHours) { return large(microampereHours, "µAh", "mAh"); }
+
+/** A current for the user. */
+export function current(microamperes) { return large(microamperes, "µA", "mA"); }
+
+/** The average current of a part of the ledger. */
+function average(energy, microampereHours) {
+  return energy.elapsedSeconds > 0 ? `, ${current(microampereHours * 3600 / energy.elapsedSeconds)} on average` : "";
+}
+
+/** The sums of the ledger, or nothing if there is none. */
+export function sums(energy) {
+  if (!energy) return null;
+  const { microampereHours, systemMicroampereHours, otherAppsMicroampereHours, sleepMicroampereHours } = energy;
+  const parts = [["the system", systemMicroampereHours], ["apps that are not listed", otherAppsMicroampereHours],
+    ["sleep", sleepMicroampereHours]].filter(([, value]) => value > 0).map(([name, value]) => `${name} ${charge(value)}`);
+  return element("p", { class: "quiet", id: "energy" },
+    `Energy, ${energy.isEstimate ? "an estimate" : "exact"}, with the currents of ${energy.profile}: ${charge(microampereHours)} in ` +
+    `${energy.elapsedSeconds} s${average(energy, microampereHours)}${parts.length ? `; of that ${parts.join(", ")}` : ""}.`);
+}
+
+/** The charge of an app with its largest uses, or nothing if it has none. */
+export function ofApp(energy, name, nameOf) {
+  const app = energy?.apps.find((each) => each.app === name);
+  if (!app) return null;
+  const uses = app.uses.filter((use) => use.microampereHours > 0).map((use) =>
+    `${use.peer ? `${USES[use.use] ?? `${use.use},`} ${nameOf(use.peer)}` : use.use} ${charge(use.microampereHours)}`);
+  return element("div", { class: "charge" },
+    element("strong", {}, charge(app.microampereHours)), `${average(energy, app.microampereHours)}${energy.isEstimate ? " (an estimate)" : ""}`,
+    uses.length ? element("span", { class: "quiet" }, `: ${uses.join("; ")}`) : null);
+}
+
+/** What the apps have spent on a device, or nothing. */
+export function ofPeer(energy, peer) {
+  const uses = (energy?.apps ?? []).flatMap(({ app, uses: all }) =>
+    all.filter((use) => use.peer === peer && use.microampereHours > 0).map((use) => ({ ...use, app })));
+  if (!uses.length) return null;
+  const total = uses.reduce((sum, use) => sum + use.microampereHours, 0);
+  return element("p", { id: "device-charge" }, `Apps have spent ${charge(total)} on it${energy.isEstimate ? " (an estimate)" : ""}: `,
+    uses.map((use) => `${use.app}: ${use.use} ${charge(use.microampereHours)}`).join("; "), ".");
+}
+
+/** All apps by their charge, the largest first. */
+export function ranking(energy, nameOf) {
+  return [...energy.apps].sort((one, other) => other.microampereHours - one.microampereHours)
+    .map(({ app }) => element("li", {}, `${app}: `, ofApp(energy, app, nameOf)));
+}
