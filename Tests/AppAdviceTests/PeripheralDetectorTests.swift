@@ -239,6 +239,33 @@ import Testing
         #expect(rules(1, off: true) == [])
     }
 
+    @Test("behaviour 12.17: one read after each connection of a central is right, and others go on counting")
+    func readsOfConnections() {
+        let ends: [PeripheralEvent] = [
+            .unsubscribed(Self.central(.other), LocalAttributeID(102)), .centralDisconnected(.other, nil),
+        ]
+        for end in ends {
+            for (reader, rules) in [(UUID.other, []), (.sensor, ["12.17"])] {
+                var app = Self.app(properties: 0x02)
+                for number in 0..<3 as Range<UInt64> {
+                    app.tell(.readRequested(transaction: number, Self.central(reader), Self.value, offset: 0))
+                    app.ask(.respond(transaction: number, .success, value: nil))
+                    app.tell(end)
+                }
+                #expect(app.rules == rules)
+            }
+        }
+        // A central that is still subscribed to another value is still connected.
+        var app = Self.app(values: [101, 102, 103], properties: 0x02)
+        app.tell(.subscribed(Self.central(.other), LocalAttributeID(103)))
+        for number in 0..<3 as Range<UInt64> {
+            app.tell(.readRequested(transaction: number, Self.central(.other), Self.value, offset: 0))
+            app.ask(.respond(transaction: number, .success, value: nil))
+            app.tell(.unsubscribed(Self.central(.other), LocalAttributeID(102)))
+        }
+        #expect(app.rules == ["12.17"])
+    }
+
     @Test("behaviour 12.17: reads and updates of a value that is not published say nothing")
     func unknownValues() {
         var app = Self.app(properties: 0x02)

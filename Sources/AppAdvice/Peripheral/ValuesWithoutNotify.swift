@@ -41,6 +41,10 @@ struct ValuesWithoutNotify: PeripheralDetector {
                 "had \(picture.words(id)) read \(AdviceThresholds.polls) times within "
                     + "\(AdviceThresholds.polling.words) by a central, which cannot subscribe to it"
             )
+        // Each connection begins anew. It mostly ends with the last subscription of the central.
+        case .told(.unsubscribed(let central, let id)) where !picture.isSubscribed(central.identifier, besides: id):
+            reads = reads.filter { $0.key.central != central.identifier }
+        case .told(.centralDisconnected(let central, _)): reads = reads.filter { $0.key.central != central }
         case .changed: reads = [:]
         default: break
         }
