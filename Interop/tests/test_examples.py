@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -40,3 +41,29 @@ async def test_a_program_says_what_it_should_do_better_when_it_is_interrupted(bi
             assert await process.gone(signal.SIGINT, timeout=60) == -signal.SIGINT
             await process.line(r"^== Harald: text-transfer could do better in one way ==$")
             await process.line(r"^12\.15 text-transfer advertised within .* \(TextSender\.swift:\d+\)\. Start advertising when")
+
+
+@pytest.mark.parametrize("name, peripheral, central, end", [
+    ("text-transfer", ["send", "hello"], ["receive"], "^disconnected$"), ("file-transfer", ["offer", "sent"], ["fetch", "copy"], "^disconnected$"),
+    ("heart-rate", None, [], r"^heartRate\(\d+\)$"),
+])  # fmt: skip
+async def test_programs_that_meet_get_no_advice_but_hints(
+    binary: str, tmp_path: Path, name: str, peripheral: list[str] | None, central: list[str], end: str
+) -> None:
+    program = Path(binary).with_name(name)
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    (tmp_path / "sent").write_bytes(bytes(10_000))
+    async with controllers() as air:
+        def command(role: str, words: list[str]) -> list[str]:
+            (tmp_path / role).mkdir(mode=0o700)
+            environment = {"HARALD_ADVICE": "1", "HARALD_CONTROLLER": air.address, "XDG_RUNTIME_DIR": f"{tmp_path}/{role}", "HOME": f"{tmp_path}/{role}"}
+            words = [str(tmp_path / each) if each in ("sent", "copy") else each for each in words]
+            return ["env", *[f"{key}={value}" for key, value in {**os.environ, **environment}.items()], str(program), *words]
+
+        device = [binary, "serve", "--controller", air.address, "--answer", "no"] if peripheral is None else command("peripheral", peripheral)
+        async with running(*device, name="peripheral") as server, running(*command("central", central), name="central") as client:
+            await client.line(end)
+            for process in [client, server] if peripheral else [client]:
+                assert await process.stop(signal.SIGINT, timeout=60) == -signal.SIGINT
+                assert [line for line in process.err if re.match(r"12\.\d+ ", line) and not line.endswith("(A hint only.)")] == []

@@ -40,9 +40,31 @@ import TextTransfer
             TextReceiver(queue: DispatchQueue(label: "receiver"), report: received.add)
         }
         await world.until { received.has(.disconnected) }
+        await world.run(for: .seconds(60))
         expectNoAdvice(of: "sender")
         expectNoAdvice(of: "receiver")
         withExtendedLifetime((sender, receiver)) {}
+    }
+
+    @Test("the two ends of a file transfer get no advice", .world)
+    func fileTransfer() {
+        let (offered, fetched) = (Notes<FileOffer.Report>(), Notes<FileFetch.Report>())
+        let offer = world.addDevice(named: "Station").launch("offer") { _ in
+            let queue = DispatchQueue(label: "offer")
+            return FileOffer(content: Data(count: 50_000), queue: queue, runLoop: .current, report: offered.add)
+        }
+        let fetch = world.addDevice(named: "Phone", at: Position(x: 1)).launch("fetch") { _ in
+            FileFetch(queue: DispatchQueue(label: "fetch"), runLoop: .current, report: fetched.add)
+        }
+        // The streams run in the run loop of the test.
+        let simulation = world.simulation
+        while !fetched.has(.disconnected), simulation.now < .seconds(60) { simulation.run(for: .milliseconds(5)) }
+        simulation.run(for: .seconds(60))
+        #expect(fetched.has(.received(Data(count: 50_000))))
+        #expect(offered.all.count == 4)
+        expectNoAdvice(of: "offer")
+        expectNoAdvice(of: "fetch")
+        withExtendedLifetime((offer, fetch)) {}
     }
 
     @Test("the thermometer gets no advice while a central is subscribed", .world)
@@ -57,7 +79,7 @@ import TextTransfer
             TemperatureReader(intervals: [], queue: DispatchQueue(label: "reader"), answer: { _ in })
         }
         await world.until { heard.has(.watched(by: 1)) }
-        await world.run(for: .seconds(20))
+        await world.run(for: .seconds(60))
         expectNoAdvice(of: "thermometer")
         withExtendedLifetime((thermometer, reader)) {}
     }

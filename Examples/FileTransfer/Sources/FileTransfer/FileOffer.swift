@@ -51,6 +51,10 @@ package final class FileOffer: NSObject {
         channel?.inputStream.close()
         channel = nil
     }
+
+    private func advertise() {
+        manager?.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [FileService.service]])
+    }
 }
 
 extension FileOffer: CBPeripheralManagerDelegate {
@@ -78,7 +82,7 @@ extension FileOffer: CBPeripheralManagerDelegate {
 
     package func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
         if let error { return report(.failed(error.localizedDescription)) }
-        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [FileService.service]])
+        advertise()
     }
 
     package func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
@@ -91,6 +95,8 @@ extension FileOffer: CBPeripheralManagerDelegate {
         error: (any Error)?
     ) {
         guard let channel else { return report(.failed(error?.localizedDescription ?? "no channel")) }
+        // The next central comes after this one.
+        peripheral.stopAdvertising()
         close()
         self.channel = channel
         sent = 0
@@ -107,7 +113,11 @@ extension FileOffer: StreamDelegate {
     package func stream(_ stream: Stream, handle event: Stream.Event) {
         switch event {
         case .hasSpaceAvailable: if let stream = stream as? OutputStream { write(to: stream) }
-        case .endEncountered, .errorOccurred: close()
+        case .endEncountered, .errorOccurred:
+            // Both streams report the end, the first one while the channel is open.
+            guard channel != nil else { return }
+            close()
+            advertise()
         default: break
         }
     }

@@ -77,6 +77,12 @@ public final class HostileBelt: NSObject, CBPeripheralManagerDelegate, Sendable 
         manager.add(service)
     }
 
+    private func advertise(on manager: CBPeripheralManager) {
+        manager.startAdvertising([
+            CBAdvertisementDataLocalNameKey: "Belt", CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")],
+        ])
+    }
+
     private func sendWaiting() {
         state.withLock { state in
             guard let rate = state.rate, let manager = state.manager else { return }
@@ -93,10 +99,22 @@ extension HostileBelt {
         guard peripheral.state == .poweredOn else { return }
         peripheral.removeAllServices()
         publish(on: peripheral)
-        peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: "Belt", CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")],
-        ])
+        advertise(on: peripheral)
     }
+
+    /// Stops advertising, since one central is enough.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
+    ) { peripheral.stopAdvertising() }
+
+    /// Advertises for the next central.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
+    ) { advertise(on: peripheral) }
 
     /// Sends what has waited for room.
     public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { sendWaiting() }

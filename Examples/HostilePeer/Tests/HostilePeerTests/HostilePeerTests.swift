@@ -34,12 +34,14 @@
             belt.send([0])
             belt.send([0, 61])
             await world.expect(reports.all, equals: [.failed("unreadable heart rate"), .rate(61)])
+            world.expectNoAdvice()
         }
 
         @Test func reportsAnEmptyLocation() async {
             belt.answer(with: .nothing)
             openApp()
             await world.until { [reports] in reports.has(.failed("unreadable location")) }
+            world.expectNoAdvice()
         }
 
         @Test func reportsARefusal() async {
@@ -48,6 +50,7 @@
             await world.until { [reports] in
                 reports.all.contains { if case .failed = $0 { true } else { false } }
             }
+            world.expectNoAdvice()
         }
 
         @Test func connectsAgainWhenTheFirmwareHangs() async {
@@ -58,6 +61,8 @@
             reports.clear()
             belt.answer(with: .location(2))
             await world.until(within: .seconds(60)) { [reports] in reports.has(.location(2)) }
+            // The firmware is to hang.
+            world.expectNoAdvice(except: [.promptResponses])
         }
 
         @Test func receivesAFloodInOrder() async {
@@ -65,6 +70,8 @@
             let rates = (0..<1_000).map { UInt8($0 % 256) }
             for rate in rates { belt.send([0, rate]) }
             await world.expect(reports.all, equals: rates.map { .rate(Int($0)) }, "the reports")
+            // The firmware sends on while there is no room.
+            world.expectNoAdvice(except: [.flowControl])
         }
 
         @Test func followsTheBeltToAnotherTable() async {
@@ -74,6 +81,7 @@
             await world.run(for: .seconds(1))
             belt.send([0, 62])
             await world.until { [reports] in reports.has(.rate(62)) }
+            world.expectNoAdvice()
         }
 
         @Test func connectsAgainAfterAMalformedAnswer() async {
@@ -82,6 +90,7 @@
             await world.until(within: .seconds(60)) { [reports] in reports.has(.disconnected) }
             device.answerFault = nil
             await world.until(within: .seconds(60)) { [reports] in reports.has(.location(1)) }
+            world.expectNoAdvice()
         }
 
         @Test func followsABeltThatComesAndGoes() async {
@@ -93,6 +102,8 @@
                 device.returnToRange()
                 await world.until(within: .seconds(60)) { [reports] in reports.has(.location(1)) }
             }
+            // The app reads the location after each connection.
+            world.expectNoAdvice(except: [.notifyingValues])
         }
     }
 

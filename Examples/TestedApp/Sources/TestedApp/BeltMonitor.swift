@@ -117,7 +117,9 @@ extension BeltMonitor: CBCentralManagerDelegate {
 extension BeltMonitor: CBPeripheralDelegate {
     /// After an update of its firmware a belt may have another table.
     public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
-        peripheral.discoverServices(nil)
+        // The app uses no other service.
+        let used = [Self.service]
+        peripheral.discoverServices(used)
     }
 
     /// Discovers the characteristics of the service.

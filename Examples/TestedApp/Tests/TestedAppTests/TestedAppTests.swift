@@ -23,6 +23,9 @@
                 reports.has(.location(1)) && reports.has(.rate(73))
             }
             #expect(reports.all.prefix(3) == [.searching, .connecting, .connected])
+            await world.run(for: .seconds(70))
+            // The accessory goes on advertising.
+            world.expectNoAdvice(except: [.stopAdvertising])
         }
 
         @Test func goesOnWhenTheBeltIsBack() async {
@@ -32,6 +35,7 @@
             reports.clear()
             belt.device.returnToRange()
             await world.until("rates come again") { [reports] in reports.has(.rate(73)) }
+            world.expectNoAdvice()
         }
 
         @Test func givesUpAfterTenSeconds() async {
@@ -40,6 +44,7 @@
             await world.until(within: .seconds(60), "the time-out is reported") { [reports] in
                 reports.has(.timedOut)
             }
+            world.expectNoAdvice()
         }
 
         @Test func reportsARefusedValue() async {
@@ -47,6 +52,7 @@
             await world.until("the error is reported") { [reports] in
                 reports.all.contains { if case .failed = $0 { true } else { false } }
             }
+            world.expectNoAdvice()
         }
     }
 
@@ -59,6 +65,7 @@
         }
         await world.expect(answer.all.reduce(0) { $0 + $1.count }, equals: text.count, "the number of octets sent back")
         #expect(answer.all.reduce(Data(), +) == text)
+        world.expectNoAdvice()
     }
 
     /// The reports of an app, from whichever queue.

@@ -37,6 +37,10 @@ package final class TextSender: NSObject {
         manager = CBPeripheralManager(delegate: self, queue: queue)
     }
 
+    private func advertise() {
+        manager?.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [TransferService.service]])
+    }
+
     /// Sends until there is no more room. `peripheralManagerIsReady(toUpdateSubscribers:)` continues.
     private func send() {
         guard let manager, let reader, !isDone else { return }
@@ -64,7 +68,7 @@ extension TextSender: CBPeripheralManagerDelegate {
 
     package func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
         if let error { return report(.failed(error.localizedDescription)) }
-        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [TransferService.service]])
+        advertise()
     }
 
     package func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
@@ -76,6 +80,7 @@ extension TextSender: CBPeripheralManagerDelegate {
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
     ) {
+        peripheral.stopAdvertising()
         report(.subscribed)
         (reader, sent, parts, isDone) = (central, 0, 0, false)
         send()
@@ -88,6 +93,7 @@ extension TextSender: CBPeripheralManagerDelegate {
     ) {
         report(.unsubscribed)
         reader = nil
+        advertise()
     }
 
     package func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {

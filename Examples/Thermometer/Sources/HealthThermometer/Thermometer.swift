@@ -64,6 +64,12 @@ package final class Thermometer: NSObject {
         send()
     }
 
+    private func advertise() {
+        manager?.startAdvertising([
+            CBAdvertisementDataLocalNameKey: name, CBAdvertisementDataServiceUUIDsKey: [Self.service],
+        ])
+    }
+
     private func send() {
         while let next = waiting.first {
             guard manager?.updateValue(next, for: measurements, onSubscribedCentrals: nil) == true else { return }
@@ -96,9 +102,7 @@ extension Thermometer: CBPeripheralManagerDelegate {
 
     package func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
         if let error { return report(.failed(error.localizedDescription)) }
-        peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: name, CBAdvertisementDataServiceUUIDsKey: [Self.service],
-        ])
+        advertise()
     }
 
     package func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
@@ -110,6 +114,7 @@ extension Thermometer: CBPeripheralManagerDelegate {
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
     ) {
+        peripheral.stopAdvertising()
         report(.watched(by: measurements.subscribedCentrals?.count ?? 0))
         measure()
     }
@@ -119,7 +124,9 @@ extension Thermometer: CBPeripheralManagerDelegate {
         central: CBCentral,
         didUnsubscribeFrom characteristic: CBCharacteristic
     ) {
-        report(.watched(by: measurements.subscribedCentrals?.count ?? 0))
+        let count = measurements.subscribedCentrals?.count ?? 0
+        report(.watched(by: count))
+        if count == 0 { advertise() }
     }
 
     package func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
