@@ -102,8 +102,7 @@
                 device.returnToRange()
                 await world.until(within: .seconds(60)) { [reports] in reports.has(.location(1)) }
             }
-            // The app reads the location after each connection.
-            world.expectNoAdvice(except: [.notifyingValues])
+            world.expectNoAdvice()
         }
     }
 
