@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -127,6 +128,11 @@ def judge(messages: list[dict], sensors: list[str], records: int) -> Verdict:
     return Verdict(len(copies), len(messages) - len(copies), sum(bool(each.get("repeated")) for each in messages), faults)
 
 
+def advice(log: str) -> list[str]:
+    """The advice in what programs have printed, without hints."""
+    return [line for line in log.splitlines() if re.match(r"12\.\d+ ", line) and not line.endswith("(A hint only.)")]
+
+
 class Lab:
     def __init__(self, folder: Path, binaries: Path, sensors: int, records: int, period: int) -> None:
         self.folder, self.binaries, self.records, self.period = folder, binaries, records, period
@@ -165,7 +171,7 @@ class Lab:
     # Processes
 
     def start(self, name: str) -> None:
-        environment = {**os.environ, "HARALD_CONTROLLER": f"unix:{self.folder}/radio", "HOME": str(self.folder / name),
+        environment = {**os.environ, "HARALD_ADVICE": "1", "HARALD_CONTROLLER": f"unix:{self.folder}/radio", "HOME": str(self.folder / name),
                        "XDG_RUNTIME_DIR": str(self.folder / name), "XDG_STATE_HOME": str(self.folder / name)}
         (self.folder / name).mkdir(exist_ok=True, mode=0o700)
         match name:
@@ -274,6 +280,16 @@ class Lab:
                 self.explain(f"{len(found)} values are {name}, such as {found[:3]}")
         print("lab: no value is lost, and of the copies of a value at most one is without a mark")
 
+    def advise(self) -> None:
+        """Ends the gateways as a service manager does, and fails if their log or that of a sensor has advice."""
+        for name in GATEWAYS:
+            self.processes[name].terminate()
+            self.processes[name].wait(timeout=PATIENCE)
+        found = advice("".join((self.folder / f"{name}.log").read_text() for name in [*GATEWAYS, *self.sensors]))
+        if found:
+            sys.exit("\n".join([f"lab: the programs could do better in {len(found)} ways", *found]))
+        print("lab: the programs follow the good practices")
+
     def report(self) -> None:
         first: dict[tuple[str, int], tuple[float, dict]] = {}
         for moment, message in self.received():
@@ -311,6 +327,7 @@ def main() -> None:
             lab.wait()
             lab.check()
             lab.report()
+            lab.advise()
         finally:
             lab.end()
     print(f"lab: it took {time.monotonic() - begin:.0f} s")

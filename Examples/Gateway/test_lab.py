@@ -40,6 +40,13 @@ class Judgement(unittest.TestCase):
         self.assertEqual(self.faults(message(1), {**message(2), "value": 0}), {"wrong": [("S1", 2)]})
 
 
+class Advice(unittest.TestCase):
+    def test_advice_is_found_among_other_lines_and_hints_are_not(self) -> None:
+        lines = ["connected to the broker", "== Harald: gateway could do better in 2 ways ==", "12.4 gateway scanned. Stop.",
+                 "12.18 sensor published. Use the permission. (A hint only.)", "the scan ended: 12.4"]
+        self.assertEqual(lab.advice("\n".join(lines)), ["12.4 gateway scanned. Stop."])
+
+
 class Relay(unittest.TestCase):
     def test_a_program_that_comes_after_the_controllers_is_turned_away(self) -> None:
         with socket.socket() as gone:

@@ -9,24 +9,26 @@ struct Collector: Sendable {
     let manager: CBCentralManager
     let keeper: Keeper
 
-    /// Searches for sensors until the process ends.
+    /// Searches for sensors until the process ends, with pauses: the radio has the connections to serve, too.
     func run() async throws {
         try await manager.poweredOn()
         let service = CBUUID(string: SensorService.uuid)
         await withDiscardingTaskGroup { group in
             while true {
+                let end = Task {
+                    try await Task.sleep(for: Limits.scanning)
+                    manager.stopScan()
+                }
                 do {
-                    for try await found in manager.scan(
-                        services: [service],
-                        options: ScanOptions(allowsDuplicates: true)
-                    ) {
+                    for try await found in manager.scan(services: [service]) {
                         guard await keeper.begin(found.peripheral.identifier) else { continue }
                         group.addTask { await collect(from: found.peripheral) }
                     }
                 } catch {
                     say("the scan ended: \(error)")
                 }
-                try? await Task.sleep(for: Limits.pause)
+                end.cancel()
+                try? await Task.sleep(for: Limits.scanPause)
             }
         }
     }

@@ -11,6 +11,10 @@ enum Limits {
     static let connecting = Duration.seconds(10)
     /// The longest time without a record; then another gateway may have the sensor.
     static let silence = Duration.seconds(10)
+    /// The length of a scan.
+    static let scanning = Duration.seconds(4)
+    /// The pause after a scan.
+    static let scanPause = Duration.seconds(2)
     /// The pause before a sensor is connected to again.
     static let pause = Duration.milliseconds(500)
     /// The pause before a connection to the broker, in microseconds.
