@@ -62,10 +62,25 @@ struct PageMessage: Codable, Sendable {
     var question: ToolQuestion? {
         switch verb {
         case .app:
-            guard let name, let verb = AppVerb.allCases.first(where: { "\($0)" == command }) else { return nil }
+            guard let name, let verb = command.flatMap(Self.appVerb) else { return nil }
             return .app(verb, name: name, owner: owner)
         case .forget: return peer.map { .forgetBond($0) }
         case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet: return nil
+        }
+    }
+
+    /// The command on an app with this name in messages.
+    private static func appVerb(named name: String) -> AppVerb? {
+        switch name {
+        case "launch": .launch
+        case "background": .background
+        case "foreground": .foreground
+        case "suspend": .suspend
+        case "terminate": .terminate
+        case "forceQuit": .forceQuit
+        case "resetPermission": .resetPermission
+        case "revokePermission": .revokePermission
+        default: nil
         }
     }
 
