@@ -349,7 +349,7 @@ public final class SimulatedDevice: Sendable {
     public func returnToRange() {
         parts.with { [self] in
             guard $0.returnToRange() else { return ignored("returnToRange(): \(name) is in range already") }
-            note("returns to the range of the others")
+            note("is back at \($0.node.position.text)")
         }
     }
 

@@ -17,10 +17,42 @@ extension SimulatedWorld {
     public func changeAir(_ change: @escaping @Sendable (inout Radio.Configuration) -> Void) {
         let state = state
         loop.waitFor {
+            let old = state.value.radio.configuration
             change(&state.value.radio.configuration)
-            state.value.tell(.changed("the radio channel changes"))
+            for text in Self.changes(from: old, to: state.value.radio.configuration) {
+                state.value.tell(.changed(text))
+            }
         }
     }
+
+    /// Describes what a change of the radio channel consists of.
+    private static func changes(from old: Radio.Configuration, to new: Radio.Configuration) -> [String] {
+        var texts: [String] = []
+        var gone = old.walls
+        for wall in new.walls {
+            if let index = gone.firstIndex(of: wall) {
+                gone.remove(at: index)
+            } else {
+                texts.append(text(wall, "appears"))
+            }
+        }
+        texts += gone.map { text($0, "is removed") }
+        if old.channelNoise != new.channelNoise { texts.append(text(noise: new.channelNoise)) }
+        return texts.isEmpty ? ["the radio channel changes"] : texts
+    }
+
+    private static func text(_ wall: Wall, _ change: String) -> String {
+        "a wall of \(text(wall.attenuation)) dB from \(wall.start.text) to \(wall.end.text) \(change)"
+    }
+
+    private static func text(noise: [UInt8: Double]) -> String {
+        guard let strongest = noise.values.max() else { return "the noise ends" }
+        let channels = noise.count == 40 ? "all channels" : noise.count == 1 ? "1 channel" : "\(noise.count) channels"
+        let isSame = noise.values.allSatisfy { $0 == strongest }
+        return "noise of \(isSame ? "" : "up to ")\(text(strongest)) dBm on \(channels)"
+    }
+
+    private static func text(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     /// Sets the quality of reception from one device to another.
     ///

@@ -81,11 +81,16 @@ import Testing
         phone.person.switchesAirplaneMode(true)
         phone.restart()
         world.changeAir { $0.lossRate = 0.1 }
+        world.changeAir {
+            $0.walls = [Wall(from: Position(), to: Position(), attenuation: 2.5)]
+            $0.channelNoise = [1: -60, 2: -70]
+        }
         let lines = world.story.lines()
         for expected in [
             "Phone: the user switches Bluetooth off", "Phone: the user switches Bluetooth on",
             "Phone: the controller is unplugged", "Phone: the controller is plugged in",
             "Phone: the user switches airplane mode on", "Phone: restarts", "the radio channel changes",
+            "noise of up to -60 dBm on 2 channels", "a wall of 2.5 dB from (0, 0) to (0, 0) appears",
         ] { #expect(lines.contains("00:00.000 \(expected)"), "\(expected)") }
     }
 }
