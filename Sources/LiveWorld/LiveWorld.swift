@@ -55,7 +55,8 @@ final class LiveWorld {
     private(set) var begun: [DeviceFault] = []
     private let world: SimulatedWorld
 
-    init(seed: UInt64) {
+    /// - Parameter opensApp: Whether the app is opened at once, rather than by ``openApp()``.
+    init(seed: UInt64, opensApp: Bool = true) {
         self.seed = seed
         let (world, story, screen) = (SimulatedWorld(seed: seed), story, screen)
         self.world = world
@@ -76,8 +77,11 @@ final class LiveWorld {
                 story.add(.changed("the app shows: \(line)"), of: "", at: world?.now ?? .zero)
             }
         }
-        phone.open(Self.app)
+        if opensApp { openApp() }
     }
+
+    /// Opens the app for the first time. A saved test does the same, before time passes.
+    func openApp() { phone.open(Self.app) }
 
     /// The time of the world, in milliseconds.
     var milliseconds: Int64 { Int64(world.now / .milliseconds(1)) }
@@ -127,7 +131,7 @@ final class LiveWorld {
             throw WorldRefusal("a test has at most \(Self.maximumActs) acts; save it, and restart the world")
         }
         switch act {
-        case .move(let device, let position): try move(device, to: position)
+        case .move(let device, let position): move(device, to: position)
         case .begin(let fault): try begin(fault)
         case .end(let fault): try end(fault)
         case .app(let verb): try perform(verb)
@@ -143,12 +147,26 @@ final class LiveWorld {
             walls.remove(at: index)
             world.changeAir { $0.walls.remove(at: index) }
         }
-        deeds.append(Deed(milliseconds: milliseconds, act: act))
+        remember(act)
     }
 
-    private func move(_ device: WorldAct.Device, to position: Position) throws(WorldRefusal) {
-        guard device != .sensor || !begun.contains(where: { $0.kind == .outOfRange }) else {
-            throw WorldRefusal("the sensor is out of range of everything; bring it back first")
+    /// Notes an act. Of moves of one device at one instant, only the last one has an effect.
+    private func remember(_ act: WorldAct) {
+        let deed = Deed(milliseconds: milliseconds, act: act)
+        if case .move(let device, _) = act, let last = deeds.last, last.milliseconds == deed.milliseconds,
+            case .move(device, _) = last.act
+        {
+            deeds.removeLast()
+        }
+        deeds.append(deed)
+    }
+
+    /// Moves a device. A sensor that was taken out of range is brought back first.
+    private func move(_ device: WorldAct.Device, to position: Position) {
+        if device == .sensor, let index = begun.firstIndex(where: { $0.kind == .outOfRange }) {
+            let fault = begun.remove(at: index)
+            sensor.end(fault)
+            remember(.end(fault))
         }
         self[device].move(to: position)
     }

@@ -1,12 +1,13 @@
 import BluetoothService
 import BluetoothSimulation
 import EventWords
+import ServiceMessages
 import Synchronization
 
 /// The story of a world in words, of which the last lines are kept.
 final class StoryLog: Sendable {
     /// The number of lines that are kept.
-    static let maximumLines = 1_000
+    static let maximumLines = 2_000
     /// The kinds of events in systems that the story consists of, as in reports of failed tests.
     static let kinds: Observation.Kinds = [
         .state, .managers, .messages, .links, .notices, .misuse, .trouble, .security,
@@ -39,8 +40,9 @@ final class StoryLog: Sendable {
     /// The number of lines so far.
     var count: Int { state.withLock { $0.first + $0.lines.count } }
 
-    /// Adds an event of a device. The name is empty for the radio channel.
+    /// Adds an event of a device, unless it says nothing to the reader. The name is empty for the radio channel.
     func add(_ event: WorldEvent, of device: String, at time: Duration) {
+        guard !Self.isNoise(event) else { return }
         state.withLock { state in
             switch event {
             case .changed(let text): state.add(WorldWords.line(text, of: device, at: time), at: time)
@@ -50,6 +52,14 @@ final class StoryLog: Sendable {
                 state.add(text, at: time, event: device == LiveWorld.phoneName ? observation.number : 0)
             }
         }
+    }
+
+    /// Whether an event is only flow control: it follows each value that an app sends.
+    private static func isNoise(_ event: WorldEvent) -> Bool {
+        guard case .observed(let observation) = event,
+            case .told(.peripheral(.updateCreditsReturned)) = observation.content
+        else { return false }
+        return true
     }
 
     /// Returns the last lines from a number on, and the number of the first of them.

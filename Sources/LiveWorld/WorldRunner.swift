@@ -35,6 +35,8 @@ package final class WorldRunner: Sendable {
         case welcome(Reply)
         /// Tells the state again, for pages that have missed it.
         case refresh
+        /// Opens the app and lets the time of the world begin.
+        case begin
         case tool(UInt64, WorldTool.Event)
         case stop
     }
@@ -43,7 +45,7 @@ package final class WorldRunner: Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let lastTool = Atomic<UInt64>(0)
 
-    /// Creates a world and lets it run.
+    /// Creates a world. Its time begins with ``begin()``, and so does that of each later world.
     ///
     /// - Parameter tell: Called with each value for all pages, on the thread of the world.
     package init(seed: UInt64, tell: @escaping @Sendable (News) -> Void) {
@@ -62,6 +64,9 @@ package final class WorldRunner: Sendable {
 
     /// Calls `reply` with each value that a page which opens has to know.
     package func welcome(_ reply: @escaping Reply) { add(.welcome(reply)) }
+
+    /// Lets the time of the world begin, once those who want to follow its events do.
+    package func begin() { add(.begin) }
 
     /// Tells the state to all pages, even if it has not changed.
     package func refresh() { add(.refresh, atMost: Self.maximumWaiting) }
@@ -103,13 +108,15 @@ private final class WorldLoop {
     /// The time of the machine after which a run of the world makes way for messages.
     private static let longestRun = Duration.milliseconds(100)
     /// The number of lines of the story in one report, the last ones.
-    private static let maximumLines = 300
+    private static let maximumLines = StoryLog.maximumLines
 
     private let tell: @Sendable (WorldRunner.News) -> Void
     private let clock = ContinuousClock()
     private var world: LiveWorld
     private var pacer = WorldPacer()
     private var generation = 1
+    /// Whether time has not begun yet.
+    private var isHeld = true
     private var tools: [UInt64: LoopBound<WorldTool>] = [:]
     private var lastLook: ContinuousClock.Instant
     private var lastNews: ContinuousClock.Instant
@@ -119,7 +126,7 @@ private final class WorldLoop {
 
     init(seed: UInt64, tell: @escaping @Sendable (WorldRunner.News) -> Void) {
         self.tell = tell
-        world = LiveWorld(seed: seed)
+        world = LiveWorld(seed: seed, opensApp: false)
         (lastLook, lastNews) = (clock.now, clock.now)
         prepare()
     }
@@ -134,6 +141,7 @@ private final class WorldLoop {
             case .message(let octets, let reply): handle(octets, reply)
             case .welcome(let reply): welcome(reply)
             case .refresh: (toldState, hasNews) = ("", true)
+            case .begin: begin()
             case .tool(let number, let event): handle(event, of: number)
             case .stop:
                 restart(seed: world.seed, isLast: true)
@@ -143,7 +151,7 @@ private final class WorldLoop {
         let now = clock.now
         let due = pacer.due(after: now - lastLook)
         lastLook = now
-        if due > 0 {
+        if due > 0, !isHeld {
             let end = now + Self.longestRun
             let clock = clock
             world.advance(by: due) { clock.now >= end }
@@ -192,10 +200,16 @@ private final class WorldLoop {
         tools = [:]
         world.end()
         guard !isLast else { return }
-        world = LiveWorld(seed: seed)
+        world = LiveWorld(seed: seed, opensApp: false)
         generation += 1
-        (toldLines, pacer.isRunning) = (0, true)
+        (toldLines, pacer.isRunning, isHeld) = (0, true, true)
         prepare()
+    }
+
+    private func begin() {
+        guard isHeld else { return }
+        isHeld = false
+        world.openApp()
     }
 
     private func prepare() {

@@ -7,7 +7,8 @@ import ServiceProcess
 
 import struct NIOCore.ByteBuffer
 
-/// One conversation with the service, for all open pages. While no page is open, it asks nothing.
+/// One conversation with the service, for all open pages. While no page is open, it asks nothing, except of a world:
+/// there it follows events, packets and advice from the beginning, for pages that open later.
 ///
 /// Used on its loop.
 final class PageHub {
@@ -30,6 +31,7 @@ final class PageHub {
     private var devices = PageDeviceList()
     private var energy = PageEnergy()
     private var packets = PagePackets()
+    private var history = PageHistory()
     /// The pages that show packets, and the stream of them.
     private var packetPages: Set<ObjectIdentifier> = []
     private var packetStream: UInt32?
@@ -59,16 +61,18 @@ final class PageHub {
             if name == "scanning" { self?.keep(name, json) } else { self?.tell(name, json) }
         }
         listen(to: client)
+        if world != nil { follow() }
     }
 
     /// Goes on with another conversation, because the system of the last one is gone.
     func use(_ client: ToolClient) {
         (self.client, snapshots, prompts, asked, words) = (client, [:], [:], [], MonitorWords())
-        (devices, energy, packets, packetStream) = (PageDeviceList(), PageEnergy(), PagePackets(), nil)
+        (devices, energy, packets, history) = (PageDeviceList(), PageEnergy(), PagePackets(), PageHistory())
+        (streams, packetStream) = ([], nil)
         listen(to: client)
         tell("again", "null")
-        if !pages.isEmpty { begin() }
-        if !packetPages.isEmpty { openPackets() }
+        if world != nil || !pages.isEmpty { follow() }
+        look()
     }
 
     private func listen(to client: ToolClient) {
@@ -82,11 +86,15 @@ final class PageHub {
         pages[ObjectIdentifier(page)] = page
         refresh(snapshots.keys.sorted(), of: page)
         for (_, prompt) in prompts.sorted(by: { $0.key < $1.key }) { page.show(Self.frame("prompt", prompt)) }
+        showHistory(to: page)
         if let world {
             let bound = LoopBound(page, loop: loop)
             world.welcome { [loop] value in loop.submit { bound.value.show(Self.frame(value)) } }
         }
-        if pages.count == 1 { begin() }
+        guard pages.count == 1 else { return true }
+        if world == nil { follow() }
+        look()
+        schedule()
         return true
     }
 
@@ -94,12 +102,12 @@ final class PageHub {
     func remove(_ page: any PageOutlet) {
         followPackets(false, page)
         guard pages.removeValue(forKey: ObjectIdentifier(page)) != nil, pages.isEmpty else { return }
-        streams.forEach(client.stop)
-        streams = []
         if let timer { loop.cancel(timer) }
-        (timer, snapshots, prompts) = (nil, [:], [:])
-        (devices, energy, packets) = (PageDeviceList(), PageEnergy(), PagePackets())
+        (timer, snapshots, devices, energy) = (nil, [:], PageDeviceList(), PageEnergy())
         app?.end()
+        guard world == nil else { return }
+        streams.forEach(client.stop)
+        (streams, prompts, packets) = ([], [:], PagePackets())
     }
 
     /// Sends a page the last version of these values.
@@ -175,13 +183,14 @@ final class PageHub {
 
     // MARK: The service
 
-    private func begin() {
+    /// Opens the streams. A world waits for that, so that nothing of it is missed.
+    private func follow() {
         streams = []
         follow("event", .monitor(kinds: .max))
         follow("advice", .advice)
         follow("prompts", .prompts)
-        look()
-        if timer == nil { schedule() }
+        if world != nil || !packetPages.isEmpty { openPackets() }
+        world?.begin()
     }
 
     /// Opens a stream. A service that refuses it, for lack of rights, says why in the page.
@@ -199,10 +208,18 @@ final class PageHub {
 
     private func heard(_ name: String, _ line: String) {
         guard name == "event", let event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(line.utf8)) else {
+            if world != nil, name == "advice" { history.addAdvice(line) }
             return tell(name, line)
         }
         packets.note(event)
-        tell(name, JSON.of(ShownEvent(event, words: words.text(of: event))))
+        let shown = JSON.of(ShownEvent(event, words: words.text(of: event)))
+        if world != nil { history.addEvent(shown) }
+        tell(name, shown)
+    }
+
+    private func showHistory(to page: any PageOutlet) {
+        for events in history.batches { page.show(Self.frame("events", events)) }
+        for advice in history.advice { page.show(Self.frame("advice", advice)) }
     }
 
     private func schedule() {
@@ -268,8 +285,13 @@ final class PageHub {
     /// Follows the packets while a page wants them.
     private func followPackets(_ isOn: Bool, _ page: any PageOutlet) {
         let key = ObjectIdentifier(page)
-        if isOn, pages[key] != nil { packetPages.insert(key) } else { packetPages.remove(key) }
-        if packetPages.isEmpty, let stream = packetStream {
+        if isOn, pages[key] != nil {
+            let isNew = packetPages.insert(key).inserted
+            if isNew, world != nil { for rows in packets.recent { page.show(Self.frame("packets", rows)) } }
+        } else {
+            packetPages.remove(key)
+        }
+        if packetPages.isEmpty, world == nil, let stream = packetStream {
             client.stop(stream)
             packetStream = nil
         } else if !packetPages.isEmpty, packetStream == nil {
@@ -292,7 +314,7 @@ final class PageHub {
     }
 
     private func heardPackets(_ line: String) {
-        guard let rows = packets.receive(line) else { return }
+        guard let rows = packets.receive(line), !packetPages.isEmpty else { return }
         let frame = PageFrame(Self.json("packets", rows.json), need: .item(rows.count))
         for (key, page) in pages where packetPages.contains(key) { page.show(frame) }
     }

@@ -19,6 +19,9 @@ struct PagePackets {
     /// The maximum number of packets that are kept, and of their octets.
     static let maximumPackets = 20_000
     static let maximumOctets = 8 << 20
+    /// The maximum number of rows in a text, and of the octets of all rows that a page gets when it begins to follow.
+    private static let rowsAtOnce = 250
+    private static let maximumRecent = 640 << 10
     /// The maximum number of events whose apps are known.
     private static let maximumEvents = 20_000
 
@@ -93,9 +96,18 @@ struct PagePackets {
         }
     }
 
-    /// Takes in a line of the service's stream. Returns rows for the pages as JSON, and their number; nil if the line
-    /// is malformed.
-    mutating func receive(_ line: String) -> (json: String, count: Int)? {
+    /// New rows for pages.
+    struct Rows {
+        fileprivate let lost: Int
+        fileprivate let entries: [Entry]
+
+        var count: Int { entries.count }
+        /// The rows as JSON.
+        var json: String { JSON.of(PacketRows(lost: lost, rows: entries.map(PacketRow.init))) }
+    }
+
+    /// Takes in a line of the service's stream. Returns rows for the pages; nil if the line is malformed.
+    mutating func receive(_ line: String) -> Rows? {
         guard let batch = try? JSONDecoder().decode(PacketBatch.self, from: Data(line.utf8)),
             let packets = try? batch.packets()
         else { return nil }
@@ -105,7 +117,22 @@ struct PagePackets {
         octets += added.reduce(0) { $0 + $1.packet.octets.count }
         frames += added.count(where: \.isAir)
         forget()
-        return (JSON.of(PacketRows(lost: batch.lost, rows: added.map(PacketRow.init))), added.count)
+        return Rows(lost: batch.lost, entries: added)
+    }
+
+    /// The last rows in order, as texts for a page that begins to follow. Older ones are kept, but not sent.
+    var recent: [String] {
+        var (texts, octets): ([String], Int) = ([], 0)
+        var end = entries.count
+        while end > 0 {
+            let start = max(0, end - Self.rowsAtOnce)
+            let text = Rows(lost: 0, entries: Array(entries[start..<end])).json
+            octets += text.utf8.count
+            guard octets <= Self.maximumRecent else { break }
+            texts.append(text)
+            end = start
+        }
+        return texts.reversed()
     }
 
     private mutating func entry(_ packet: MonitoredPacket) -> Entry? {

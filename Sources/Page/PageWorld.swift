@@ -6,6 +6,8 @@ package protocol PageWorld: AnyObject, Sendable {
     func handle(_ message: [UInt8], answer: @escaping @Sendable (_ error: String, PageValue?) -> Void)
     /// Calls `show` with each value that a page which opens has to know.
     func welcome(_ show: @escaping @Sendable (PageValue) -> Void)
+    /// Lets its time begin, now that the hub follows its events and packets. Called after each (re)start.
+    func begin()
     /// Sends what it looks like to all pages again, for those that have missed it.
     func refresh()
 }

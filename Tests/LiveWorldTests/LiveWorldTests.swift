@@ -1,7 +1,9 @@
 import Accessories
+import BluetoothService
 import BluetoothSimulation
 import Foundation
 import RadioEnergy
+import ServiceMessages
 import Testing
 
 @testable import LiveWorld
@@ -152,10 +154,74 @@ import Testing
             #expect(throws: WorldRefusal.self) { try world.perform(act) }
         }
         try world.perform(.begin(far))
-        for act in [WorldAct.begin(far), .move(.sensor, Position())] {
-            #expect(throws: WorldRefusal.self) { try world.perform(act) }
-        }
+        #expect(throws: WorldRefusal.self) { try world.perform(.begin(far)) }
         #expect(world.deeds.count == 1)
+    }
+
+    @Test("a move brings back a sensor that was taken out of range, and a test repeats both")
+    func moveBack() throws {
+        let world = LiveWorld(seed: 1)
+        let far = DeviceFault(.outOfRange)
+        try world.perform(.begin(far))
+        world.advance(by: 1_000)
+        try world.perform(.move(.sensor, Position(x: 90)))
+        #expect(shown(world).faults.isEmpty)
+        #expect(shown(world).devices.last?.x == 90)
+        #expect(world.deeds.map(\.act) == [.begin(far), .end(far), .move(.sensor, Position(x: 90))])
+        let (_, story) = world.story.lines(from: 0)
+        #expect(
+            story.suffix(2) == ["00:01.000 Heart Rate: is back at (40, 20)", "00:01.000 Heart Rate: moves to (90, 0)"]
+        )
+    }
+
+    @Test("of the moves of a device at one instant, a test has the last")
+    func thinning() throws {
+        let world = LiveWorld(seed: 1)
+        world.advance(by: 1_000)
+        for x in 1...5 { try world.perform(.move(.sensor, Position(x: Double(x)))) }
+        try world.perform(.move(.phone, Position(x: 6)))
+        try world.perform(.move(.sensor, Position(x: 7)))
+        world.advance(by: 1)
+        try world.perform(.move(.sensor, Position(x: 8)))
+        #expect(
+            world.deeds.map(\.act) == [
+                .move(.sensor, Position(x: 5)), .move(.phone, Position(x: 6)), .move(.sensor, Position(x: 7)),
+                .move(.sensor, Position(x: 8)),
+            ]
+        )
+    }
+
+    @Test("the story names walls and noise, and has no flow control")
+    func storyOfTheAir() throws {
+        let world = LiveWorld(seed: 1)
+        world.advance(by: 5_000)
+        for act in [
+            WorldAct.addWall(Wall(from: Position(x: 1), to: Position(x: 2.5), attenuation: 30)), .removeWall(0),
+            .setNoise(-80), .setNoise(nil),
+        ] { try world.perform(act) }
+        let (_, story) = world.story.lines(from: 0)
+        #expect(
+            story.suffix(4).map { $0.dropFirst(10) } == [
+                "a wall of 30 dB from (1, 0) to (2.5, 0) appears", "a wall of 30 dB from (1, 0) to (2.5, 0) is removed",
+                "noise of -80 dBm on all channels", "the noise ends",
+            ]
+        )
+        #expect(!story.contains { $0.contains("credits returned") })
+        #expect(story.contains { $0.contains("Heart Rate Measurement") })
+    }
+
+    @Test("a world whose app is opened later, at the same instant, has the same story, and one that is followed too")
+    func openingLater() {
+        let (plain, held) = (LiveWorld(seed: 9), LiveWorld(seed: 9, opensApp: false))
+        held.withPhone { system in
+            let conversation = ToolConversation(system: system, rights: .control) { _ in }
+            conversation.handle(.ask(number: 1, .monitor(kinds: .max)))
+            conversation.handle(.ask(number: 2, .packets))
+            system.loop.schedule(after: .seconds(60)) { conversation.close() }
+        }
+        held.openApp()
+        for world in [plain, held] { world.advance(by: 5_000) }
+        #expect(plain.story.lines(from: 0).lines == held.story.lines(from: 0).lines)
     }
 
     @Test("walls, acts and lines are bounded")
@@ -164,7 +230,7 @@ import Testing
         for _ in 0..<LiveWorld.maximumWalls { try world.perform(.addWall(Wall(from: Position(), to: Position()))) }
         #expect(throws: WorldRefusal.self) { try world.perform(.addWall(Wall(from: Position(), to: Position()))) }
         for number in world.deeds.count..<LiveWorld.maximumActs {
-            try world.perform(.move(.phone, Position(x: Double(number))))
+            try world.perform(.setNoise(-40 - Double(number % 50)))
         }
         #expect(throws: WorldRefusal.self) { try world.perform(.move(.phone, Position())) }
         let (first, lines) = world.story.lines(from: 0)

@@ -5,6 +5,9 @@ import Synchronization
 import Testing
 
 /// Repeats what was done on the page of `harald demo --page`. Put your own app in place of the one below.
+///
+/// It belongs in a test target, as `WorldTests.swift`. The target depends on the products `Accessories`,
+/// `BluetoothTesting` and `CoreBluetooth` of the package `harald`.
 @Test(.world(seed: 7)) func whatWasDone() async {
     let world = BluetoothTesting.world
     let screen = Screen()

@@ -47,7 +47,8 @@ import Testing
         let world = BluetoothTesting.world
         await whatWasDone()
         let (first, lines) = try Self.played().story.lines(from: 0)
-        let repeated = world.story.lines()
+        // A world on the page leaves out flow control.
+        let repeated = world.story.lines().filter { !$0.contains("update credits returned") }
         #expect(first == 0)
         #expect(repeated.count == lines.count)
         let difference = zip(lines.map(\.text), repeated).first { $0 != $1 }

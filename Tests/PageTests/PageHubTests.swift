@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import ServiceMessages
 import ServiceProcess
+import Synchronization
 import Testing
 
 @testable import BluetoothService
@@ -143,12 +144,15 @@ import Testing
         loop.run(for: .milliseconds(1))
     }
 
-    private func sendPackets() {
-        guard let stream = service.stream(.packets) else { return }
+    private func packetLine() throws -> String {
         var packet = MonitoredPacket()
         (packet.number, packet.kind, packet.octets) = (1, 1, [3, 0x0C, 0])
-        guard let line = try? JSONEncoder().encode(PacketBatch([packet, packet], lost: 0)) else { return }
-        service.say(ToolReply.event(number: stream, String(decoding: line, as: UTF8.self)).encoded())
+        return String(decoding: try JSONEncoder().encode(PacketBatch([packet, packet], lost: 0)), as: UTF8.self)
+    }
+
+    private func sendPackets() {
+        guard let stream = service.stream(.packets), let line = try? packetLine() else { return }
+        service.say(ToolReply.event(number: stream, line).encoded())
         loop.run(for: .milliseconds(1))
     }
 
@@ -261,6 +265,114 @@ import Testing
         #expect(outlet.take("energy") == ["null"])
         loop.run(for: .seconds(2))
         #expect(outlet.take("energy").isEmpty)
+    }
+
+    @Test(
+        "each command on an app becomes a question for the service",
+        arguments: [
+            ("launch", AppVerb.launch), ("foreground", .foreground), ("background", .background),
+            ("suspend", .suspend), ("terminate", .terminate), ("forceQuit", .forceQuit),
+            ("resetPermission", .resetPermission), ("revokePermission", .revokePermission),
+        ]
+    )
+    func commands(_ name: String, _ verb: AppVerb) {
+        let outlet = page()
+        let question = ToolQuestion.app(verb, name: "watch", owner: 0)
+        service.answers[question] = "{}"
+        say(#"{"verb":"app","id":1,"name":"watch","owner":0,"command":"\#(name)"}"#, outlet)
+        #expect(service.asked.values.contains(question))
+        #expect(outlet.take("outcome") == [#"{"id":1}"#])
+        say(#"{"verb":"app","id":2,"name":"watch","command":"fly"}"#, outlet)
+        #expect(outlet.take("outcome").last?.contains("missing") == true)
+    }
+
+    // MARK: A world
+
+    /// A world that notes whether its time has begun.
+    private final class World: PageWorld {
+        let begins = Atomic(0)
+        func handle(_ message: [UInt8], answer: @escaping @Sendable (_ error: String, PageValue?) -> Void) {}
+        func welcome(_ show: @escaping @Sendable (PageValue) -> Void) {}
+        func begin() { begins.add(1, ordering: .relaxed) }
+        func refresh() {}
+    }
+
+    private func open(_ service: Service) -> ToolClient {
+        let client = ToolClient([service], loop: loop)
+        client.open {}
+        loop.run(for: .milliseconds(1))
+        return client
+    }
+
+    private func sendEvent(_ number: Int, from service: Service) {
+        guard let stream = service.stream(.monitor(kinds: .max)) else { return }
+        let line = #"{"number":\#(number),"time":1,"kind":"state","text":"event \#(number)"}"#
+        service.say(ToolReply.event(number: stream, line).encoded())
+        loop.run(for: .milliseconds(1))
+    }
+
+    @Test("a page that opens later gets the events, packets and advice of the world since its time began")
+    func worldHistory() throws {
+        let world = World()
+        let hub = PageHub(client, loop: loop, app: nil, world: world)
+        loop.run(for: .milliseconds(1))
+        #expect(world.begins.load(ordering: .relaxed) == 1)
+        for number in 1...3 { sendEvent(number, from: service) }
+        let advice = try #require(service.stream(.advice))
+        service.say(ToolReply.event(number: advice, #"{"rule":1}"#).encoded())
+        sendPackets()
+        let later = Outlet()
+        #expect(hub.add(later))
+        let events = later.take("events")
+        #expect(events.count == 1)
+        #expect(events.first?.contains("event 1") == true)
+        #expect(events.first?.contains("event 3") == true)
+        #expect(later.take("advice") == [#"{"rule":1}"#])
+        #expect(later.take("packets").isEmpty)
+        for _ in 1...2 { hub.handle(Array(#"{"verb":"packets","on":true}"#.utf8), from: later) }
+        #expect(later.take("packets").count == 1)
+        hub.remove(later)
+        #expect(service.stopped.isEmpty)
+        sendEvent(4, from: service)
+        let last = Outlet()
+        #expect(hub.add(last))
+        #expect(last.take("events").first?.contains("event 4") == true)
+    }
+
+    @Test("a page that follows packets gets those of the next world, which waits until it is followed")
+    func nextWorld() throws {
+        let world = World()
+        let hub = PageHub(client, loop: loop, app: nil, world: world)
+        let outlet = Outlet()
+        #expect(hub.add(outlet))
+        hub.handle(Array(#"{"verb":"packets","on":true}"#.utf8), from: outlet)
+        sendEvent(1, from: service)
+        let next = Service(loop)
+        client.close()
+        hub.use(open(next))
+        loop.run(for: .milliseconds(1))
+        #expect(world.begins.load(ordering: .relaxed) == 2)
+        let stream = try #require(next.stream(.packets))
+        _ = outlet.take("packets")
+        next.say(ToolReply.event(number: stream, try packetLine()).encoded())
+        loop.run(for: .milliseconds(1))
+        #expect(outlet.take("packets").count == 1)
+        // Nothing of the world before.
+        let later = Outlet()
+        #expect(hub.add(later))
+        #expect(later.take("events").isEmpty)
+    }
+
+    @Test("the events that are kept are bounded by their octets, and the last ones")
+    func historyBounds() {
+        var history = PageHistory(maximumOctets: 10_000)
+        for number in 1...5_000 { history.addEvent("\(100_000 + number)") }
+        let kept = history.batches.joined()
+        #expect(kept.hasSuffix("105000]"))
+        #expect((9_000...12_000).contains(kept.utf8.count))
+        for number in 1...500 { history.addAdvice("\(number)") }
+        #expect(history.advice.count == PageHistory.maximumAdvice)
+        #expect(history.advice.last == "500")
     }
 
     @Test("a service that does not show packets says why, and may be asked again")

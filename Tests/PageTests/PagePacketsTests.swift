@@ -61,6 +61,22 @@ import Testing
         #expect(packets.receive("no JSON") == nil)
     }
 
+    @Test("a page that begins to follow gets the last rows in order, up to a size")
+    func recent() throws {
+        var packets = PagePackets()
+        #expect(packets.recent.isEmpty)
+        for start in stride(from: 1, to: 15_000, by: 500) {
+            _ = packets.receive(try line((0..<500).map { notification(UInt64(start + $0)) }))
+        }
+        let recent = packets.recent
+        #expect(recent.count > 1)
+        #expect(recent.last?.contains("[15000,") == true)
+        #expect(recent.first?.contains("[1,") == false)
+        #expect((400 << 10...640 << 10).contains(recent.reduce(0) { $0 + $1.utf8.count }))
+        let numbers = recent.joined().matches(of: /\[(\d+),\d+,(?:true|false)/).compactMap { Int($0.1) }
+        #expect(numbers == Array((15_001 - numbers.count)...15_000))
+    }
+
     @Test("one packet is shown in layers with its octets, also at the end of a PDU in parts")
     func details() throws {
         var packets = PagePackets()

@@ -23,6 +23,7 @@ import Testing
             show(PageValue(name: "story", json: "2", isReplaced: false))
         }
 
+        func begin() {}
         func refresh() { refreshes.add(1, ordering: .relaxed) }
     }
 

@@ -41,6 +41,8 @@ final class WorldOnPage: PageWorld {
         world.welcome { _, news in if let news { show(PageValue(news)) } }
     }
 
+    func begin() { world.begin() }
+
     func refresh() { world.refresh() }
 }
 
