@@ -228,7 +228,7 @@ let package = Package(
             resources: [
                 "advice.js", "apps.js", "device.js", "devices.js", "elements.js", "energy.js", "events.js", "icon.svg",
                 "index.html", "list.js", "model.js", "packets.js", "page.css", "page.js", "prompts.js", "rings.js",
-                "world.js", "worldmap.js",
+                "verbs.js", "world.js", "worldmap.js",
             ].map { .embedInCode("Assets/\($0)") },
             swiftSettings: settings
         ),

@@ -76,14 +76,19 @@ def test_the_sensor_is_dragged_out_of_range_and_back(open_world, size: dict[str,
     drag(page, "Heart Rate", 105)
     expect(page.locator("#world-link-state")).to_contain_text("out of range", timeout=SECONDS * 1_000)
     app_shows(page, "lost the sensor")
+    expect(page.locator(".story .shows", has_text="the app shows: lost the sensor")).to_be_visible()
     expect(page.get_by_label("Story", exact=True)).to_contain_text("Heart Rate: moves to")
+    # Beyond its range of everything, it is brought back by the drag.
+    page.get_by_role("button", name="Take out of range").click()
+    expect(page.get_by_role("button", name="Bring back")).to_be_visible(timeout=SECONDS * 1_000)
     picture(page, f"world-lost-{size['width']}-{scheme}")
     assert is_narrow(page)
     drag(page, "Heart Rate", 30)
     app_shows(page, "found the sensor")
     app_shows(page, "bpm")
-    picture(page, f"world-{size['width']}-{scheme}")
-    assert is_narrow(page)
+    expect(page.get_by_role("button", name="Take out of range")).to_be_visible()
+    assert "credits returned" not in page.get_by_label("Story", exact=True).inner_text()
+    check(page, f"world-{size['width']}-{scheme}")
 
 
 def boxes(page: Page) -> list[dict[str, float]]:
@@ -203,16 +208,29 @@ def test_the_keyboard_alone_moves_the_sensor(open_world) -> None:
 
 def test_time_stands_still_and_goes_on_by_steps(open_world) -> None:
     page = open_world()
+    step = page.get_by_role("button", name="Step").bounding_box()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Run")).to_be_visible()
+    assert page.get_by_role("button", name="Step").bounding_box() == step
     clock = page.get_by_label("Time of the world")
     lines = page.get_by_label("Story", exact=True).locator("div")
     # The last report may come after the button.
     page.wait_for_timeout(300)
     before, count = clock.inner_text(), lines.count()
+    story = page.get_by_label("Story", exact=True)
+    story.evaluate("each => { each.scrollTop = 7; }")
     page.get_by_role("button", name="Step").click()
     expect(lines).not_to_have_count(count)
     assert clock.inner_text() >= before
+    assert story.evaluate("each => each.scrollTop") == 7
+    drag(page, "Heart Rate", 10)
+    drag(page, "Heart Rate", 100)
+    drag(page, "Heart Rate", 20)
+    expect(story).to_contain_text("Heart Rate: moves to (20, 0)")
+    page.get_by_role("button", name="Save as a test").click()
+    # While time stands still, only the last place counts.
+    assert page.get_by_label("The test").inner_text().count(".move(") == 1
+    page.get_by_role("button", name="Close", exact=True).click()
     restart(page, str(next(seeds)))
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
@@ -225,14 +243,18 @@ def test_what_is_done_is_saved_as_a_test(open_world) -> None:
     app_shows(page, "found the sensor")
     page.get_by_role("button", name="Drain the battery").click()
     page.get_by_role("button", name="Wall between them").click()
-    expect(page.get_by_text("Wall of 30 dB")).to_be_visible()
+    expect(page.get_by_text(re.compile("^Wall of 30 dB"))).to_be_visible()
+    expect(page.get_by_label("Story", exact=True)).to_contain_text("a wall of 30 dB from")
     page.get_by_label("Noise").select_option("-80")
     page.get_by_role("button", name="Jam advertising").click()
     expect(page.get_by_role("button", name="Unjam advertising")).to_be_visible()
     page.get_by_role("button", name="Kill").click()
     app_shows(page, "not running")
-    page.get_by_role("button", name="Open", exact=True).click()
+    expect(page.get_by_role("button", name="Kill")).to_be_disabled()
+    expect(page.get_by_role("button", name="Kill")).to_have_attribute("title", re.compile("crashes.*Not now"))
+    page.get_by_role("button", name="Launch", exact=True).click()
     app_shows(page, "searching")
+    expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
     picture(page, "world-faults")
     page.get_by_role("button", name="Save as a test").click()
     text = page.get_by_label("The test").inner_text()
@@ -245,7 +267,16 @@ def test_what_is_done_is_saved_as_a_test(open_world) -> None:
         page.get_by_role("link", name="Download WorldTests.swift").click()
     assert download.value.suggested_filename == "WorldTests.swift"
     assert download.value.path().read_text().rstrip() == text.rstrip()
-    picture(page, "world-test")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").rstrip() == text.rstrip()
+    expect(page.get_by_text("products Accessories, BluetoothTesting")).to_be_visible()
+    check(page, "world-test")
+
+
+def open_view(page: Page, name: str) -> None:
+    page.get_by_role("navigation").get_by_role("link", name=name).click()
 
 
 def test_the_phone_is_a_system_like_any_other(open_world) -> None:
@@ -271,3 +302,58 @@ def test_the_phone_is_a_system_like_any_other(open_world) -> None:
     page.get_by_role("link", name="Events").click()
     # The events of the next world, over another conversation.
     expect(page.get_by_text("watch ←").first).to_be_visible(timeout=SECONDS * 1_000)
+    open_view(page, "Devices")
+    device = page.get_by_role("row", name=re.compile("Heart Rate"))
+    expect(device).to_contain_text("not encrypted", timeout=SECONDS * 1_000)
+    expect(device.get_by_role("cell", name="now", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Scan", exact=True)).to_be_hidden()
+    check(page, "world-devices")
+    open_view(page, "Packets")
+    # A page follows the packets of a world by itself, also those before it was open.
+    first = page.get_by_label("Packets", exact=True).locator("[data-index='0']")
+    page.get_by_role("button", name="Follow", exact=True).click()
+    page.get_by_label("Packets", exact=True).press("Home")
+    expect(first).to_have_text(re.compile(r"^00:00\.000 . HCI"))
+    open_view(page, "World")
+    restart(page, str(next(seeds)))
+    app_shows(page, "bpm")
+    open_view(page, "Packets")
+    page.get_by_label("Packets", exact=True).press("Home")
+    expect(first).to_have_text(re.compile(r"^00:00\.000 . HCI"))
+    open_view(page, "Events")
+    page.get_by_label("Filter events").fill("connect \"Heart Rate\"")
+    expect(page.get_by_text(re.compile(r"^00:00\.\d+ .* connect \"Heart Rate\"")).first).to_be_visible()
+
+
+def test_an_app_is_ended_and_launched_in_the_view_of_apps(open_world) -> None:
+    page = open_world()
+    open_view(page, "Apps")
+    life = page.get_by_role("img", name=re.compile("^The life of watch"))
+    expect(life.locator(".foreground")).to_be_visible()
+    tag = page.locator("article .tag")
+
+    def press(name: str, state: str) -> None:
+        page.get_by_role("button", name=f"{name}: watch").click()
+        expect(tag).to_have_text(state, timeout=SECONDS * 1_000)
+
+    press("Background", "background")
+    press("Foreground", "foreground")
+    press("Force quit", "not running")
+    expect(page.get_by_role("button", name="Background: watch")).to_be_disabled()
+    expect(page.get_by_role("alert")).to_be_hidden()
+    check(page, "world-apps-ended")
+    press("Launch", "foreground")
+    expect(life.locator(".foreground").last).to_be_visible()
+    shown = [each.get_attribute("class") for each in life.locator("rect:not(.launched)").all()]
+    assert shown[0] == "foreground" and "background" in shown
+    assert shown[-2:] == ["notRunning", "foreground"]
+    open_view(page, "World")
+    page.get_by_label("Fault of the sensor").select_option("lossy=0.5")
+    page.get_by_role("button", name="Begin the fault").click()
+    expect(page.get_by_role("button", name=re.compile("^End lossy"))).to_be_visible(timeout=SECONDS * 1_000)
+    place = page.locator(".map").bounding_box()
+    page.get_by_role("button", name="Begin the fault").click()
+    expect(page.get_by_role("alert")).to_have_text("the sensor has this fault already")
+    assert page.locator(".map").bounding_box() == place
+    page.get_by_role("button", name="Close", exact=True).click()
+    expect(page.get_by_role("alert")).to_be_hidden()

@@ -23,7 +23,9 @@ export class AdviceList {
     const refusal = refusals.get("advice");
     if (refusal) return [element("p", { class: "quiet" }, refusal)];
     if (!advice.size) {
-      return [element("p", { class: "quiet" }, "No app has broken a good practice since this page was opened.")];
+      return [element("p", { class: "quiet" }, "No app has broken a good practice so far. Checked: scans for everything or " +
+        "without end, polling, connections and subscriptions without use, writes without room, state restoration, and time in " +
+        "the background, among others.")];
     }
     return [...advice.values()].map((each) => element("article", { class: "app" },
       element("h2", {}, `${each.app} ${each.found}`, each.count > 1 ? ` (${each.count} times)` : ""),

@@ -1,11 +1,7 @@
 import { element, replace } from "./elements.js";
 import { ofApp, sums } from "./energy.js";
+import { AppVerbs } from "./verbs.js";
 
-const VERBS = [
-  ["launch", "Launch"], ["foreground", "Foreground"], ["background", "Background"], ["suspend", "Suspend"],
-  ["terminate", "End for memory"], ["forceQuit", "Force quit"], ["revokePermission", "Deny Bluetooth"],
-  ["resetPermission", "Ask again"],
-];
 const PERMISSIONS = {
   allowedAlways: "allowed", denied: "denied", restricted: "restricted", notDetermined: "not decided yet",
 };
@@ -21,15 +17,31 @@ export class Apps {
   }
 
   open(view) {
+    this.cards = new Map();
     this.list = element("div");
-    view.replaceChildren(this.list);
+    this.none = element("p", { class: "quiet" }, "No app uses Bluetooth.");
+    this.sums = element("div");
+    view.replaceChildren(this.legend(), this.sums, this.none, this.list);
     this.show();
   }
 
+  /** Draws what changes, but keeps the buttons: one may be pressed right now. */
   show() {
     const apps = this.all();
-    replace(this.list, this.legend(), ...[sums(this.page.model.energy)].filter(Boolean), ...(apps.length ? apps.map((app) => this.card(app))
-      : [element("p", { class: "quiet" }, "No app uses Bluetooth.")]));
+    this.none.hidden = apps.length > 0;
+    replace(this.sums, ...[sums(this.page.model.energy)].filter(Boolean));
+    const keys = new Set(apps.map((app) => app.key));
+    for (const [key, card] of this.cards) {
+      if (keys.has(key)) continue;
+      card.article.remove();
+      this.cards.delete(key);
+    }
+    apps.forEach((app, index) => {
+      if (!this.cards.has(app.key)) this.cards.set(app.key, this.card(app));
+      const card = this.cards.get(app.key);
+      if (this.list.children[index] !== card.article) this.list.insertBefore(card.article, this.list.children[index] ?? null);
+      this.fill(card, app);
+    });
   }
 
   legend() {
@@ -37,14 +49,15 @@ export class Apps {
       .map(([name, words]) => element("span", {}, element("span", { class: `key ${name}`, "aria-hidden": "true" }), words)));
   }
 
-  /** The apps that run, those that are kept, and those that can be launched. */
+  /** The apps that run, those that are kept or have run, and those that can be launched. */
   all() {
-    const { status, installed, energy } = this.page.model;
+    const { status, installed, seenApps, energy } = this.page.model;
     const found = new Map((status?.apps ?? []).map((app) => [`${app.name}/${app.owner}`, app]));
     for (const each of status?.preserved ?? []) {
       const key = `${each.app}/${each.owner}`;
       if (!found.has(key)) found.set(key, { name: each.app, owner: each.owner, kept: each });
     }
+    for (const [key, app] of seenApps) if (!found.has(key)) found.set(key, app);
     const names = new Set([...found.values()].map((app) => app.name));
     for (const name of [...installed, ...(energy?.apps ?? []).map(({ app }) => app)]) {
       if (!names.has(name)) found.set(name, { name });
@@ -52,10 +65,44 @@ export class Apps {
     return [...found].map(([key, app]) => ({ ...app, key })).sort((first, second) => (first.key < second.key ? -1 : 1));
   }
 
-  card(app) {
+  card({ key, name }) {
+    const { world } = this.page.model;
+    const card = { title: element("h2"), facts: element("div", { class: "quiet" }), life: element("div"),
+      charge: element("div"), holds: element("div") };
+    card.verbs = new AppVerbs({
+      isInWorld: Boolean(world), name, id: (verb) => `${verb.command ?? verb.act}-${key}`,
+      press: (verb) => this.page.send(world ? { verb: "world", act: "app", text: verb.act }
+        : { verb: "app", name, owner: card.owner, command: verb.command }),
+    });
+    card.article = element("article", { class: "app" }, card.title, card.facts, card.life, card.charge, card.holds,
+      card.verbs.row);
+    return card;
+  }
+
+  fill(card, app) {
+    const phase = app.phase ?? "notRunning";
+    const isRunning = phase !== "notRunning";
+    card.owner = app.owner;
+    card.title.replaceChildren(app.displayName ?? app.name, " ", element("span", {
+      class: `tag ${phase === "foreground" ? "good" : phase === "suspended" ? "warn" : ""}`,
+    }, isRunning ? phase : "not running"));
+    card.article.classList.toggle("ended", !isRunning);
+    card.facts.textContent = [app.displayName ? app.name : null, app.owner ? `user ${app.owner}` : null,
+      app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
+      app.kept ? "kept for restoration" : null].filter(Boolean).join(", ");
+    replace(card.life, this.strip(app, phase));
+    replace(card.charge, ...[ofApp(this.page.model.energy, app.name, (peer) => this.page.nameOf(peer))].filter(Boolean));
+    const holds = this.holds(app);
+    replace(card.holds, ...(holds.length ? [element("ul", {}, ...holds.map((each) => element("li", {}, each)))] : []));
+    const { world, installed } = this.page.model;
+    card.verbs.show({ phase, isKept: Boolean(app.kept),
+      canLaunch: Boolean(world || app.kept || installed.includes(app.name)) });
+  }
+
+  holds(app) {
     const status = this.page.model.status;
     const isOf = (each) => (each.app ?? each.name) === app.name && (each.owner ?? app.owner) === app.owner;
-    const holds = [
+    return [
       ...(status?.scans ?? []).filter(isOf).map((scan) =>
         `scans for ${scan.services.length ? scan.services.join(", ") : "everything"}${scan.isActive ? "" : " (waits)"}`),
       ...(status?.advertising ?? []).filter(isOf).map((each) =>
@@ -64,21 +111,6 @@ export class Apps {
         `is connected to ${link.name ?? link.peer}`),
       ...this.waits(app.kept),
     ];
-    const phase = app.phase ?? "notRunning";
-    return element("article", { class: "app" },
-      element("h2", {}, app.displayName ?? app.name, " ", element("span", {
-        class: `tag ${phase === "foreground" ? "good" : phase === "suspended" ? "warn" : ""}`,
-      }, phase === "notRunning" ? "not running" : phase)),
-      element("div", { class: "quiet" }, [app.name, app.owner === undefined ? null : `user ${app.owner}`,
-        app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
-        app.kept ? "kept for restoration" : null].filter(Boolean).join(", ")),
-      this.strip(app, phase),
-      ofApp(this.page.model.energy, app.name, (peer) => this.page.nameOf(peer)),
-      holds.length ? element("ul", {}, ...holds.map((each) => element("li", {}, each))) : null,
-      element("div", { class: "verbs" }, ...VERBS.map(([command, words]) => element("button", {
-        id: `${command}-${app.key}`, "aria-label": `${words}: ${app.name}`,
-        onclick: () => this.page.send({ verb: "app", name: app.name, owner: app.owner, command }),
-      }, words))));
   }
 
   /** What waits for an app that does not run. */
@@ -93,9 +125,9 @@ export class Apps {
   }
 
   strip(app, phase) {
-    const now = Date.now() / 1000;
-    const start = Math.max(this.page.model.begin, now - STRIP_SECONDS);
-    const changes = this.page.model.phases.get(app.key) ?? [];
+    const { now, since, phases } = this.page.model;
+    const start = Math.max(since, now - STRIP_SECONDS);
+    const changes = phases.get(app.key) ?? [];
     const width = (from, to) => Math.max(0, (to - Math.max(from, start)) / STRIP_SECONDS * 1000);
     const parts = [];
     let from = start;

@@ -1,4 +1,4 @@
-import { element, replace } from "./elements.js";
+import { count, element, replace } from "./elements.js";
 import { rings } from "./rings.js";
 
 const COLUMNS = [
@@ -17,6 +17,12 @@ const PAUSE_MILLISECONDS = 500;
 /** What a device advertises, in words. */
 function advertised(found) {
   return found ? [...found.services, found.company].filter(Boolean).join(", ") : "";
+}
+
+/** The properties of a link, in words. */
+export function linkWords({ intervalMicroseconds, mtu, encryption }) {
+  const words = { none: "not encrypted", authenticated: "encrypted with an authenticated key" };
+  return `connection interval ${intervalMicroseconds / 1000} ms, MTU ${mtu}, ${words[encryption] ?? encryption}`;
 }
 
 /** The devices known to the system, as a table with a filter. */
@@ -51,8 +57,9 @@ export class Devices {
     this.more = element("button", {
       id: "more", onclick: () => { this.most += ROWS_AT_ONCE; this.draw(); },
     }, "Show more");
+    this.reason = element("span", { class: "quiet" }, "In a world, its own apps scan and connect.");
     view.replaceChildren(
-      element("div", { class: "tools" }, this.button, filter, this.count), this.map,
+      element("div", { class: "tools" }, this.button, this.reason, filter, this.count), this.map,
       element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Devices" },
         element("table", {}, element("thead", {}, this.heads), this.rows)),
       this.more);
@@ -75,6 +82,9 @@ export class Devices {
       "aria-sort": index === this.order ? (this.isDescending ? "descending" : "ascending") : null,
     }, element("button", { id: `sort-${index}`, onclick: () => this.sort(index) },
       name, index === this.order ? (this.isDescending ? " ↓" : " ↑") : ""))));
+    const isInWorld = Boolean(this.page.model.world);
+    this.button.hidden = isInWorld;
+    this.reason.hidden = !isInWorld;
     this.button.textContent = this.page.model.isScanning ? "Stop" : "Scan";
     const shown = this.all().filter((device) => !this.filter ||
       [device.name, device.identifier, advertised(device.advertised)].some((each) =>
@@ -87,7 +97,7 @@ export class Devices {
       const order = one < two ? -1 : one > two ? 1 : first.identifier < second.identifier ? -1 : 1;
       return this.isDescending ? -order : order;
     });
-    this.count.textContent = shown.length === 1 ? "1 device" : `${shown.length} devices`;
+    this.count.textContent = count(shown.length, "device");
     replace(this.rows, ...shown.slice(0, this.most).map((device) => this.row(device)));
     this.more.hidden = shown.length <= this.most;
   }
@@ -112,20 +122,30 @@ export class Devices {
   row(device) {
     const links = this.page.model.status?.links ?? [];
     const link = links.find((each) => each.peer === device.identifier);
-    const seen = device.lastSeen === undefined ? "" : `${Math.max(0, Math.round(Date.now() / 1000 - device.lastSeen))} s ago`;
     return element("tr", {},
       element("td", {}, element("a", { href: `#device/${device.identifier}`, id: `open-${device.identifier}` },
         device.name ?? "no name")),
       element("td", { class: "code wide" }, device.identifier),
-      element("td", { class: "number" }, device.rssi === undefined ? "" : `${device.rssi} dBm`, this.curve(device)),
+      element("td", { class: "number" }, this.signal(device), this.curve(device)),
       element("td", { class: "wide" }, advertised(device.advertised)),
-      element("td", { class: "number" }, seen),
+      element("td", { class: "number" }, this.seen(device)),
       element("td", {},
         device.isConnected ? element("span", { class: "tag good" }, "connected") : null, " ",
         device.isBonded ? element("span", { class: "tag" }, "bonded") : null,
-        link ? element("div", { class: "quiet" },
-          `every ${link.intervalMicroseconds / 1000} ms, MTU ${link.mtu}, encryption ${link.encryption}`) : null,
+        link ? element("div", { class: "quiet" }, linkWords(link)) : null,
         link?.apps?.length ? element("div", { class: "quiet" }, `for ${link.apps.join(", ")}`) : null));
+  }
+
+  /** The strength of the last advertisement: of a connected device, which sends none, that of the world, or none. */
+  signal({ isConnected, rssi }) {
+    const { world } = this.page.model;
+    const known = !isConnected ? rssi : world?.isConnected ? world.rssi : undefined;
+    return known === undefined ? "" : `${known} dBm`;
+  }
+
+  seen({ isConnected, lastSeen }) {
+    if (isConnected) return "now";
+    return lastSeen === undefined ? "" : `${Math.max(0, Math.round(Date.now() / 1000 - lastSeen))} s ago`;
   }
 
   curve(device) {

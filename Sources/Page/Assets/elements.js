@@ -28,19 +28,39 @@ export function replace(parent, ...children) {
   if (selection !== null && again.setSelectionRange) again.setSelectionRange(selection, selection);
 }
 
-/** The time of day of an event, with milliseconds. */
-export function clock(seconds) {
-  const date = new Date(seconds * 1000);
-  const two = (number) => String(number).padStart(2, "0");
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.` +
-    String(date.getMilliseconds()).padStart(3, "0");
+/** Allows a button, or refuses it without taking the focus from it, and says why. */
+export function allow(button, isAllowed, title) {
+  if (button.getAttribute("aria-disabled") !== `${!isAllowed}`) button.setAttribute("aria-disabled", `${!isAllowed}`);
+  if (button.title !== title) button.title = title;
 }
 
-/** A time of a world, such as 01:05.000, as in its story. */
-export function worldClock(seconds) {
-  const milliseconds = Math.floor(seconds * 1000 + 0.0005);
-  const two = (number) => String(number).padStart(2, "0");
-  const [minutes, hours] = [Math.floor(milliseconds / 60000), Math.floor(milliseconds / 3600000)];
-  return `${hours ? `${hours}:` : ""}${two(minutes % 60)}:${two(Math.floor(milliseconds / 1000) % 60)}.` +
-    String(milliseconds % 1000).padStart(3, "0");
+// A refused button does nothing, whatever listens to it.
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.("button[aria-disabled=true]")) event.stopImmediatePropagation();
+}, true);
+
+/** A number of things, such as "1 event". */
+export function count(number, noun) { return `${number} ${noun}${number === 1 ? "" : "s"}`; }
+
+const two = (number) => String(number).padStart(2, "0");
+let beginning = null;
+
+/** Lets clock() count from the time at which a world began, as its story does; null for the time of day. */
+export function countFrom(seconds) { beginning = seconds; }
+
+/** A duration as in the story of a world, such as 01:05.000. */
+export function timer(milliseconds) {
+  // Cut as in the story; the fraction is for times that are not exact in a number of JavaScript.
+  const whole = Math.max(0, Math.floor(milliseconds + 0.0005));
+  const minutes = Math.floor(whole / 60000);
+  return `${minutes >= 60 ? `${Math.floor(minutes / 60)}:` : ""}${two(minutes % 60)}:${two(Math.floor(whole / 1000) % 60)}.` +
+    String(whole % 1000).padStart(3, "0");
+}
+
+/** The time of day of an event, or its time in the world, with milliseconds. */
+export function clock(seconds) {
+  if (beginning !== null) return timer((seconds - beginning) * 1000);
+  const date = new Date(seconds * 1000);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.` +
+    String(date.getMilliseconds()).padStart(3, "0");
 }

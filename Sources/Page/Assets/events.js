@@ -1,4 +1,4 @@
-import { element } from "./elements.js";
+import { clock, count, element } from "./elements.js";
 import { LongList } from "./list.js";
 
 const KINDS = ["state", "managers", "messages", "links", "notices", "misuse", "trouble", "host", "privacy", "security",
@@ -33,7 +33,7 @@ export class Events {
     this.detail = element("section", { class: "detail", "aria-label": "Event", hidden: true });
     this.list = new LongList({
       id: "event-list", label: "Events", onFollow: (follows) => this.follow(follows),
-      row: (event) => `${this.page.clock(event.date)}  ${event.kind.padEnd(9)} ${event.text}`,
+      row: (event) => `${clock(event.date)}  ${event.kind.padEnd(9)} ${event.text}`,
       onChoose: (event) => this.describe(event),
     });
     view.replaceChildren(element("div", { class: "columns" },
@@ -80,7 +80,7 @@ export class Events {
     }
     list.keep(events.length);
     const refusal = refusals.get("event");
-    this.count.textContent = refusal ?? `${list.items.length} events` + (lost ? `, ${lost} lost` : "");
+    this.count.textContent = refusal ?? count(list.items.length, "event") + (lost ? `, ${lost} lost` : "");
     list.follows = this.follows;
     list.show();
     this.chooseWanted();

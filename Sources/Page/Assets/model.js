@@ -1,3 +1,5 @@
+import { countFrom } from "./elements.js";
+
 // What the page knows: the last snapshots, and what came since it was opened. All lists are bounded.
 
 const MOST_EVENTS = 20000;
@@ -5,9 +7,10 @@ const MOST_PHASES = 500;
 const MOST_ADVICE = 500;
 const MOST_SIGNALS = 120;
 const MOST_VALUES = 300;
-const MOST_LINES = 300;
+const MOST_LINES = 2000;
 const MOST_PACKETS = 20000;
 const MOST_FOUND = 2048;
+const MOST_APPS = 200;
 // How far apart an event and a packet may be that belong together only by their time, in seconds.
 const NEAR = 5;
 
@@ -31,6 +34,7 @@ export class Model {
     this.firstEvent = 0;
     this.phases = new Map();
     this.launches = new Map();
+    this.seenApps = new Map();
     this.advice = new Map();
     this.prompts = new Map();
     this.refusals = new Map();
@@ -50,7 +54,7 @@ export class Model {
   /** Takes in a message of the server, and returns the names of the parts that changed. */
   take({ type, value }) {
     switch (type) {
-      case "status": this.status = value; return ["status", "devices", "apps"];
+      case "status": this.#takeStatus(value); return ["status", "devices", "apps"];
       case "devices": this.#takeDevices(value); return ["devices"];
       case "devicesChanged": this.#changeDevices(value); return ["devices"];
       case "packets": this.#takePackets(value); return ["packets"];
@@ -59,6 +63,7 @@ export class Model {
       case "energyChanged": this.#changeEnergy(value); return ["energy"];
       case "apps": this.installed = value.installed; return ["apps"];
       case "event": this.#takeEvent(value); return ["events", "apps"];
+      case "events": for (const each of value) this.#takeEvent(each); return ["events", "apps"];
       case "advice": this.#takeAdvice(value); return ["advice"];
       case "prompt": this.#takePrompt(value); return ["prompts"];
       case "promptClosed": this.prompts.delete(value); return ["prompts"];
@@ -90,7 +95,7 @@ export class Model {
   /** Forgets a system that is gone, but not its world. */
   #begin() {
     const { world, story, firstLine, generation } = this;
-    Object.assign(this, new Model(), { world, story, firstLine, generation });
+    Object.assign(this, new Model(), { world: world && { ...world, milliseconds: 0 }, story, firstLine, generation });
     return ["status", "devices", "device", "apps", "events", "packets", "advice", "prompts", "energy"];
   }
 
@@ -98,6 +103,33 @@ export class Model {
   #takeWorld(world) {
     if (world.generation !== this.generation) this.#beginStory(world.generation);
     this.world = world;
+    countFrom(world.start);
+  }
+
+  /** The time now and the one from which on this page knows everything, as events have them. */
+  get now() { return this.world ? this.world.start + this.world.milliseconds / 1000 : Date.now() / 1000; }
+
+  get since() { return this.world?.start ?? this.begin; }
+
+  /** Notes the apps and their phases, which not all events tell. */
+  #takeStatus(status) {
+    this.status = status;
+    const running = new Set();
+    for (const { name, owner, displayName, phase } of status.apps) {
+      const key = `${name}/${owner}`;
+      running.add(key);
+      if (this.seenApps.size < MOST_APPS) this.seenApps.set(key, { name, owner, displayName });
+      this.#notePhase(key, phase, this.now);
+    }
+    for (const key of this.seenApps.keys()) if (!running.has(key)) this.#notePhase(key, "notRunning", this.now);
+  }
+
+  #notePhase(key, phase, time) {
+    const phases = this.phases.get(key) ?? [];
+    if (phases.at(-1)?.phase === phase) return;
+    phases.push({ time, phase });
+    if (phases.length > MOST_PHASES) phases.shift();
+    this.phases.set(key, phases);
   }
 
   #beginStory(generation) {
@@ -146,7 +178,10 @@ export class Model {
   #takePackets({ lost, rows }) {
     const { packets } = this;
     packets.lost += lost;
+    const last = packets.items.at(-1)?.number ?? -1;
     for (const [number, time, isReceived, layer, text, peer, app, cause, firstEvent, events] of rows) {
+      // A page that follows again gets some rows again.
+      if (number <= last) continue;
       packets.items.push({ number, time: time / 1e6, isReceived, layer, text, peer, app, cause, firstEvent, events });
     }
     if (packets.items.length > MOST_PACKETS + 2000) this.#forgetPackets(packets.items.length - MOST_PACKETS);
@@ -232,7 +267,7 @@ export class Model {
   }
 
   #takeEvent(event) {
-    event.date ??= Date.now() / 1000;
+    event.date ??= this.now;
     this.events.push(event);
     if (this.events.length > MOST_EVENTS + 1000) {
       const surplus = this.events.length - MOST_EVENTS;
@@ -241,11 +276,7 @@ export class Model {
     }
     const key = `${event.app}/${event.owner}`;
     if (event.isLaunch) this.launches.set(key, [...(this.launches.get(key) ?? []), event.date].slice(-100));
-    if (!event.phase) return;
-    const phases = this.phases.get(key) ?? [];
-    phases.push({ time: event.date, phase: event.phase });
-    if (phases.length > MOST_PHASES) phases.shift();
-    this.phases.set(key, phases);
+    if (event.phase) this.#notePhase(key, event.phase, event.date);
   }
 
   #takeAdvice(advice) {

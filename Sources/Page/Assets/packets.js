@@ -1,4 +1,4 @@
-import { element } from "./elements.js";
+import { clock, count, element } from "./elements.js";
 import { LongList } from "./list.js";
 
 const LAYERS = [["", "All layers"], ["hci", "HCI"], ["l2cap", "L2CAP"], ["att", "ATT"], ["smp", "SMP"]];
@@ -82,7 +82,7 @@ export class Packets {
   }
 
   row(packet) {
-    return `${this.page.clock(packet.time)} ${packet.isReceived ? "←" : "→"} ${packet.layer.toUpperCase().padEnd(5)} ${packet.text}`;
+    return `${clock(packet.time)} ${packet.isReceived ? "←" : "→"} ${packet.layer.toUpperCase().padEnd(5)} ${packet.text}`;
   }
 
   follow(follows) {
@@ -131,7 +131,7 @@ export class Packets {
     list.keep(packets.items.length);
     this.button.textContent = this.page.wantsPackets ? "Stop" : "Follow packets";
     const lost = packets.lost ? `, ${packets.lost} lost` : "";
-    this.count.textContent = refusals.get("packets") ?? `${list.items.length} packets${lost}`;
+    this.count.textContent = refusals.get("packets") ?? count(list.items.length, "packet") + lost;
     list.follows = this.follows;
     list.show();
     this.chooseWanted();

@@ -1,6 +1,5 @@
 import { AdviceList } from "./advice.js";
 import { Apps } from "./apps.js";
-import { clock, worldClock } from "./elements.js";
 import { Device } from "./device.js";
 import { Devices } from "./devices.js";
 import { Events } from "./events.js";
@@ -12,6 +11,7 @@ import { World } from "./world.js";
 const SHOWN_MILLISECONDS = 33;
 const PAUSE_MILLISECONDS = 1000;
 const CLOCK_MILLISECONDS = 1000;
+const TROUBLE_MILLISECONDS = 10000;
 
 /** Connects the model with the server and the views. Draws at most thirty times a second, and only what is in sight. */
 class Page {
@@ -28,6 +28,7 @@ class Page {
     this.lastId = 0;
     // Nothing until the user, or a world, says so.
     this.wantsPackets = null;
+    document.getElementById("trouble-close").addEventListener("click", () => this.tell(""));
     window.addEventListener("hashchange", () => this.open());
     this.open();
     this.connect();
@@ -54,7 +55,7 @@ class Page {
     this.socket.onopen = () => { this.begin(); };
     this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
     this.socket.onclose = () => {
-      this.tell("The connection to Harald is lost. Trying again…");
+      this.tell("The connection to Harald is lost. Trying again…", true);
       setTimeout(() => this.connect(), PAUSE_MILLISECONDS);
     };
   }
@@ -86,10 +87,12 @@ class Page {
     this.socket.send(JSON.stringify({ ...message, id: this.lastId }));
   }
 
-  tell(text) {
-    const trouble = document.getElementById("trouble");
-    trouble.textContent = text;
-    trouble.hidden = !text;
+  /** Shows a fault over the page for some seconds, or until it is over; an empty text takes it away. */
+  tell(text, lasts = false) {
+    clearTimeout(this.troubleTimer);
+    document.getElementById("trouble").hidden = !text;
+    document.getElementById("trouble-text").textContent = text;
+    if (text && !lasts) this.troubleTimer = setTimeout(() => this.tell(""), TROUBLE_MILLISECONDS);
   }
 
   /** The name of a device, or else its identifier. */
@@ -117,12 +120,6 @@ class Page {
       count.hidden = !this.model.advice.size;
     }
     if (this.current.parts.some((part) => changed.has(part))) this.current.show();
-  }
-
-  /** The time of day; in a world, the time since its beginning. */
-  clock(seconds) {
-    const { world } = this.model;
-    return world ? worldClock(seconds - world.start) : clock(seconds);
   }
 
   /** Shows the way to the world, and the world itself if no other view was asked for. Follows its packets. */

@@ -1,26 +1,18 @@
-import { element, replace, worldClock } from "./elements.js";
+import { element, replace, timer } from "./elements.js";
 import { current } from "./energy.js";
+import { AppVerbs } from "./verbs.js";
 import { WorldMap } from "./worldmap.js";
 
 const SPEEDS = [0.1, 0.5, 1, 2, 5, 10, 50, 100];
 const NOISES = [-90, -80, -70, -60];
 const ADVERTISING = [37, 38, 39];
-const APP_VERBS = [
-  ["open", "Open"], ["leave", "Leave"], ["suspend", "Suspend"], ["crash", "Kill"],
-  ["removeFromMemory", "End for memory"], ["forceQuit", "Force quit"],
-];
 const WALL_METRES = 60;
 const WALL_LOSS = 30;
 const DROPPED = "lossy=1";
 const FAR = "out-of-range";
 const KEYS = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
-
-/** A time of the world, such as 01:05.0. */
-function time(milliseconds) {
-  const two = (number) => String(number).padStart(2, "0");
-  const seconds = Math.floor(milliseconds / 1000);
-  return `${two(Math.floor(seconds / 60))}:${two(seconds % 60)}.${Math.floor(milliseconds % 1000 / 100)}`;
-}
+// The beginning of what the app tells its user, in a line of the story.
+const SHOWN = " the app shows: ";
 
 /** A simulated world: its map, its time, what can be done to it, and its story. */
 export class World {
@@ -41,6 +33,7 @@ export class World {
   open(view) {
     this.follows = true;
     this.shown = null;
+    this.told = { generation: 0, first: 0, next: 0 };
     this.clock = element("output", { id: "world-time", "aria-label": "Time of the world" });
     this.running = this.button("world-run", "", () => this.act(this.world?.isRunning ? "pause" : "run"), { class: "main" });
     this.speed = element("select", { id: "world-speed", "aria-label": "Speed",
@@ -58,7 +51,8 @@ export class World {
         { title: "Go on until the next event of the story" }), this.speed, this.clock,
         element("form", { class: "tools", onsubmit: (event) => { event.preventDefault(); this.restart(); } },
           element("label", {}, "Seed ", this.seed), element("button", { id: "world-restart" }, "Restart")),
-        this.button("world-save", "Save as a test", () => this.act("test"))),
+        this.button("world-save", "Save as a test", () => this.act("test"),
+          { title: "Writes a Swift test that repeats what you did, at the same times" })),
       this.test,
       element("div", { class: "world" },
         element("div", {}, this.map.open(),
@@ -120,7 +114,7 @@ export class World {
     const line = model.story[this.chosen];
     if (line?.time === undefined) return;
     const packet = model.packetAt(line);
-    this.page.tell(packet ? "" : `No packets are kept of ${worldClock(line.time / 1e6)}. They are followed while a page is open.`);
+    this.page.tell(packet ? "" : `The packets of ${timer(line.time / 1000)} are not kept: only the last ones are.`);
     if (!packet) return;
     // Back leads to the line.
     history.replaceState(null, "", `#world/${this.line + 1}`);
@@ -142,6 +136,8 @@ export class World {
     this.fault = element("select", { id: "world-fault", "aria-label": "Fault of the sensor" });
     this.faults = element("ul", { class: "faults" });
     this.app = element("p", { id: "world-app" });
+    this.verbs = new AppVerbs({ isInWorld: true, id: (verb) => `world-app-${verb.words}`,
+      press: (verb) => this.act("app", { text: verb.act }) });
     this.noise = element("select", { id: "world-noise", "aria-label": "Noise",
       onchange: (event) => this.act("noise", event.target.value ? { amount: Number(event.target.value) } : {}) },
       element("option", { value: "" }, "no noise"),
@@ -157,8 +153,7 @@ export class World {
         element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
           this.fault, element("button", { id: "world-begin" }, "Begin the fault")), this.faults),
       element("section", { "aria-label": "App" }, element("h2", {}, "App on the phone"), this.app,
-        element("div", { class: "verbs" }, ...APP_VERBS.map(([verb, words]) =>
-          this.button(`world-app-${verb}`, words, () => this.act("app", { text: verb }))))),
+        this.verbs.row),
       element("section", { "aria-label": "Radio" }, element("h2", {}, "Radio"),
         element("div", { class: "verbs" }, this.noise,
           this.button("world-jam-advertising", "Jam advertising", () => this.jamAdvertising()),
@@ -206,7 +201,7 @@ export class World {
     const { world } = this;
     if (!world) return this.map.show(null);
     this.map.show(world);
-    this.clock.textContent = time(world.milliseconds);
+    this.clock.textContent = timer(world.milliseconds);
     this.running.textContent = world.isRunning ? "Pause" : "Run";
     if (document.activeElement !== this.speed) this.speed.value = world.speed;
     this.seed.placeholder = world.seed;
@@ -270,6 +265,8 @@ export class World {
   }
 
   showApp({ app }) {
+    const isKept = Boolean(this.page.model.status?.preserved.some((each) => each.app === app.name));
+    this.verbs.show({ phase: app.phase, canLaunch: true, isKept });
     const phase = app.phase === "notRunning" ? "not running" : app.phase;
     const parts = [`${app.name}: ${phase}`, app.shows, app.value].filter(Boolean);
     this.app.textContent = parts.join(", ");
@@ -291,13 +288,31 @@ export class World {
 
   showStory() {
     const { story, firstLine } = this.page.model;
-    const end = `${this.world.generation}/${firstLine + story.length}`;
-    if (this.shown?.story === end) return;
-    this.shown = { ...this.shown, story: end };
-    this.story.replaceChildren(...story.map(({ text }, place) => element("div",
-      { role: "option", id: `story-${firstLine + place}`, "aria-selected": "false" }, text)));
+    const { generation } = this.world;
+    let { first, next } = this.told;
+    if (this.told.generation !== generation || firstLine >= next) {
+      this.story.replaceChildren();
+      [first, next] = [firstLine, firstLine];
+      if (this.told.generation && this.told.generation !== generation) this.line = -1;
+    }
+    this.forgetLines(firstLine - first);
+    this.story.append(...story.slice(next - firstLine).map(({ text }, place) => this.row(text, next + place)));
+    this.told = { generation, first: firstLine, next: firstLine + story.length };
     this.markLine();
     if (this.follows) this.story.scrollTop = this.story.scrollHeight;
+  }
+
+  /** Removes the oldest lines, without moving those that are being read. */
+  forgetLines(count) {
+    if (count <= 0) return;
+    const before = this.story.scrollHeight;
+    for (let number = 0; number < count; number += 1) this.story.firstElementChild?.remove();
+    if (!this.follows) this.story.scrollTop -= before - this.story.scrollHeight;
+  }
+
+  row(text, number) {
+    return element("div", { role: "option", id: `story-${number}`, "aria-selected": "false",
+      class: text.includes(SHOWN) ? "shows" : null }, text);
   }
 
   showTest() {
@@ -309,10 +324,21 @@ export class World {
     if (text === null) return this.test.replaceChildren();
     this.address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
     this.test.replaceChildren(
+      element("p", {}, "Put this into the folder of a test target, as WorldTests.swift. The target depends on the products " +
+        "Accessories, BluetoothTesting and CoreBluetooth of the package harald. Then run swift test."),
       element("div", { class: "tools" },
+        this.button("test-copy", "Copy", () => this.copy(text)),
         element("a", { id: "test-download", href: this.address, download: "WorldTests.swift" }, "Download WorldTests.swift"),
         this.button("test-close", "Close", () => { this.page.model.worldTest = null; this.showTest(); })),
       element("pre", { class: "code", tabindex: 0, role: "region", "aria-label": "The test" }, text));
-    document.getElementById("test-download").focus();
+    document.getElementById("test-copy").focus();
+  }
+
+  /** Copies a text. A browser that does not let a page do that gets the text selected. */
+  async copy(text) {
+    const done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+    if (!done) getSelection().selectAllChildren(this.test.querySelector("pre"));
+    const button = document.getElementById("test-copy");
+    if (button) button.textContent = done ? "Copied" : "Selected: press Ctrl-C";
   }
 }

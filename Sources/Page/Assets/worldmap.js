@@ -11,8 +11,10 @@ const GAP = 4;
 const STACK = 12;
 const SPOT = 1.5;
 const SENT_MILLISECONDS = 100;
+// A drag is sent once in this time of the world, because a saved test repeats all of it.
+const DRAGGED_MILLISECONDS = 1000;
 // How long a device stays where it was put, until the world says where it is.
-const HELD_MILLISECONDS = 1000;
+const HELD_MILLISECONDS = 2000;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** The map of a world: devices that can be dragged or moved by arrow keys, their link, walls, and the range. */
@@ -167,8 +169,15 @@ export class WorldMap {
       this.sent.set(key, performance.now());
       this.move(key, place.x, place.y);
     };
-    const wait = isLast ? 0 : SENT_MILLISECONDS - (performance.now() - (this.sent.get(key) ?? -SENT_MILLISECONDS));
-    if (wait <= 0) send(); else this.unsent.set(key, setTimeout(send, wait));
+    const wait = isLast ? 0 : this.pause(isDragged) - (performance.now() - (this.sent.get(key) ?? -Infinity));
+    if (wait <= 0) send(); else if (wait < Infinity) this.unsent.set(key, setTimeout(send, wait));
+  }
+
+  /** The time between two moves. While time stands still, only the place where a device is dropped counts. */
+  pause(isDragged) {
+    if (!isDragged) return SENT_MILLISECONDS;
+    const { isRunning, speed } = this.world;
+    return isRunning ? Math.min(DRAGGED_MILLISECONDS, Math.max(SENT_MILLISECONDS, DRAGGED_MILLISECONDS / speed)) : Infinity;
   }
 
   at(event) {
