@@ -9,12 +9,14 @@ final class OpenPage {
     private var server: PageServer?
     private var client: ToolClient?
 
-    /// Listens for browsers, and prints the address to open.
+    /// Listens for browsers, and prints the address to open, and how to end the command.
     func show(_ server: PageServer, at host: String, port: Int, _ outcome: Outcome) {
         self.server = server
         server.listen(at: host, port: port) { result in
             switch result {
-            case .success(let address): Console.line(address)
+            case .success(let address):
+                Console.line("Open this address in a browser: \(address)")
+                Console.line("Press Ctrl-C to end.")
             case .failure(let error): outcome.finish(.failure(.service("\(error)")))
             }
         }
