@@ -132,7 +132,7 @@ import Testing
         advisor.accept(.managerOpened(.central), of: ManagerID(2), at: .zero)
         advisor.accept(Self.scan, of: ManagerID(2), at: .zero)
         #expect(advisor.advice.map(\.hasRivals) == [false])
-        #expect(advisor.takeChanges().map(\.hasRivals) == [false])
+        #expect(advisor.takeChanges { _ in true }.map(\.hasRivals) == [false])
         advisor.accept(.misused("\(EarlyCalls.sign): stopScan", isToldToApp: true), of: ManagerID(2), at: .zero)
         #expect(advisor.advice.map(\.hasRivals) == [false, true])
     }

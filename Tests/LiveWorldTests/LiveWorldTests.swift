@@ -168,7 +168,7 @@ import Testing
         #expect(shown(world).faults.isEmpty)
         #expect(shown(world).devices.last?.x == 90)
         #expect(world.deeds.map(\.act) == [.begin(far), .end(far), .move(.sensor, Position(x: 90))])
-        let (_, story) = world.story.lines(from: 0)
+        let story = world.story.lines(from: 0).lines.map(\.text)
         #expect(
             story.suffix(2) == ["00:01.000 Heart Rate: is back at (40, 20)", "00:01.000 Heart Rate: moves to (90, 0)"]
         )
@@ -199,7 +199,7 @@ import Testing
             WorldAct.addWall(Wall(from: Position(x: 1), to: Position(x: 2.5), attenuation: 30)), .removeWall(0),
             .setNoise(-80), .setNoise(nil),
         ] { try world.perform(act) }
-        let (_, story) = world.story.lines(from: 0)
+        let story = world.story.lines(from: 0).lines.map(\.text)
         #expect(
             story.suffix(4).map { $0.dropFirst(10) } == [
                 "a wall of 30 dB from (1, 0) to (2.5, 0) appears", "a wall of 30 dB from (1, 0) to (2.5, 0) is removed",
