@@ -109,7 +109,7 @@ import Testing
             )
         }
         advisor.advance(to: Self.at(61))
-        #expect(advisor.advice.map(\.site) == numbers.map { CallSite(number: $0) })
+        #expect(advisor.advice.map(\.site) == numbers.reversed().map { CallSite(number: $0) })
     }
 
     @Test("a manager has rivals if another one of its kind exists at the same time, and an advice about the app has")
