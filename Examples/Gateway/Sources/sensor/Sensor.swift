@@ -83,6 +83,8 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, Sendable {
         /// The gateways that have subscribed. The first one gets the records, and the others wait for its end.
         var gateways: [CBCentral] = []
         var cursor: UInt32 = 0
+        /// Whether the queue of the system is full, until it says that there is room again.
+        var isFull = false
         /// The records up to this number were sent on an earlier connection.
         var repeated: UInt32 = 0
     }
@@ -128,13 +130,13 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, Sendable {
         guard let gateway = state.gateways.first, let manager = state.manager, let characteristic = state.records else {
             return
         }
-        while state.cursor < state.flash.made {
+        while state.cursor < state.flash.made, !state.isFull {
             let next = state.cursor + 1
             var record = state.flash.record(next)
             record.isRepeated = next <= state.repeated
             if next > state.flash.sent { state.flash.markSent(min(state.cursor + Self.burst, state.flash.made)) }
             guard manager.updateValue(record.octets, for: characteristic, onSubscribedCentrals: [gateway]) else {
-                return
+                return state.isFull = true
             }
             state.cursor = next
         }
@@ -165,7 +167,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, Sendable {
         let acknowledged = made(SensorService.acknowledged, [.read, .write], [.readable, .writeable])
         let service = CBMutableService(type: CBUUID(string: SensorService.uuid), primary: true)
         service.characteristics = [records, acknowledged, made(SensorService.name, .read, .readable)]
-        state.withLock { ($0.records, $0.gateways) = (records, []) }
+        state.withLock { ($0.records, $0.gateways, $0.isFull) = (records, [], false) }
         peripheral.removeAllServices()
         peripheral.add(service)
         advertise(peripheral)
@@ -198,7 +200,10 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, Sendable {
     }
 
     func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
-        state.withLock { send(&$0) }
+        state.withLock { state in
+            state.isFull = false
+            send(&state)
+        }
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
