@@ -4,12 +4,15 @@ from __future__ import annotations
 import os
 import re
 import signal
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from conftest import Start
 from peers.controllers import controllers
 from peers.processes import running
+from test_service import service
 
 
 @pytest.mark.parametrize("name, arguments, report", [
@@ -29,13 +32,19 @@ async def test_an_example_prints_at_once(binary: str, tmp_path: Path, name: str,
             assert process.child.returncode is None
 
 
-async def test_a_program_says_what_it_should_do_better_when_it_is_interrupted(binary: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["embedded", "service"])
+async def test_a_program_says_what_it_should_do_better_when_it_is_interrupted(harald: Start, binary: str, tmp_path: Path, place: str) -> None:
+    """With a service of its own, and with one in another process."""
     program = Path(binary).with_name("text-transfer")
     if not program.exists():
         pytest.skip(f"{program} is not built")
-    async with controllers() as air:
-        environment = {"HARALD_ADVICE": "1", "HARALD_CONTROLLER": air.address, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
-        words = [f"{key}={value}" for key, value in {**os.environ, **environment}.items()]
+    async with controllers() as air, AsyncExitStack() as stack:
+        where = {"HARALD_CONTROLLER": air.address}
+        if place == "service":
+            await stack.enter_async_context(service(harald, air.address, tmp_path))
+            where = {"HARALD_SERVICE": str(tmp_path / "service")}
+        environment = {**os.environ, **where, "HARALD_ADVICE": "1", "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
+        words = [f"{key}={value}" for key, value in environment.items()]
         async with running("env", *words, str(program), "send", "hello", name="text-transfer") as process:
             await process.line("^advertising$")
             assert await process.gone(signal.SIGINT, timeout=60) == -signal.SIGINT

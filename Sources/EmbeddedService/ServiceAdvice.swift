@@ -8,13 +8,7 @@ import ServiceProcess
 import ServiceSocket
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// The advice that a service in another process has for this program, if the service grants it.
+/// The advice that a service in another process has for this program.
 final class ServiceAdvice: Sendable {
     /// How long the service may take for its last words. It asks this process for places meanwhile.
     static let patience = DispatchTimeInterval.seconds(6)
@@ -25,16 +19,13 @@ final class ServiceAdvice: Sendable {
         var refusal: String?
     }
 
-    private let app: String
-    private let user: UInt32
     private let state = Mutex(State())
     private let ended = DispatchSemaphore(value: 0)
     private let client: LoopBound<ToolClient>
     private let number = Mutex<UInt32?>(nil)
 
-    /// Asks the service at `path` for advice for the app of this name and user.
-    init(path: String, app: String, user: UInt32 = getuid(), loop: NIOEventLoop = NIOEventLoop()) {
-        (self.app, self.user) = (app, user)
+    /// Asks the service at `path` for advice for the apps of this process.
+    init(path: String, loop: NIOEventLoop) {
         client = loop.make { ToolClient([SocketDialer(path: path, loop: loop)], loop: loop) }
         client.with { client in
             client.onEnd = { [weak self] in self?.end("\($0)") }
@@ -43,7 +34,7 @@ final class ServiceAdvice: Sendable {
     }
 
     private func ask() {
-        let asked = client.value.ask(.advice, onLine: { [weak self] in self?.add($0) }) { [weak self] result in
+        let asked = client.value.ask(.ownAdvice, onLine: { [weak self] in self?.add($0) }) { [weak self] result in
             if case .failure(let error) = result { self?.end(error.reason ?? "\(error.code)") } else { self?.end(nil) }
         }
         number.withLock { $0 = asked }
@@ -51,9 +42,7 @@ final class ServiceAdvice: Sendable {
 
     /// Notes a line of advice, which replaces an earlier one with a lower count.
     func add(_ text: String) {
-        guard let advice = try? JSONDecoder().decode(AdviceStatus.self, from: Data(text.utf8)), advice.app == app,
-            advice.owner == user
-        else { return }
+        guard let advice = try? JSONDecoder().decode(AdviceStatus.self, from: Data(text.utf8)) else { return }
         let cause = advice.rule + advice.found
         state.withLock { state in
             if state.lines.updateValue(advice.line, forKey: cause) == nil { state.order.append(cause) }

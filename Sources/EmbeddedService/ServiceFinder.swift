@@ -46,8 +46,10 @@ package enum ServiceFinder {
     private static func find(environment: [String: String], logger: Logger) -> any ServiceConnection {
         switch place(environment: environment, listens: ServicePath.isListening) {
         case .socket(let path):
+            let loop = NIOEventLoop()
             if AdviceAtExit.isWanted(environment) {
-                let advice = ServiceAdvice(path: path, app: appName)
+                // On the same loop, and first: managers that exist before the question are not followed.
+                let advice = ServiceAdvice(path: path, loop: loop)
                 AdviceAtExit.start { advice.finish() }
             }
             let hello = Hello(AppIdentity(name: appName), declaring: declaration)
@@ -55,7 +57,7 @@ package enum ServiceFinder {
                 path: path,
                 hello: hello,
                 isLaunched: environment[RestoreIdentifiers.variable] != nil,
-                loop: NIOEventLoop(),
+                loop: loop,
                 logger: logger
             )
         case .embedded: return EmbeddedService.make(environment: environment, logger: logger)

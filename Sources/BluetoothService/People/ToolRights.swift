@@ -25,6 +25,7 @@ extension ToolQuestion {
         switch self {
         case .status, .devices, .monitor, .apps: .look
         case .prompts: .answer
+        case .ownAdvice: []
         case .bonds, .forgetBond, .app, .advice, .packets: .control
         }
     }

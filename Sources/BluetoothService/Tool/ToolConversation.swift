@@ -33,6 +33,8 @@ package final class ToolConversation {
         var end: Instant?
     }
 
+    /// The maximum number of apps in the process of a tool that get advice (AB-G05).
+    package static let maximumOwnApps = 8
     /// The time between two looks at the advice of a stream. It bounds the lines that an app can cause (AB-G05).
     package static let adviceInterval = Duration.seconds(1)
     /// The same once the tool has stopped the stream, while places are looked up.
@@ -41,13 +43,18 @@ package final class ToolConversation {
     package static let lastAdvicePatience = Duration.seconds(5)
 
     private let system: BluetoothSystem
-    private let rights: ToolRights
+    private var rights: ToolRights
     private let user: UInt32?
+    private let knowsProcess: Bool
     private let hasRoom: () -> Bool
     private let send: (ToolReply) -> Void
     private var streams: [UInt32: Stream] = [:]
     private var pending: Set<UInt32> = []
     private var isClosed = false
+    /// The apps in the tool's process.
+    private var ownApps: Set<AppIdentity> = []
+    /// Whether the tool has asked for more than advice about its own process.
+    private var isTool = false
     /// The number of the last observation.
     private var lastNumber: UInt64 = 0
 
@@ -56,18 +63,21 @@ package final class ToolConversation {
     /// - Parameters:
     ///   - rights: The rights of the tool.
     ///   - user: The user that the tool runs as. Nil for a tool within the service's process.
+    ///   - knowsProcess: Whether the process of the tool is known, so that ``isProcess(of:)`` is called if it has apps.
     ///   - hasRoom: Whether the tool accepts a reply now. ``canSend`` follows in a separate task.
     ///   - send: Sends a reply to the tool.
     package init(
         system: BluetoothSystem,
         rights: ToolRights,
         user: UInt32? = nil,
+        knowsProcess: Bool = true,
         hasRoom: @escaping () -> Bool = { true },
         send: @escaping (ToolReply) -> Void
     ) {
         self.system = system
         self.rights = rights
         self.user = user
+        self.knowsProcess = knowsProcess
         self.hasRoom = hasRoom
         self.send = send
     }
@@ -92,6 +102,16 @@ package final class ToolConversation {
         if case .packets(let stream) = stream { stream.flush() }
         end(stream)
         reply(number, .success(StreamStatus(lost: stream.lost)))
+    }
+
+    /// Notes that the tool's process is that of an app as well, which may not answer prompts (AB-G07).
+    ///
+    /// - Returns: False if it may be answering prompts already, so that it cannot be an app.
+    package func isProcess(of app: AppIdentity) -> Bool {
+        guard !isTool || !rights.isSuperset(of: .answer) else { return false }
+        rights.formIntersection(.look)
+        if ownApps.count < Self.maximumOwnApps { ownApps.insert(app) }
+        return true
     }
 
     /// Ends all streams and stops replying. The owner of the connection has to call this when the connection ends.
@@ -132,6 +152,7 @@ package final class ToolConversation {
                 """
             return fail(number, .operationNotSupported, reason)
         }
+        if question != .ownAdvice { isTool = true }
         switch question {
         case .status: reply(number, .success(system.status))
         case .devices: reply(number, .success(system.deviceStatus))
@@ -141,7 +162,8 @@ package final class ToolConversation {
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
         case .prompts: receivePrompts(number)
         case .app(let verb, let name, let owner): perform(verb, name, owner, number)
-        case .advice: advise(number)
+        case .advice: advise(number) { _ in true }
+        case .ownAdvice: adviseItself(number)
         case .packets: followPackets(number)
         }
     }
@@ -208,14 +230,24 @@ package final class ToolConversation {
         fail(number, .outOfSpace, "too many event streams are open (\(limits)); end one first")
     }
 
-    private func advise(_ number: UInt32) {
+    private func adviseItself(_ number: UInt32) {
+        guard knowsProcess else {
+            let reason = "the service cannot see this process, as is usual for containers, and gives it no advice"
+            return fail(number, .operationNotSupported, reason)
+        }
+        advise(number) { [weak self] in self?.ownApps.contains($0) == true }
+    }
+
+    private func advise(_ number: UInt32, about isWanted: @escaping (AppIdentity) -> Bool) {
         guard hasRoom(for: number) else { return }
         guard let source = system.adviceSource?() else {
             return fail(number, .operationNotSupported, "this service gives no advice")
         }
-        let registration = system.observers.add(source.kinds, for: user, counting: { source.count($0) }) {
-            source.accept($0)
-        }
+        let registration = system.observers.add(
+            source.kinds,
+            for: user,
+            counting: { if isWanted($0.app) { source.count($0) } }
+        ) { if $0.subject.app.map(isWanted) != false { source.accept($0) } }
         guard let registration else { return failForObservers(number) }
         let timer = scheduleAdvice(number, after: Self.adviceInterval)
         streams[number] = .advice(AdviceFollowing(registration: registration, source: source, timer: timer))

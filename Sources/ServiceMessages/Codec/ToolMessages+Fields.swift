@@ -30,7 +30,7 @@ extension ToolQuestion: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ToolQuestion] = [
         .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 0), .prompts, .apps,
-        .app(.launch, name: ""), .advice, .packets,
+        .app(.launch, name: ""), .advice, .packets, .ownAdvice,
     ]
 
     /// Codes the kind and its fields.
@@ -43,6 +43,7 @@ extension ToolQuestion: MessageKinds {
         case .apps: try coder.kind(6, "apps")
         case .advice: try coder.kind(8, "advice")
         case .packets: try coder.kind(9, "packets")
+        case .ownAdvice: try coder.kind(10, "ownAdvice")
         case .forgetBond(let peer):
             try coder.kind(3, "forgetBond")
             self = .forgetBond(try coder.uuid("peer", peer))

@@ -32,6 +32,8 @@ public enum ToolQuestion: Hashable, Sendable {
     case app(AppVerb, name: String, owner: UInt32? = nil)
     /// A stream of advice for the developers of apps, about what they do from now on. Answered when it ends.
     case advice
+    /// The same about the apps of the process that asks, which needs no rights. Answered when it ends.
+    case ownAdvice
     /// A stream of the HCI packets between the host and its controller from now on, without keys. Each event carries
     /// several packets. Answered when it ends.
     case packets

@@ -7,11 +7,11 @@ import ServiceMessages
 extension ServiceClients {
     /// Creates the conversation with the process of an app.
     func openApp(_ hello: Hello, _ caller: Caller, _ line: any MessageLine) -> Result<any Conversation, ServiceError> {
+        let (identity, declaration) = (AppIdentity(name: hello.app.name, owner: caller.user), hello.declaration)
         // A process that answers prompts for the user may not answer those caused by itself as an app (AB-G07).
-        guard !conversations(of: caller).contains(where: { ($0 as? ToolSession)?.answers == true }) else {
+        for case let tool as ToolSession in conversations(of: caller) where !tool.isProcess(of: identity) {
             return .failure(.answersAlready)
         }
-        let (identity, declaration) = (AppIdentity(name: hello.app.name, owner: caller.user), hello.declaration)
         let isExpected = processes.isLaunchedInBackground(identity)
         if let running = otherProcess(of: identity, declaration, than: caller) {
             // Launching an app that is running brings it to the foreground, like a tap on its icon.
@@ -29,6 +29,14 @@ extension ServiceClients {
         return .success(conversation)
     }
 
+    /// Creates the conversation with a tool.
+    func openTool(_ caller: Caller, by policy: PolicyFile, _ line: any MessageLine) -> any Conversation {
+        let (rights, knows) = (rights(of: caller, by: policy), isVisible(caller))
+        let tool = ToolSession(system, rights, user: caller.user, knowsProcess: knows, line)
+        for case let app as AppConversation in conversations(of: caller) { _ = tool.isProcess(of: app.app.identity) }
+        return tool
+    }
+
     /// The running process of an app with a managed life cycle, which may have only one (behaviour 9.16). If that
     /// process is gone although its connection has not ended yet, it has crashed.
     private func otherProcess(of app: AppIdentity, _ declaration: AppDeclaration, than caller: Caller) -> App? {
@@ -41,12 +49,11 @@ extension ServiceClients {
     }
 
     /// The rights of a tool. A tool of another user than the service's may list peers only if an app of its name may
-    /// use Bluetooth. The process of an app may not answer prompts (AB-G07).
-    func rights(of caller: Caller, by policy: PolicyFile) -> ToolRights {
+    /// use Bluetooth.
+    private func rights(of caller: Caller, by policy: PolicyFile) -> ToolRights {
         var rights = policy.rights(of: caller.user, owner: access.owner)
         let tool = AppIdentity(name: ToolRights.toolName, owner: caller.user)
         if !access.commands(caller.user), system.permission(of: tool) != .allowedAlways { rights.remove(.look) }
-        if conversations(of: caller).contains(where: { $0 is AppConversation }) { rights.formIntersection(.look) }
         return rights
     }
 }

@@ -47,10 +47,12 @@ package final class ServiceClients {
     /// The callers that are connected.
     package var callers: [Caller] { clients.values.map(\.caller) }
 
+    /// Whether the number of the caller's process is known. 0 stands for any process that is not visible to this one.
+    func isVisible(_ caller: Caller) -> Bool { caller.process > 1 }
+
     /// The conversations of the caller's process.
     func conversations(of caller: Caller) -> [any Conversation] {
-        // 0 stands for any process that is not visible to this one.
-        guard caller.process > 1 else { return [] }
+        guard isVisible(caller) else { return [] }
         return clients.values.filter { $0.caller.process == caller.process }.compactMap(\.session.conversation)
     }
 
@@ -88,7 +90,7 @@ package final class ServiceClients {
         if let refusal = access.refusal(of: caller.user), !(opening.isOfTool && isPrompter) { return .failure(refusal) }
         switch opening {
         case .app(let hello): return openApp(hello, caller, line)
-        case .tool: return .success(ToolSession(system, rights(of: caller, by: policy), user: caller.user, line))
+        case .tool: return .success(openTool(caller, by: policy, line))
         }
     }
 

@@ -6,23 +6,29 @@ import ServiceMessages
 final class ToolSession: Conversation {
     var dismiss: ((ServiceError) -> Void)?
 
-    /// Whether the tool may answer prompts for the user.
-    let answers: Bool
-
     private let conversation: ToolConversation
 
-    init(_ system: BluetoothSystem, _ rights: ToolRights, user: UInt32, _ line: any MessageLine) {
-        answers = rights.isSuperset(of: .answer)
+    init(
+        _ system: BluetoothSystem,
+        _ rights: ToolRights,
+        user: UInt32,
+        knowsProcess: Bool,
+        _ line: any MessageLine
+    ) {
         conversation = ToolConversation(
             system: system,
             rights: rights,
             user: user,
+            knowsProcess: knowsProcess,
             hasRoom: { line.hasRoom },
             send: { line.send($0.encoded()) }
         )
     }
 
     func begin() {}
+
+    /// See ``BluetoothService/ToolConversation/isProcess(of:)``.
+    func isProcess(of app: AppIdentity) -> Bool { conversation.isProcess(of: app) }
 
     func received(_ message: PacketBuffer) throws(PacketError) -> String? {
         conversation.handle(try ToolMessage(reading: message))
