@@ -18,6 +18,7 @@ struct AdvertiseCommand: ParsableCommand {
             Examples:
               harald advertise --name Lamp
               harald advertise --extended --manufacturer FFFF0102
+              harald advertise --json
 
             \(ExitStatus.textUntilInterrupted(.controllerUnreachable, .controllerFailed))
             """
@@ -28,6 +29,7 @@ struct AdvertiseCommand: ParsableCommand {
     }
 
     @OptionGroup var line: ControllerOptions
+    @OptionGroup var showing: ShowingOptions
 
     @Option(help: ArgumentHelp("The name to advertise.", valueName: "NAME"))
     var name = "Harald"
@@ -59,7 +61,7 @@ struct AdvertiseCommand: ParsableCommand {
         do throws(ToolError) {
             try advertise()
         } catch {
-            throw error.report()
+            throw error.report(json: showing.json)
         }
     }
 
@@ -94,10 +96,18 @@ struct AdvertiseCommand: ParsableCommand {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let (loop, line, name, advertisement) = (NIOEventLoop(), line, name, advertisement)
+        let report = ToolReport(json: showing.json)
         let capture = try line.captureFile()
         let device = loop.make {
             let access = line.startAccess(loop: loop, capture: capture)
-            return AdvertisedDevice(access, name: name, advertisement, controller: "\(line.chosen)", outcome.finish)
+            return AdvertisedDevice(
+                access,
+                name: name,
+                advertisement,
+                controller: "\(line.chosen)",
+                report,
+                outcome.finish
+            )
         }
         let result: Result<Void, ToolError>
         do throws(ToolError) {
@@ -111,6 +121,14 @@ struct AdvertiseCommand: ParsableCommand {
     }
 }
 
+/// That advertising has started.
+private struct AdvertisingDocument: ReportDocument {
+    static let event = "advertising"
+
+    /// The length of the data in the advertising packets.
+    let octets: Int
+}
+
 /// Advertises, and serves the device name to connected centrals. Lives on its loop.
 private final class AdvertisedDevice {
     private let access: GenericAccess
@@ -118,6 +136,7 @@ private final class AdvertisedDevice {
     private let server = GATTServer(database: GATTDatabase())
     private let advertisement: AdvertisingConfiguration
     private let controller: String
+    private let report: ToolReport
     private let finish: (Result<Void, ToolError>) -> Void
 
     init(
@@ -125,11 +144,13 @@ private final class AdvertisedDevice {
         name: String,
         _ advertisement: AdvertisingConfiguration,
         controller: String,
+        _ report: ToolReport,
         _ finish: @escaping (Result<Void, ToolError>) -> Void
     ) {
         self.access = access
         self.advertisement = advertisement
         self.controller = controller
+        self.report = report
         self.finish = finish
         set = access.advertiser.addSet()
         do throws(GATTDatabaseError) {
@@ -139,7 +160,10 @@ private final class AdvertisedDevice {
         }
         access.onStateChange = { [weak self] in self?.stateChanged($0) }
         access.onLink = { [weak self] in self?.linked($0) }
-        set.onStarted = { Console.line("advertising \(advertisement.data.encodedLength) octets") }
+        set.onStarted = { [report] in
+            let document = AdvertisingDocument(octets: advertisement.data.encodedLength)
+            report.show(document, as: "advertising \(document.octets) octets")
+        }
         set.onFailed = { [weak self] in self?.failed($0) }
     }
 
@@ -156,9 +180,13 @@ private final class AdvertisedDevice {
     }
 
     private func linked(_ link: AccessLink) {
-        Console.line("connected to \(link.connection.peerAddress)")
+        let address = "\(link.connection.peerAddress)"
+        let device = DeviceDocument(address: address)
+        report.show(LinkDocument(device: device, state: "connected"), as: "connected to \(address)")
         link.openAttributes(mtu: 247, server: server)
-        link.onEnd = { _ in Console.line("disconnected") }
+        link.onEnd = { [report] _ in
+            report.show(LinkDocument(device: device, state: "disconnected"), as: "disconnected")
+        }
     }
 
     func stop(_ done: @escaping () -> Void) {

@@ -19,6 +19,7 @@ struct ServeCommand: ParsableCommand {
               harald serve
               harald serve --controller tcp:127.0.0.1:9100 --name Pulse
               harald serve --list
+              harald serve --json
               harald serve thermometer
               harald serve --print lock > lock.json
               harald serve lock.json
@@ -39,6 +40,7 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var line: ControllerOptions
     @OptionGroup var trust: TrustOptions
+    @OptionGroup var showing: ShowingOptions
 
     @Option(
         help: ArgumentHelp("The name to advertise (default: that of the accessory, or Harald HR).", valueName: "NAME")
@@ -84,31 +86,34 @@ struct ServeCommand: ParsableCommand {
     }
 
     func run() throws {
+        let report = ToolReport(json: showing.json)
         do throws(ToolError) {
-            if listFaults { return Console.lines(ServedAccessory.listOfFaults) }
-            if list { return Console.lines(ServedAccessory.list) }
-            guard let accessory else { return try serve() }
+            if listFaults { return ServedAccessory.listFaults(in: report) }
+            if list { return ServedAccessory.list(in: report) }
+            guard let accessory else { return try serve(report) }
             let served = try ServedAccessory(accessory, name: name)
             if print { return Console.lines(served.accessory.json) }
-            try served.serve(line, trust, faults: fault)
+            try served.serve(line, trust, faults: fault, report)
         } catch {
-            throw error.report()
+            throw error.report(json: showing.json)
         }
     }
 
-    private func serve() throws(ToolError) {
+    private func serve(_ report: ToolReport) throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
         let capture = try line.captureFile()
         let name = name ?? "Harald HR"
-        ShortenedName.notice(name, with: [HeartRateProfile.service]).map(Console.line)
+        ShortenedName.notice(name, with: [HeartRateProfile.service]).map(report.say)
         let queue = DispatchQueue(label: "sensor")
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
-        let prompter = trust.prepare(system, outcome)
+        let prompter = trust.prepare(system, outcome, say: report.isJSON ? Console.problem : Console.line)
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
         let sensor = ServiceLocator.$current.withValue(connection) {
-            HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: outcome.say)
+            HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue)) {
+                outcome.say($0, in: report)
+            }
         }
         Interrupts.on(SIGUSR1, queue: queue) { sensor.toggleBattery() }
         try outcome.wait(thenStopping: system)

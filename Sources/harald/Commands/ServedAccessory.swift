@@ -37,29 +37,32 @@ struct ServedAccessory {
         return "there is no file \(text.quotedText), nor a ready-made accessory; these are ready-made: \(names)"
     }
 
-    /// The names of the ready-made accessories, with what they are.
-    static var list: String {
+    /// Lists the ready-made accessories.
+    static func list(in report: ToolReport) {
         let longest = ReadyMadeAccessory.allCases.map(\.rawValue.count).max() ?? 0
-        return ReadyMadeAccessory.allCases.map { each in
+        for each in ReadyMadeAccessory.allCases {
             let name = each.rawValue.padding(toLength: longest + 2, withPad: " ", startingAt: 0)
-            return name + (each.accessory.summary ?? "")
-        }.joined(separator: "\n")
+            let document = ReadyMadeDocument(name: each.rawValue, summary: each.accessory.summary)
+            report.show(document, as: name + (document.summary ?? ""))
+        }
     }
 
-    /// The faults that an accessory can have, with what they are.
-    static var listOfFaults: String {
+    /// Lists the faults that an accessory can have.
+    static func listFaults(in report: ToolReport) {
         let longest = DeviceFault.Kind.allCases.map(\.form.count).max() ?? 0
-        return DeviceFault.Kind.allCases.map { kind in
+        for kind in DeviceFault.Kind.allCases {
             let name = kind.form.padding(toLength: longest + 2, withPad: " ", startingAt: 0)
-            return name + kind.summary + (kind.needsWorld ? " (in simulations)" : "")
-        }.joined(separator: "\n")
+            let document = FaultDocument(form: kind.form, summary: kind.summary, needsWorld: kind.needsWorld)
+            report.show(document, as: name + kind.summary + (kind.needsWorld ? " (in simulations)" : ""))
+        }
     }
 
     /// Plays the accessory on a controller until the program is interrupted.
     func serve(
         _ line: ControllerOptions,
         _ trust: TrustOptions,
-        faults: [ScheduledFault] = []
+        faults: [ScheduledFault],
+        _ report: ToolReport
     ) throws(ToolError) {
         let faults = accessory.faults + faults
         try ServedFaults.check(faults)
@@ -67,7 +70,7 @@ struct ServedAccessory {
         outcome.finishOnInterrupt()
         let capture = try line.captureFile()
         if let name = accessory.advertising.name {
-            ShortenedName.notice(name, with: accessory.advertising.services.map { CBUUID($0) }).map(Console.line)
+            ShortenedName.notice(name, with: accessory.advertising.services.map { CBUUID($0) }).map(report.say)
         }
         let loop = NIOEventLoop()
         let answers = loop.make { AnswerSwitch() }
@@ -78,16 +81,17 @@ struct ServedAccessory {
             capture: capture,
             outcome: outcome
         )
-        let prompter = answered(trust).prepare(system, outcome)
+        let prompter = answered(trust).prepare(system, outcome, say: report.isJSON ? Console.problem : Console.line)
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
-        let player = AccessoryPlayer(accessory, say: outcome.say) { outcome.finish(.failure(.incomplete($0))) }
+        let say = { @Sendable (text: String) in outcome.say(text, in: report) }
+        let player = AccessoryPlayer(accessory, say: say) { outcome.finish(.failure(.incomplete($0))) }
         let queue = DispatchQueue(label: "accessory")
         ServiceLocator.$current.withValue(connection) {
             player.start(on: queue) { delay, body in
                 queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)
             }
         }
-        ServedFaults(system: system, answers: answers, player: player, queue: queue, say: outcome.say).schedule(faults)
+        ServedFaults(system: system, answers: answers, player: player, queue: queue, say: say).schedule(faults)
         try outcome.wait(thenStopping: system)
         withExtendedLifetime((player, prompter)) {}
     }
@@ -113,7 +117,38 @@ struct ServedAccessory {
     }
 }
 
+/// A line that a served accessory says.
+private struct SaidDocument: ReportDocument {
+    static let event = "said"
+
+    let text: String
+}
+
+/// A ready-made accessory.
+private struct ReadyMadeDocument: ReportDocument {
+    static let event = "accessory"
+
+    let name: String
+    let summary: String?
+}
+
+/// A fault that an accessory can have.
+private struct FaultDocument: ReportDocument {
+    static let event = "fault"
+
+    /// Its name, and its number if it has one.
+    let form: String
+    let summary: String
+    /// Whether only a simulation can have it.
+    let needsWorld: Bool
+}
+
 extension Outcome {
+    /// Prints what an accessory says, unless the command has ended.
+    func say(_ text: String, in report: ToolReport) {
+        if !isKnown { report.show(SaidDocument(text: text), as: text) }
+    }
+
     /// Waits for the outcome, and stops the system. Throws the outcome if it is a failure.
     func wait(thenStopping system: LoopBound<BluetoothSystem>) throws(ToolError) {
         let result: Result<Void, ToolError>
