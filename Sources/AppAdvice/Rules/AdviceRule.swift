@@ -86,8 +86,9 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
         case .shortScans: "Stop the scan after some seconds, and let the user start it again."
         case .narrowDiscovery: "Pass the UUIDs that the app uses, to discoverServices(_:) and to what follows."
         case .subscribeRatherThanPoll:
-            "Read the value once, then call setNotifyValue(true, for:) instead of reading again and again."
-        case .rareValues: "Read the value when it is needed, instead of keeping a subscription for it."
+            "Read the value once, then call setNotifyValue(true, for:). A value that hardly changes can be read less often."
+        case .rareValues:
+            "Unless a change matters at once, read the value when it is needed, without a subscription or a poll."
         case .readWhileNotifying: "Wait for the next notification; it has the value."
         case .idleConnection: "Call cancelPeripheralConnection(_:) when there is no more data to wait for."
         case .unsubscribeFirst: "Call setNotifyValue(false, for:) before cancelPeripheralConnection(_:)."
