@@ -138,6 +138,19 @@ import Testing
         }
     }
 
+    @Test("a store without bonds is used with any adapter, under a new identity")
+    func anEmptyStoreBelongsToNoAdapter() throws {
+        let first = try store().identity
+        var other = Samples.adapter
+        other.place = "another socket"
+        let now = try BondStore(storage: storage, adapter: other, random: RandomSource(seed: 2))
+        #expect(now.adapter == other)
+        #expect(now.identity != first)
+        let bond = try now.add(Samples.bond(7))
+        #expect(try BondStore(storage: storage, adapter: other, random: RandomSource(seed: 3)).bonds == [bond])
+        #expect(throws: BondError.self) { try store() }
+    }
+
     @Test("AB-H08: the user can let one adapter replace another")
     func anAdapterTakesThePlaceOfAnotherWhenAPersonSaysSo() throws {
         let bond = try store().add(Samples.bond(7))

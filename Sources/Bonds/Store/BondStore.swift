@@ -47,7 +47,8 @@ package final class BondStore {
     private var indices: [BondIdentifier: Int] = [:]
     private var identifiers: [BluetoothAddress: BondIdentifier] = [:]
 
-    /// Opens the bonds of `adapter`. The first time, creates a store without bonds and with a new identity.
+    /// Opens the bonds of `adapter`. The first time, creates a store without bonds and with a new identity. A store without
+    /// bonds that belongs to another adapter is replaced in the same way.
     ///
     /// - Parameters:
     ///   - storage: The storage of the bonds.
@@ -67,7 +68,7 @@ package final class BondStore {
         self.storage = storage
         self.loop = loop
         self.capacity = min(max(capacity, 1), Self.maximumBonds)
-        guard let stored = try storage.load() else {
+        guard let stored = try storage.load(), adopting || stored.adapter == adapter || !stored.bonds.isEmpty else {
             let identity = try LocalIdentity(for: adapter, in: storage, random: random)
             state = StoredBonds(adapter: adapter, identity: identity)
             try storage.save(state)
