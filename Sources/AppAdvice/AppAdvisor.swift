@@ -107,6 +107,8 @@ struct AppAdvisor: Sendable {
         // A number that is used again has lost its manager.
         managers.removeAll { $0.id == id }
         guard managers.count < Self.maximumManagers else { return }
+        // A new process is in the foreground, unless a move was reported.
+        if case .notRunning = phase { phase = .foreground }
         if began == nil { began = now }
         if managers.contains(where: { $0.role == role }) { rivals.insert(role) }
         var manager = Manager(id: id, role: role)

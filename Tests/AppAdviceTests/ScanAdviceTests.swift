@@ -105,6 +105,20 @@ import Testing
         #expect(app.rules == ["12.2"])
     }
 
+    @Test(
+        "behaviour 12.2: a process that is started after the end of another one is in the foreground, unless it is not"
+    )
+    func duplicatesOfANewProcess() {
+        for isHidden in [false, true] {
+            var app = AdvisedApp(.central)
+            app.note(.appMoved(.notRunning(.crashed)))
+            if isHidden { app.note(.appMoved(.background)) }
+            app.note(.managerOpened(.central))
+            app.scan(duplicates: true)
+            #expect(app.rules == (isHidden ? ["12.2"] : []))
+        }
+    }
+
     @Test("behaviour 12.3: a scan for everything is noticed, with nil as with an empty list")
     func scanForEverything() {
         var app = AdvisedApp(.central)

@@ -242,7 +242,18 @@ import Testing
         for phase in [AppPhase.background, .notRunning(.crashed)] {
             device.system.observers.tell(.managers, .appMoved(phase), of: subject)
         }
-        #expect(log.all == ["info: Timer is in the background", "info: Timer is not running: it crashed"])
+        #expect(log.all == ["info: Timer is in the background", "info: Timer is not running: its process ended"])
+    }
+
+    @Test("the phase of an app that is launched in the background is reported", arguments: [true, false])
+    func aLaunchInTheBackgroundIsReported(inBackground: Bool) {
+        let device = TestWorld().device("Phone")
+        var phases: [AppPhase] = []
+        device.system.observers.add(.managers) { if case .appMoved(let phase) = $0.content { phases.append(phase) } }
+        let declaration = AppDeclaration()
+        let app = device.system.openApp(AppIdentity(name: "App"), declaring: declaration, inBackground: inBackground)
+        #expect(phases == (inBackground ? [.background] : []))
+        withExtendedLifetime(app) {}
     }
 
     @Test("many observers may exist, and may leave while they are notified")

@@ -74,6 +74,10 @@ final class Apps {
         let app = App(identity, declaration, of: program, inBackground: inBackground, apps: self, keeping: system)
         launches.removeAll { $0.app == nil }
         launches.append(WeakApp(app: app))
+        // Apps are in the foreground at first, unless this says otherwise.
+        if app.phase != .foreground {
+            observers.tell(.managers, .appMoved(app.phase), of: Observation.Subject(app: identity))
+        }
         return app
     }
 
