@@ -1,0 +1,57 @@
+import BluetoothTesting
+import CoreBluetooth
+import Foundation
+import Testing
+
+/// An app of today: a class on the main actor, with its manager on the main queue.
+@MainActor
+private final class MainActorApp: NSObject, @preconcurrency CBCentralManagerDelegate {
+    private(set) var names: [String] = []
+    private(set) var isOn = false
+    private var manager: CBCentralManager?
+
+    override init() {
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: nil)
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        isOn = central.state == .poweredOn
+        if isOn { central.scanForPeripherals(withServices: nil) }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        names.append(advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "")
+    }
+}
+
+/// Waiting for apps on the main actor.
+@Suite(.world) struct MainActorTests {
+    @MainActor
+    private static func launch() -> MainActorApp {
+        let belt = world.addDevice(named: "Belt", .accessory)
+        belt.launch("belt") { app in
+            let manager = CBPeripheralManager(delegate: nil, queue: DispatchQueue(label: "belt"))
+            app.task {
+                try await manager.poweredOn()
+                try await manager.startAdvertising(AdvertisedContent(localName: "Belt"))
+            }
+            return manager
+        }
+        return world.addDevice(named: "Phone").launch("app") { _ in MainActor.assumeIsolated { MainActorApp() } }
+    }
+
+    @Test("conditions and values of an app on the main actor are waited for, in a test on the main actor")
+    @MainActor
+    func onTheMainActor() async {
+        let app = Self.launch()
+        #expect(await world.untilOnMainActor { app.isOn })
+        #expect(await world.expectOnMainActor(app.names, equals: ["Belt"]))
+        #expect(app.names == ["Belt"])
+    }
+}
