@@ -83,7 +83,10 @@ package struct MonitorWords: Sendable {
     private func contents(_ message: MonitoredMessage) -> [String] {
         var parts: [String] = []
         // The service that an app publishes is the attribute of the message.
-        if let services = message.services, message.own == nil { parts.append("services \(Self.list(services))") }
+        if let services = message.services, message.own == nil {
+            let kind = message.name == "discoverCharacteristics" ? "characteristics" : "services"
+            parts.append("\(kind) \(Self.list(services))")
+        }
         if let services = message.solicitedServices { parts.append("solicits \(Self.list(services))") }
         if let data = message.manufacturerData { parts.append(AdvertisementText.manufacturer(Self.octets(data))) }
         for (service, data) in (message.serviceData ?? [:]).sorted(by: { $0.key < $1.key }).prefix(Self.maximumListed) {

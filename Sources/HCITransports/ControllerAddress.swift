@@ -34,7 +34,7 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
             case .unknownForm(let text):
                 """
                 "\(text)" is not a controller address; use hci0 for an adapter of this machine, \
-                usb for a USB controller without the kernel's driver, serial:PATH, tcp:HOST:PORT or unix:PATH
+                usb for a USB controller without the kernel's driver, serial:PATH, tcp:HOST:PORT, unix:PATH or capture:FILE
                 """
             case .notAvailable(let text):
                 """

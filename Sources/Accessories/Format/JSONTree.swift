@@ -96,7 +96,8 @@ extension JSONTree {
         guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)".firstLine }
         let inner = context.underlyingError as NSError?
         let text = inner?.userInfo["NSDebugDescription"] as? String ?? context.debugDescription
-        return text.firstLine
+        let line = text.firstLine
+        return line.hasSuffix(".") ? String(line.dropLast()) : line
     }
 
     /// Counts brackets and separators outside of texts.

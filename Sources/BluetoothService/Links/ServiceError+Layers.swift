@@ -88,7 +88,10 @@ extension ServiceError {
             // Behaviour 4.21.
             self.init(.invalidParameters, reason: "the characteristic has no client configuration")
         case .valueTooLong(let length):
-            self.init(att: ATTStatus(rawValue: 0x0D), reason: "a value of \(length) octets is longer than 512")
+            self.init(
+                att: ATTStatus(rawValue: 0x0D),
+                reason: "a value of \(length) octets is longer than any attribute can be, which is 512"
+            )
         case .databaseOutOfSync:
             // Behaviour 4.16.
             self.init(.invalidHandle, reason: "the peer's services have changed")

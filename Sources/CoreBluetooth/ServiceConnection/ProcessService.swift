@@ -15,7 +15,10 @@ enum ProcessService {
         /// nor their event loop.
         static let connection: any ServiceConnection = {
             Logger(label: "harald.service").error(
-                "Bluetooth is unsupported outside simulations: this program was built without the trait Controllers."
+                """
+                Bluetooth is unsupported outside simulations: this program was built without the trait Controllers. A test creates \
+                its managers in the closure of launch, which makes them part of a simulated device.
+                """
             )
             return UnsupportedConnection()
         }()

@@ -21,7 +21,8 @@ extension PairingObstacle: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notPairable: "pairing is turned off on this device"
-        case .nobodyToAsk: "it needs the consent of the user, and there is no way to ask for it"
+        case .nobodyToAsk:
+            "it needs the consent of the user, and no program asks for it; for a service, `harald agent` does"
         case .noInputNoOutput:
             "it needs MITM protection, and this device has neither a display nor a keyboard"
         case .noSecureConnections: "it needs LE Secure Connections, which this device does not support"

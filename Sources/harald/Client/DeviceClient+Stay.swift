@@ -55,7 +55,7 @@ extension DeviceClient {
                     let reason = end.text
                     report.show(
                         LinkDocument(device: device.candidate.document, state: "disconnected", reason: reason),
-                        as: "disconnected: \(reason); connecting again"
+                        as: "disconnected: \(reason.clause); connecting again"
                     )
                     try await central.connect(device.peripheral)
                     report.show(LinkDocument(device: device.candidate.document, state: "connected"), as: "connected")

@@ -39,7 +39,7 @@ struct ScanCommand: DeviceVerb {
     )
     var services: [BluetoothUUID] = []
 
-    @Flag(help: "Print the undecoded data as well.")
+    @Flag(help: "Print the undecoded data as well, with a controller of its own.")
     var raw = false
 
     @Flag(help: "Scan passively, without requesting scan responses.")
@@ -49,7 +49,7 @@ struct ScanCommand: DeviceVerb {
         guard seconds > 0, seconds <= 86_400 else {
             throw ValidationError("--seconds must be greater than 0 and at most 86400")
         }
-        try client.checkOptions([("--passive", passive)])
+        try client.checkOptions([("--raw", raw), ("--passive", passive)])
     }
 
     func run() throws {

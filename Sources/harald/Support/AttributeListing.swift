@@ -87,7 +87,7 @@ struct AttributeListing: Sendable {
         switch value {
         case .notReadable: ""
         case .known(let value): " = " + shown(value, of: uuid, raw: isRaw)
-        case .refused(let reason): " (not readable: \(reason))"
+        case .refused(let reason): " (not readable: \(reason.clause))"
         }
     }
 }

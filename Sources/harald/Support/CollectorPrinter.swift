@@ -17,7 +17,7 @@ struct CollectorPrinter: Sendable {
             report.show(document, as: "connected to \(sensor.quoted), \(linked) of \(sensors)")
         case .lost(let sensor, let reason):
             let document = LinkDocument(device: sensor.document, state: "disconnected", reason: reason)
-            report.show(document, as: "\(sensor.quoted): \(reason); connecting again")
+            report.show(document, as: "\(sensor.quoted): \(reason.clause); connecting again")
         case .measured(let sensor, let value, let rate, let number):
             let document = MeasurementDocument(
                 device: sensor.document,

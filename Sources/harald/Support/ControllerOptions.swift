@@ -38,8 +38,9 @@ struct ControllerOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The controller: hci0 for an adapter of this machine, as listed by harald controllers; usb for a USB controller without the \
-            kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP; capture:FILE to play back a \
-            btsnoop, pcapng, pcap or .pklg file as a controller (default: the one named by HARALD_CONTROLLER, or the first usable adapter).
+            kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT or unix:PATH for H4 over a socket; serial:PATH for a \
+            serial port; capture:FILE to play back a btsnoop, pcapng, pcap or .pklg file as a controller (default: the one named by \
+            HARALD_CONTROLLER, or the first usable adapter).
             """,
             valueName: "CONTROLLER"
         )

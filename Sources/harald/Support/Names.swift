@@ -29,3 +29,8 @@ func shown(_ value: PacketBuffer, of uuid: BluetoothUUID? = nil, raw: Bool = fal
     guard !raw, let uuid else { return ValueText.plain(value) }
     return ValueText.text(of: value, in: uuid)
 }
+
+extension String {
+    /// A sentence without its full stop, to be followed by more.
+    var clause: String { hasSuffix(".") ? String(dropLast()) : self }
+}

@@ -6,7 +6,9 @@ import Demos
 import GAP
 import HCI
 import HCIHost
+import HCITransports
 import PackageWrapping
+import ServiceProcess
 
 /// The failure of a command. Each kind has an exit status.
 enum ToolError: Error, CustomStringConvertible {
@@ -149,9 +151,24 @@ enum ToolError: Error, CustomStringConvertible {
         let sockets = ["tcp:": "the host and port", "unix:": "the path and its permissions"]
         guard let socket = sockets.first(where: { address.hasPrefix($0.key) }) else {
             // For other controllers, the reason already includes what to do.
-            return "cannot use the controller \(address): \(reason)"
+            guard address == "\(ControllerAddress.adapter(.first))" else {
+                return "cannot use the controller \(address): \(reason)"
+            }
+            return "cannot use an adapter of this machine: \(reason)" + remedyWithoutAdapter
         }
         return "cannot reach the controller at \(address): \(reason); start it, or check \(socket.value)"
+    }
+
+    /// Where else there may be Bluetooth, for a user that has named no controller.
+    private static var remedyWithoutAdapter: String {
+        let environment = ProcessInfo.processInfo.environment
+        let services = [
+            environment[ServicePath.variable], ServicePath.ofUser(environment: environment), ServicePath.ofMachine,
+        ]
+        guard services.compactMap(\.self).contains(where: ServicePath.isListening) else {
+            return "; without an adapter, `harald controllers --listen` has virtual ones"
+        }
+        return "; this command does not use the service that is running: name a controller of its own with --controller"
     }
 
     private static func text(of state: CBManagerState) -> String {
