@@ -7,10 +7,15 @@ struct AttributeStory: Sendable {
     /// An event of the attribute protocol.
     struct News: Sendable {
         var kind: StoryEntry.Kind
-        var text: String
-        var value: String?
+        var text: StoryText
+        var value: StoryValue?
         var section: String?
         var latency: Int64?
+    }
+
+    private struct Attribute: Sendable {
+        let title: String
+        let type: BluetoothUUID?
     }
 
     private struct Request: Sendable {
@@ -46,12 +51,6 @@ struct AttributeStory: Sendable {
         var last: Int64
     }
 
-    private struct StreamKey: Hashable, Sendable {
-        let opcode: UInt8
-        let handle: UInt16
-        let side: StorySide
-    }
-
     /// Whether only errors and the MTU are news.
     var isBrief = false
     /// The tables of the servers at both ends.
@@ -59,9 +58,9 @@ struct AttributeStory: Sendable {
     private var pending = PerSide<Request?>(nil)
     private var refused = PerSide<Request?>(nil)
     private var indication = PerSide<Request?>(nil)
-    private var streamTable: [StreamKey: Stream] = [:]
-    /// The names of attributes that the story has used, as the tables say them so far.
-    private var titles = PerSide<[UInt16: String]>([:])
+    private var streamTable = StreamTable()
+    /// The attributes that the story has used, as the tables describe them so far.
+    private var used = PerSide<[UInt16: Attribute]>([:])
     private(set) var pdus = 0
     private(set) var errors = 0
     private(set) var retries = 0
@@ -72,7 +71,7 @@ struct AttributeStory: Sendable {
     private(set) var mtu: Int?
 
     /// The streams of values, the most frequent first.
-    var streams: [Stream] { streamTable.values.sorted { ($1.count, $0.title) < ($0.count, $1.title) } }
+    var streams: [Stream] { streamTable.streams.sorted { ($1.count, $0.title) < ($0.count, $1.title) } }
 
     /// Receives a PDU.
     ///
@@ -81,7 +80,7 @@ struct AttributeStory: Sendable {
         _ pdu: PacketBuffer,
         from side: StorySide,
         at time: Int64,
-        name: (StorySide) -> String
+        name: (StorySide) -> LinkEnd
     ) -> News? {
         guard let first = pdu.octet(at: 0) else { return nil }
         pdus += 1
@@ -103,7 +102,7 @@ struct AttributeStory: Sendable {
     }
 
     /// Returns the request that never got its response, at the end of the link.
-    func unanswered(_ side: StorySide, name: (StorySide) -> String) -> String? {
+    func unanswered(_ side: StorySide, name: (StorySide) -> LinkEnd) -> String? {
         pending[side].map { request in
             let target = request.handle.map { books[side.other].title($0) } ?? "an attribute"
             return "\(describe(request, target, side, name)) has no response"
@@ -117,7 +116,7 @@ struct AttributeStory: Sendable {
         _ opcode: ATTOpcode,
         client: StorySide,
         _ time: Int64,
-        _ name: (StorySide) -> String
+        _ name: (StorySide) -> LinkEnd
     ) -> News? {
         if opcode == .errorResponse { errors += 1 }
         guard let request = pending[client] else { return nil }
@@ -133,8 +132,10 @@ struct AttributeStory: Sendable {
         guard !isBrief || request.opcode == .exchangeMTURequest, let told = tell(request, pdu, client, name) else {
             return nil
         }
-        let text = isRetry ? "\(told.text), tried again" : told.text
-        return News(kind: told.kind, text: text, value: told.value, latency: latency)
+        var news = told
+        news.latency = latency
+        if isRetry { news.text.append(", tried again") }
+        return news
     }
 
     private mutating func refuse(
@@ -142,16 +143,16 @@ struct AttributeStory: Sendable {
         _ pdu: PacketBuffer,
         _ client: StorySide,
         _ latency: Int64,
-        _ name: (StorySide) -> String
+        _ name: (StorySide) -> LinkEnd
     ) -> News? {
         let code = pdu.octet(at: 4) ?? 0
         // The end of a discovery is no error (Core Vol 3 Part G 4.4.1).
         if ATTErrorCode(rawValue: code) == .attributeNotFound, request.opcode.isDiscovery { return nil }
         refused[client] = request
+        let what = describe(request, attribute(of: request, client.other).title, client, name)
         return News(
             kind: .error,
-            text:
-                "\(describe(request, title(of: request, client.other), client, name)) is refused: \(StoryWords.attributeError(code))",
+            text: StoryText("\(what) is refused: \(StoryWords.attributeError(code))"),
             section: StoryWords.section(ofAttributeError: code),
             latency: latency
         )
@@ -164,7 +165,7 @@ struct AttributeStory: Sendable {
     }
 
     private mutating func learn(_ request: Request, _ response: PacketBuffer, server: StorySide) {
-        if request.opcode.isDiscovery { titles[server].removeAll(keepingCapacity: true) }
+        if request.opcode.isDiscovery { used.change(server) { $0.removeAll(keepingCapacity: true) } }
         switch request.opcode {
         case .readByGroupTypeRequest: books[server].addGroups(response)
         case .findByTypeValueRequest:
@@ -184,33 +185,26 @@ struct AttributeStory: Sendable {
         _ request: Request,
         _ response: PacketBuffer,
         _ client: StorySide,
-        _ name: (StorySide) -> String
+        _ name: (StorySide) -> LinkEnd
     ) -> News? {
-        let title = request.isTold ? title(of: request, client.other) : ""
-        let what = request.isTold ? describe(request, title, client, name) : ""
-        switch request.opcode {
-        case .exchangeMTURequest:
+        guard request.isTold else {
+            guard request.opcode == .exchangeMTURequest else { return nil }
             let (a, b) = (request.pdu.word(at: 1) ?? 0, response.word(at: 1) ?? 0)
-            return News(kind: .mtu, text: "MTU \(mtu ?? 23): \(name(client)) offers \(a), \(name(client.other)) \(b)")
-        case .readRequest, .readBlobRequest:
-            return News(
-                kind: .operation,
-                text: what,
-                value: value(response.suffix(after: 1), request.handle, client.other)
-            )
-        case .readByTypeRequest where request.type != AttributeBook.characteristic:
-            return News(kind: .operation, text: what, value: first(of: response, request.type))
+            let offers = "\(name(client)) offers \(a), \(name(client.other)) \(b)"
+            return News(kind: .mtu, text: StoryText("MTU \(mtu ?? 23): \(offers)"))
+        }
+        let attribute = attribute(of: request, client.other)
+        var news = News(kind: .operation, text: describe(request, attribute.title, client, name))
+        switch request.opcode {
+        case .readRequest, .readBlobRequest: news.value = StoryValue(response.suffix(after: 1), attribute.type)
+        case .readByTypeRequest: news.value = first(of: response, request.type)
         case .writeRequest:
-            if subscription(request, client.other) != nil { return News(kind: .operation, text: what) }
-            return News(
-                kind: .operation,
-                text: what,
-                value: value(request.pdu.suffix(after: 3), request.handle, client.other)
-            )
-        case .prepareWriteRequest, .executeWriteRequest, .readMultipleRequest, .readMultipleVariableRequest:
-            return News(kind: .operation, text: what)
+            guard subscription(request, client.other) == nil else { return news }
+            news.value = StoryValue(request.pdu.suffix(after: 3), attribute.type)
+        case .prepareWriteRequest, .executeWriteRequest, .readMultipleRequest, .readMultipleVariableRequest: break
         default: return nil
         }
+        return news
     }
 
     // MARK: Values
@@ -220,20 +214,13 @@ struct AttributeStory: Sendable {
         _ opcode: ATTOpcode,
         _ side: StorySide,
         _ time: Int64,
-        _ name: (StorySide) -> String
+        _ name: (StorySide) -> LinkEnd
     ) -> News? {
         let handle = opcode == .multipleHandleValueNotification ? 0 : pdu.word(at: 1) ?? 0
         let server = opcode.kind == .command ? side.other : side
-        let key = StreamKey(opcode: pdu[0], handle: handle, side: side)
+        let key = StreamTable.Key(opcode: pdu[0], handle: handle, side: side)
         let octets = max(0, pdu.count - 3)
-        if var known = streamTable[key] {
-            known.count += 1
-            known.octets += octets
-            known.last = time
-            streamTable[key] = known
-            return nil
-        }
-        guard streamTable.count < StoryLimits.subscriptions else { return nil }
+        guard !streamTable.count(octets, of: key, at: time), streamTable.hasRoom else { return nil }
         let verb =
             switch opcode.kind {
             case .command: "writes without response to"
@@ -241,69 +228,106 @@ struct AttributeStory: Sendable {
             default: "notifies"
             }
         let title = "\(name(side)) \(verb) \(handle == 0 ? "several values" : books[server].title(handle))"
-        streamTable[key] = Stream(title: title, count: 1, octets: octets, first: time, last: time)
+        streamTable.add(Stream(title: title, count: 1, octets: octets, first: time, last: time), key)
         guard !isBrief else { return nil }
-        let shown = handle == 0 ? nil : value(pdu.suffix(after: 3), handle, server)
-        return News(kind: .notification, text: "\(title) for the first time", value: shown)
+        let type = books.look(server) { $0.type(of: handle) }
+        let shown = handle == 0 ? nil : StoryValue(pdu.suffix(after: 3), type)
+        return News(kind: .notification, text: StoryText("\(title) for the first time"), value: shown)
     }
 
-    private func value(_ octets: PacketBuffer, _ handle: UInt16?, _ server: StorySide) -> String {
-        let type = handle.flatMap { books[server].type(of: $0) }
-        let text = type.map { ValueText.text(of: octets, in: $0) } ?? ValueText.plain(octets)
-        return text.shortLine(160)
+    private func first(of response: PacketBuffer, _ type: BluetoothUUID?) -> StoryValue {
+        guard let size = response.octet(at: 1).map(Int.init), size >= 2 else { return .malformed }
+        return StoryValue(response.suffix(after: 4).prefix(upTo: size - 2), type)
     }
 
-    private func first(of response: PacketBuffer, _ type: BluetoothUUID?) -> String {
-        guard let size = response.octet(at: 1).map(Int.init), size >= 2 else { return "" }
-        let octets = response.suffix(after: 4).prefix(upTo: size - 2)
-        return (type.map { ValueText.text(of: octets, in: $0) } ?? ValueText.plain(octets)).shortLine(160)
-    }
-
-    /// Returns the name of the attribute that a request is about.
-    private mutating func title(of request: Request, _ server: StorySide) -> String {
-        guard let handle = request.handle else { return "an attribute" }
-        if let known = titles[server][handle] { return known }
-        let title = books[server].title(handle)
-        if titles[server].count < StoryLimits.attributes { titles[server][handle] = title }
-        return title
+    /// Returns the attribute that a request is about.
+    private mutating func attribute(of request: Request, _ server: StorySide) -> Attribute {
+        guard let handle = request.handle else { return Attribute(title: "an attribute", type: nil) }
+        if let known = used.look(server, { $0[handle] }) { return known }
+        let attribute = books.look(server) { Attribute(title: $0.title(handle), type: $0.type(of: handle)) }
+        used.change(server) { known in
+            if known.count < StoryLimits.attributes { known[handle] = attribute }
+        }
+        return attribute
     }
 
     private func describe(
         _ request: Request,
         _ target: String,
         _ client: StorySide,
-        _ name: (StorySide) -> String
-    ) -> String {
+        _ name: (StorySide) -> LinkEnd
+    ) -> StoryText {
         let who = name(client)
         switch request.opcode {
-        case .exchangeMTURequest: return "\(who) asks for the MTU"
-        case .readRequest: return "\(who) reads \(target)"
-        case .readBlobRequest: return "\(who) reads \(target) from offset \(request.pdu.word(at: 3) ?? 0)"
+        case .exchangeMTURequest: return StoryText("\(who) asks for the MTU")
+        case .readRequest: return StoryText(who, .reads, target)
+        case .readBlobRequest:
+            return StoryText(who, .reads, target, " from offset \(request.pdu.word(at: 3) ?? 0)")
         case .readByTypeRequest:
-            return "\(who) reads \(request.type.map { AssignedNumbers.title(of: $0) } ?? "by type")"
+            return StoryText(who, .reads, request.type.map { AssignedNumbers.title(of: $0) } ?? "by type")
         case .writeRequest:
-            if let subscription = subscription(request, client.other) { return "\(who) \(subscription)" }
-            return "\(who) writes \(target)"
+            if let subscription = subscription(request, client.other) { return StoryText("\(who) \(subscription)") }
+            return StoryText(who, .writes, target)
         case .prepareWriteRequest:
-            return "\(who) prepares a write of \(StoryWords.count(request.pdu.count - 5, "octet")) to \(target)"
+            let length = StoryWords.count(request.pdu.count - 5, "octet")
+            return StoryText("\(who) prepares a write of \(length) to \(target)")
         case .executeWriteRequest:
-            return request.pdu.octet(at: 1) == 0 ? "\(who) cancels prepared writes" : "\(who) executes prepared writes"
-        case .readMultipleRequest, .readMultipleVariableRequest: return "\(who) reads several attributes"
-        case .readByGroupTypeRequest, .findByTypeValueRequest: return "\(who) looks for services"
-        case .findInformationRequest: return "\(who) looks for descriptors"
-        default: return "\(who) sends the request \(request.opcode)"
+            let isCancelled = request.pdu.octet(at: 1) == 0
+            return StoryText("\(who) \(isCancelled ? "cancels" : "executes") prepared writes")
+        case .readMultipleRequest, .readMultipleVariableRequest: return StoryText("\(who) reads several attributes")
+        case .readByGroupTypeRequest, .findByTypeValueRequest: return StoryText("\(who) looks for services")
+        case .findInformationRequest: return StoryText("\(who) looks for descriptors")
+        default: return StoryText("\(who) sends the request \(request.opcode)")
         }
     }
 
     /// Returns the words for a write to a Client Characteristic Configuration (Core Vol 3 Part G 3.3.3.3).
     private func subscription(_ request: Request, _ server: StorySide) -> String? {
-        guard let handle = request.handle, books[server].type(of: handle) == AttributeBook.clientConfiguration,
+        guard let handle = request.handle,
+            books.look(server, { $0.type(of: handle) }) == AttributeBook.clientConfiguration,
             let bits = request.pdu.word(at: 3), let owner = books[server].characteristic(around: handle)
         else { return nil }
         let title = AssignedNumbers.title(of: owner.uuid)
         return bits == 0
             ? "unsubscribes from \(title)"
             : "subscribes to \(bits & 2 == 2 ? "indications" : "notifications") of \(title)"
+    }
+}
+
+/// The streams of values of a link, up to a bound.
+///
+/// Most values belong to the stream of the value before them, so that one is found without a search.
+private struct StreamTable: Sendable {
+    struct Key: Hashable, Sendable {
+        let opcode: UInt8
+        let handle: UInt16
+        let side: StorySide
+    }
+
+    private(set) var streams: [AttributeStory.Stream] = []
+    private var places: [Key: Int] = [:]
+    private var last: (key: Key, place: Int)?
+
+    var hasRoom: Bool { streams.count < StoryLimits.subscriptions }
+
+    /// Counts a value of a stream.
+    ///
+    /// - Returns: Whether the stream is known.
+    mutating func count(_ octets: Int, of key: Key, at time: Int64) -> Bool {
+        if last?.key != key {
+            guard let place = places[key] else { return false }
+            last = (key, place)
+        }
+        guard let place = last?.place else { return false }
+        streams[place].count += 1
+        streams[place].octets += octets
+        streams[place].last = time
+        return true
+    }
+
+    mutating func add(_ stream: AttributeStory.Stream, _ key: Key) {
+        places[key] = streams.count
+        streams.append(stream)
     }
 }
 

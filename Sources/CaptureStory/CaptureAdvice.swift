@@ -59,6 +59,8 @@ struct CaptureAdvice: Sendable {
     private var advisor = Advisor()
     private var hosts: [UInt32: Host] = [:]
     private var links: [Int: Link] = [:]
+    /// The place of the link that was looked up last, until a link begins or ends.
+    private var last: (number: Int, index: [Int: Link].Index)?
     private var start: Int64?
     private var now = Self.begin
     private var advanced = Self.begin
@@ -87,7 +89,7 @@ struct CaptureAdvice: Sendable {
     /// Ends the capture. A connection that goes on may still use what it has not used so far.
     mutating func finish() {
         advisor.advance(to: now)
-        links = [:]
+        (links, last) = ([:], nil)
     }
 
     // MARK: Devices
@@ -133,7 +135,7 @@ struct CaptureAdvice: Sendable {
         hosts[host]?.connecting.remove(peer)
         guard links.count < StoryLimits.openLinks, hosts[host] != nil else { return }
         hosts[host]?.hasConnected = true
-        links[number] = Link(host: host, peer: peer)
+        (links[number], last) = (Link(host: host, peer: peer), nil)
         let room = ATTLimits.minimumMTU - ATTLimits.writeHeader
         tell(.connected(name: name, maximumWriteWithoutResponse: room), number)
     }
@@ -151,7 +153,7 @@ struct CaptureAdvice: Sendable {
         tellValues(number)
         judgeDiscovery(number, book)
         tell(.disconnected(nil, isReconnecting: false, timestamp: nil), number)
-        links[number] = nil
+        (links[number], last) = (nil, nil)
     }
 
     /// A channel is opened, whose data is not followed.
@@ -164,24 +166,37 @@ struct CaptureAdvice: Sendable {
     // MARK: Attributes
 
     /// Receives a PDU between a client on this side and its server.
-    mutating func receive(_ pdu: PacketBuffer, isFromClient: Bool, _ number: Int, _ book: AttributeBook) {
-        guard let index = links.index(forKey: number), !links.values[index].isHidden, let first = pdu.octet(at: 0)
-        else { return }
+    ///
+    /// - Parameter book: The attributes of the server, which most PDUs do not need.
+    mutating func receive(
+        _ pdu: PacketBuffer,
+        isFromClient: Bool,
+        _ number: Int,
+        _ book: @autoclosure () -> AttributeBook
+    ) {
+        guard let index = index(of: number), !links.values[index].isHidden, let first = pdu.octet(at: 0) else { return }
         let opcode = ATTOpcode(rawValue: first)
         switch (opcode.kind, isFromClient) {
         case (.request, true):
             links.values[index].request = pdu
             // A long value is written with the last of its parts.
             guard opcode == .readRequest || opcode == .writeRequest || opcode == .readByTypeRequest else { return }
-            asks(pdu, opcode, number, book)
+            asks(pdu, opcode, number, book())
         case (.response, false):
             guard let request = links.values[index].request else { return }
             links.values[index].request = nil
-            answers(request, pdu, number, book)
-        case (.command, true): moves(pdu, isFromClient: true, number, book)
-        case (.notification, false), (.indication, false): moves(pdu, isFromClient: false, number, book)
+            answers(request, pdu, number, book())
+        case (.command, true): moves(pdu, isFromClient: true, number, index, book)
+        case (.notification, false), (.indication, false): moves(pdu, isFromClient: false, number, index, book)
         default: break
         }
+    }
+
+    /// Returns the place of a link, which is mostly that of the PDU before.
+    private mutating func index(of number: Int) -> [Int: Link].Index? {
+        if let last, last.number == number { return last.index }
+        last = links.index(forKey: number).map { (number, $0) }
+        return last?.index
     }
 
     private mutating func asks(_ pdu: PacketBuffer, _ opcode: ATTOpcode, _ number: Int, _ book: AttributeBook) {
@@ -267,10 +282,16 @@ struct CaptureAdvice: Sendable {
     }
 
     /// Counts a value without a response of its own. There are many of them, and rules count their octets alone.
-    private mutating func moves(_ pdu: PacketBuffer, isFromClient: Bool, _ number: Int, _ book: AttributeBook) {
-        guard let index = links.index(forKey: number), let handle = pdu.word(at: 1), pdu.count >= 3 else { return }
+    private mutating func moves(
+        _ pdu: PacketBuffer,
+        isFromClient: Bool,
+        _ number: Int,
+        _ index: [Int: Link].Index,
+        _ book: () -> AttributeBook
+    ) {
+        guard let handle = pdu.word(at: 1), pdu.count >= 3 else { return }
         links.values[index].untold = min(links.values[index].untold + pdu.count - 3, Self.maximumUntold)
-        guard now.nanoseconds - links.values[index].toldAt.nanoseconds >= Self.paceNanoseconds, book.isOfApp(handle)
+        guard now.nanoseconds - links.values[index].toldAt.nanoseconds >= Self.paceNanoseconds, book().isOfApp(handle)
         else { return }
         links.values[index].toldAt = now
         let value = PacketBuffer([UInt8](repeating: 0, count: links.values[index].untold))

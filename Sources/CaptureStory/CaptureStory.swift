@@ -1,3 +1,4 @@
+import ATT
 import AppAdvice
 import BluetoothTypes
 import HCI
@@ -54,6 +55,8 @@ package struct CaptureStory: Sendable {
 
     /// Receives a record, in the order of the capture.
     ///
+    /// After the next record the story keeps none of its octets, which may share the storage of a piece of the file.
+    ///
     /// - Returns: The entries that follow from it.
     package mutating func receive(_ record: CaptureRecord) -> [StoryEntry] {
         entries.removeAll(keepingCapacity: true)
@@ -94,24 +97,22 @@ package struct CaptureStory: Sendable {
 
     // MARK: Entries
 
-    mutating func tell(
-        _ kind: StoryEntry.Kind,
-        _ text: String,
-        value: String? = nil,
-        section: String? = nil,
-        latency: Int64? = nil
-    ) {
-        guard !isBrief || kind.isBrief else { return }
+    mutating func tell(_ kind: StoryEntry.Kind, _ text: String, section: String? = nil) {
+        tell(AttributeStory.News(kind: kind, text: StoryText(text), section: section))
+    }
+
+    private mutating func tell(_ news: AttributeStory.News) {
+        guard !isBrief || news.kind.isBrief else { return }
         entries.append(
             StoryEntry(
                 unixMicroseconds: now,
                 offset: offset,
                 connection: current,
-                kind: kind,
-                text: text,
-                value: value,
-                section: section,
-                latency: latency
+                kind: news.kind,
+                words: news.text,
+                content: news.value,
+                section: news.section,
+                latency: news.latency
             )
         )
     }
@@ -149,7 +150,9 @@ package struct CaptureStory: Sendable {
         current = link.number
         guidance.disconnected(link.number, link.attributes.books.far)
         for side in StorySide.allCases {
-            guard let text = link.attributes.unanswered(side, name: link.name) else { continue }
+            guard let text = link.attributes.unanswered(side, name: { LinkEnd($0, isCentral: link.isCentral) }) else {
+                continue
+            }
             tell(.error, text, section: "Core Vol 3 Part F 3.3.3")
         }
         if let reason {
@@ -191,8 +194,9 @@ package struct CaptureStory: Sendable {
             tell(.gap, "no data for \(StoryWords.time(silence))")
         }
         link.lastPacket = max(link.lastPacket, now)
-        link.traffic[side].add(payload.count, at: now)
-        guard let pdu = link.parts[side].add(payload, isStart: isStart), let channel = pdu.word(at: 2) else { return }
+        link.traffic.change(side) { [now] in $0.add(payload.count, at: now) }
+        let complete = link.parts.change(side) { $0.add(payload, isStart: isStart) }
+        guard let pdu = complete, let channel = pdu.word(at: 2) else { return }
         let content = pdu.suffix(after: 4)
         switch channel {
         case 0x0004: receive(attribute: content, from: side, on: &link)
@@ -202,16 +206,22 @@ package struct CaptureStory: Sendable {
         }
     }
 
-    private mutating func receive(attribute pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
+    private mutating func receive(attribute octets: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
         totals.attributePDUs += 1
-        if pdu.octet(at: 0) == 0x01 { totals.attributeErrors += 1 }
-        let name = Names(link)
+        let opcode = ATTOpcode(rawValue: octets.octet(at: 0) ?? 0)
+        if opcode == .errorResponse { totals.attributeErrors += 1 }
+        // Requests are kept until they are answered, and share the storage of a whole piece of the file.
+        let isKept = opcode.kind == .request || opcode.kind == .indication
+        let pdu = isKept ? PacketBuffer(copying: octets, headroom: 0) : octets
+        let isCentral = link.isCentral
         link.attributes.isBrief = isBrief
-        defer { guidance.receive(pdu, isFromClient: side == .near, link.number, link.attributes.books.far) }
-        guard let news = link.attributes.receive(pdu, from: side, at: now, name: name.callAsFunction) else { return }
-        if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }
-        if [.error, .mtu].contains(news.kind) { link.mark(news.kind, news.text, at: now) }
-        tell(news.kind, news.text, value: news.value, section: news.section, latency: news.latency)
+        let news = link.attributes.receive(pdu, from: side, at: now) { LinkEnd($0, isCentral: isCentral) }
+        if let news {
+            if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }
+            if news.kind == .error || news.kind == .mtu { link.mark(news.kind, news.text.description, at: now) }
+            tell(news)
+        }
+        guidance.receive(pdu, isFromClient: side == .near, link.number, link.attributes.books.far)
     }
 
     private mutating func receive(security pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
@@ -233,17 +243,15 @@ package struct CaptureStory: Sendable {
     }
 
     private mutating func receive(signal pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
-        guard let code = pdu.octet(at: 0), let identifier = pdu.octet(at: 1) else { return }
+        guard let code = pdu.octet(at: 0), pdu.count >= 2 else { return }
         let data = pdu.suffix(after: 4)
         let who = link.name(side)
         switch code {
         case 0x12, 0x14, 0x17, 0x19:
-            if link.signals.count < StoryLimits.signals { link.signals[identifier] = pdu }
             if code != 0x12, let psm = data.word(at: 0) { guidance.opensChannel(link.number, psm: psm) }
             guard let text = Self.request(code, data) else { return }
             tell(code == 0x12 ? .parameters : .channel, "\(who) asks for \(text)")
         case 0x01, 0x13, 0x15, 0x18, 0x1A:
-            link.signals[identifier] = nil
             respond(to: code, data, who)
         case 0x06: tell(.channel, "\(who) closes the channel \(StoryWords.handle(data.word(at: 0) ?? 0))")
         default: break
@@ -289,14 +297,4 @@ package struct CaptureStory: Sendable {
         case .acl, .synchronous, .isochronous: totals.dataPackets += 1
         }
     }
-}
-
-/// The names of the ends of a link, apart from the link itself.
-private struct Names {
-    let near: String
-    let far: String
-
-    init(_ link: LinkStory) { (near, far) = (link.name(.near), link.name(.far)) }
-
-    func callAsFunction(_ side: StorySide) -> String { side == .near ? near : far }
 }

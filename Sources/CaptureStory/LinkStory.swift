@@ -9,6 +9,31 @@ enum StorySide: Int, Sendable, CaseIterable {
     var other: StorySide { self == .near ? .far : .near }
 }
 
+/// The name of an end of a link.
+enum LinkEnd: Sendable {
+    case thisDevice, peer, central, peripheral
+
+    /// - Parameter isCentral: Whether the near end is the central; nil if the capture does not tell.
+    init(_ side: StorySide, isCentral: Bool?) {
+        guard let isCentral else {
+            self = side == .near ? .thisDevice : .peer
+            return
+        }
+        self = isCentral == (side == .near) ? .central : .peripheral
+    }
+}
+
+extension LinkEnd: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .thisDevice: "this device"
+        case .peer: "the peer"
+        case .central: "the central"
+        case .peripheral: "the peripheral"
+        }
+    }
+}
+
 /// A value for each end of a link.
 struct PerSide<Value> {
     var near: Value
@@ -19,6 +44,16 @@ struct PerSide<Value> {
     subscript(_ side: StorySide) -> Value {
         get { side == .near ? near : far }
         set { if side == .near { near = newValue } else { far = newValue } }
+    }
+
+    /// Looks at a value in place, where the subscript would copy it.
+    func look<Result>(_ side: StorySide, _ body: (Value) -> Result) -> Result {
+        side == .near ? body(near) : body(far)
+    }
+
+    /// Changes a value in place, where the subscript would copy it.
+    mutating func change<Result>(_ side: StorySide, _ body: (inout Value) -> Result) -> Result {
+        side == .near ? body(&near) : body(&far)
     }
 }
 
@@ -59,7 +94,6 @@ struct LinkStory: Sendable {
 
     var attributes = AttributeStory()
     var pairing = PairingStory()
-    var signals: [UInt8: PacketBuffer] = [:]
     var parts = PerSide(PDUParts())
     var marks: [Mark] = []
     var gaps = 0
@@ -77,10 +111,7 @@ struct LinkStory: Sendable {
     }
 
     /// Returns the name of an end.
-    func name(_ side: StorySide) -> String {
-        guard let isCentral else { return side == .near ? "this device" : "the peer" }
-        return isCentral == (side == .near) ? "the central" : "the peripheral"
-    }
+    func name(_ side: StorySide) -> String { LinkEnd(side, isCentral: isCentral).description }
 
     mutating func mark(_ kind: StoryEntry.Kind, _ text: String, at time: Int64) {
         guard marks.count < StoryLimits.marks else { return }
@@ -106,17 +137,17 @@ struct PDUParts: Sendable {
     /// - Returns: The PDU that ends with it.
     mutating func add(_ payload: PacketBuffer, isStart: Bool) -> PacketBuffer? {
         if isStart {
-            octets.removeAll(keepingCapacity: true)
             needed = 0
-            guard let length = payload.word(at: 0) else {
+            let length = payload.word(at: 0)
+            // Most PDUs arrive in one piece, which is not copied.
+            if let length, payload.count >= Int(length) + 4 { return payload.prefix(upTo: Int(length) + 4) }
+            octets.removeAll(keepingCapacity: true)
+            guard let length else {
                 octets.append(contentsOf: payload)
                 needed = payload.isEmpty ? 0 : 4
                 return nil
             }
-            let whole = Int(length) + 4
-            // Most PDUs arrive in one piece, which is not copied.
-            if payload.count >= whole { return payload.prefix(upTo: whole) }
-            needed = whole
+            needed = Int(length) + 4
         }
         guard needed > 0, octets.count + payload.count <= StoryLimits.longestPDU else {
             needed = 0

@@ -64,7 +64,7 @@ struct StoryDeviceTable: Sendable {
         if let rssi, rssi != 127, rssi > entries[index].device.rssi ?? -128 { entries[index].device.rssi = rssi }
         let isKnown = entries[index].device.name != nil && !entries[index].device.contents.isEmpty
         guard !isKnown, !data.isEmpty, data != entries[index].parsed else { return false }
-        entries[index].parsed = data
+        entries[index].parsed = PacketBuffer(copying: data, headroom: 0)
         let parsed = AdvertisingData(parsing: data)
         if entries[index].device.contents.isEmpty {
             entries[index].device.contents = AdvertisementText.words(of: parsed)

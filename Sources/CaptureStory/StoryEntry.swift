@@ -1,6 +1,8 @@
 import BluetoothTypes
 
-/// An event of a story, in words.
+/// An event of a story, in words that are put together where they are shown.
+///
+/// An entry about a value shares the octets of its record.
 package struct StoryEntry: Hashable, Sendable {
     /// The subject of an entry.
     package enum Kind: String, Sendable, CaseIterable {
@@ -23,22 +25,41 @@ package struct StoryEntry: Hashable, Sendable {
     /// The number of the connection, from 1; nil for other entries.
     package var connection: Int?
     package var kind: Kind
-    /// The event in words, without the value of an attribute.
-    package var text: String
-    /// The value that was read, written or sent, in words.
-    package var value: String?
+    var words: StoryText
+    var content: StoryValue?
     /// The section of the specification that defines an error.
     package var section: String?
     /// The time from the request to the response, in microseconds.
     package var latency: Int64?
 
+    /// The event in words, without the value of an attribute.
+    package var text: String { words.description }
+    /// The value that was read, written or sent, in words.
+    package var value: String? { content?.description }
+
     /// The text, the value, the latency and the section.
     package var line: String {
-        var line = text
-        if let value { line += ": \(value)" }
-        if let latency { line += ", after \(StoryWords.time(latency))" }
-        if let section { line += " [\(section)]" }
-        return line
+        var text = TextOctets()
+        write(to: &text)
+        return String(decoding: text.octets, as: UTF8.self)
+    }
+
+    /// Writes the text, the value, the latency and the section.
+    func write(to text: inout TextOctets) {
+        words.write(to: &text)
+        if let content {
+            text.append(": ")
+            content.write(to: &text)
+        }
+        if let latency {
+            text.append(", after ")
+            text.append(microseconds: latency)
+        }
+        if let section {
+            text.append(" [")
+            text.append(section)
+            text.append("]")
+        }
     }
 }
 

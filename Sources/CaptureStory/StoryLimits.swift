@@ -18,8 +18,6 @@ package enum StoryLimits {
     package static let subscriptions = 64
     /// The marks of a link on the timeline.
     package static let marks = 64
-    /// The signalling commands of a link that wait for their response.
-    package static let signals = 16
     /// The adapters of a capture that have a state.
     package static let adapters = 16
     /// The longest L2CAP PDU: a length of two octets, and the header (Core Vol 3 Part A 3.1).

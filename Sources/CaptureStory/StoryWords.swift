@@ -8,10 +8,9 @@ import SMP
 package enum StoryWords {
     /// Returns a duration in microseconds, milliseconds or seconds.
     package static func time(_ microseconds: Int64) -> String {
-        let amount = max(0, microseconds)
-        if amount < 1_000 { return "\(amount) us" }
-        if amount < 1_000_000 { return "\(decimal(amount, per: 1_000)) ms" }
-        return "\(decimal(amount, per: 1_000_000)) s"
+        var text = TextOctets()
+        text.append(microseconds: microseconds)
+        return String(decoding: text.octets, as: UTF8.self)
     }
 
     /// Returns a rate in octets or thousands of octets a second.

@@ -148,6 +148,26 @@ import Testing
         }
     }
 
+    @Test(
+        "a record is the same in place and with octets of its own",
+        arguments: [h1, h4, monitor, pcapngLittle, pcapLittle, packetLoggerBig]
+    )
+    func recordsInPlace(_ file: [UInt8]) throws {
+        let own = try CaptureReader.records(of: file)
+        // An octet in front of a packet's first one shows that they share their storage.
+        #expect(own.compactMap(\.packet).allSatisfy { $0.bytes.headroom == 0 })
+        for length in [1, 7, file.count] {
+            var (reader, records) = (CaptureReader(), [CaptureRecord]())
+            for start in stride(from: 0, to: file.count, by: length) {
+                reader.receive(file[start..<min(start + length, file.count)])
+                while let record = try reader.nextInPlace() { records.append(record) }
+            }
+            try reader.finish()
+            #expect(records == own)
+            #expect(records.compactMap(\.packet).allSatisfy { $0.bytes.headroom > 0 })
+        }
+    }
+
     @Test("blocks of pcapng without packets are skipped as they arrive, whatever their length")
     func longBlocksAreSkipped() throws {
         var reader = CaptureReader()

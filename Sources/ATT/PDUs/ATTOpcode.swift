@@ -10,68 +10,77 @@ package struct ATTOpcode: WireValue, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
+    // The constants and the comparison are inlined into other modules, because most packets are told apart by them.
+
+    @inlinable
+    package static func == (a: ATTOpcode, b: ATTOpcode) -> Bool { a.rawValue == b.rawValue }
+
+    /// Compares in a `switch`, where the operator for all equatable types would not be inlined.
+    @inlinable
+    package static func ~= (a: ATTOpcode, b: ATTOpcode) -> Bool { a.rawValue == b.rawValue }
+
     /// ATT_ERROR_RSP.
-    package static let errorResponse = ATTOpcode(rawValue: 0x01)
+    @inlinable package static var errorResponse: ATTOpcode { ATTOpcode(rawValue: 0x01) }
     /// ATT_EXCHANGE_MTU_REQ.
-    package static let exchangeMTURequest = ATTOpcode(rawValue: 0x02)
+    @inlinable package static var exchangeMTURequest: ATTOpcode { ATTOpcode(rawValue: 0x02) }
     /// ATT_EXCHANGE_MTU_RSP.
-    package static let exchangeMTUResponse = ATTOpcode(rawValue: 0x03)
+    @inlinable package static var exchangeMTUResponse: ATTOpcode { ATTOpcode(rawValue: 0x03) }
     /// ATT_FIND_INFORMATION_REQ.
-    package static let findInformationRequest = ATTOpcode(rawValue: 0x04)
+    @inlinable package static var findInformationRequest: ATTOpcode { ATTOpcode(rawValue: 0x04) }
     /// ATT_FIND_INFORMATION_RSP.
-    package static let findInformationResponse = ATTOpcode(rawValue: 0x05)
+    @inlinable package static var findInformationResponse: ATTOpcode { ATTOpcode(rawValue: 0x05) }
     /// ATT_FIND_BY_TYPE_VALUE_REQ.
-    package static let findByTypeValueRequest = ATTOpcode(rawValue: 0x06)
+    @inlinable package static var findByTypeValueRequest: ATTOpcode { ATTOpcode(rawValue: 0x06) }
     /// ATT_FIND_BY_TYPE_VALUE_RSP.
-    package static let findByTypeValueResponse = ATTOpcode(rawValue: 0x07)
+    @inlinable package static var findByTypeValueResponse: ATTOpcode { ATTOpcode(rawValue: 0x07) }
     /// ATT_READ_BY_TYPE_REQ.
-    package static let readByTypeRequest = ATTOpcode(rawValue: 0x08)
+    @inlinable package static var readByTypeRequest: ATTOpcode { ATTOpcode(rawValue: 0x08) }
     /// ATT_READ_BY_TYPE_RSP.
-    package static let readByTypeResponse = ATTOpcode(rawValue: 0x09)
+    @inlinable package static var readByTypeResponse: ATTOpcode { ATTOpcode(rawValue: 0x09) }
     /// ATT_READ_REQ.
-    package static let readRequest = ATTOpcode(rawValue: 0x0A)
+    @inlinable package static var readRequest: ATTOpcode { ATTOpcode(rawValue: 0x0A) }
     /// ATT_READ_RSP.
-    package static let readResponse = ATTOpcode(rawValue: 0x0B)
+    @inlinable package static var readResponse: ATTOpcode { ATTOpcode(rawValue: 0x0B) }
     /// ATT_READ_BLOB_REQ.
-    package static let readBlobRequest = ATTOpcode(rawValue: 0x0C)
+    @inlinable package static var readBlobRequest: ATTOpcode { ATTOpcode(rawValue: 0x0C) }
     /// ATT_READ_BLOB_RSP.
-    package static let readBlobResponse = ATTOpcode(rawValue: 0x0D)
+    @inlinable package static var readBlobResponse: ATTOpcode { ATTOpcode(rawValue: 0x0D) }
     /// ATT_READ_MULTIPLE_REQ.
-    package static let readMultipleRequest = ATTOpcode(rawValue: 0x0E)
+    @inlinable package static var readMultipleRequest: ATTOpcode { ATTOpcode(rawValue: 0x0E) }
     /// ATT_READ_MULTIPLE_RSP.
-    package static let readMultipleResponse = ATTOpcode(rawValue: 0x0F)
+    @inlinable package static var readMultipleResponse: ATTOpcode { ATTOpcode(rawValue: 0x0F) }
     /// ATT_READ_BY_GROUP_TYPE_REQ.
-    package static let readByGroupTypeRequest = ATTOpcode(rawValue: 0x10)
+    @inlinable package static var readByGroupTypeRequest: ATTOpcode { ATTOpcode(rawValue: 0x10) }
     /// ATT_READ_BY_GROUP_TYPE_RSP.
-    package static let readByGroupTypeResponse = ATTOpcode(rawValue: 0x11)
+    @inlinable package static var readByGroupTypeResponse: ATTOpcode { ATTOpcode(rawValue: 0x11) }
     /// ATT_WRITE_REQ.
-    package static let writeRequest = ATTOpcode(rawValue: 0x12)
+    @inlinable package static var writeRequest: ATTOpcode { ATTOpcode(rawValue: 0x12) }
     /// ATT_WRITE_RSP.
-    package static let writeResponse = ATTOpcode(rawValue: 0x13)
+    @inlinable package static var writeResponse: ATTOpcode { ATTOpcode(rawValue: 0x13) }
     /// ATT_PREPARE_WRITE_REQ.
-    package static let prepareWriteRequest = ATTOpcode(rawValue: 0x16)
+    @inlinable package static var prepareWriteRequest: ATTOpcode { ATTOpcode(rawValue: 0x16) }
     /// ATT_PREPARE_WRITE_RSP.
-    package static let prepareWriteResponse = ATTOpcode(rawValue: 0x17)
+    @inlinable package static var prepareWriteResponse: ATTOpcode { ATTOpcode(rawValue: 0x17) }
     /// ATT_EXECUTE_WRITE_REQ.
-    package static let executeWriteRequest = ATTOpcode(rawValue: 0x18)
+    @inlinable package static var executeWriteRequest: ATTOpcode { ATTOpcode(rawValue: 0x18) }
     /// ATT_EXECUTE_WRITE_RSP.
-    package static let executeWriteResponse = ATTOpcode(rawValue: 0x19)
+    @inlinable package static var executeWriteResponse: ATTOpcode { ATTOpcode(rawValue: 0x19) }
     /// ATT_HANDLE_VALUE_NTF.
-    package static let handleValueNotification = ATTOpcode(rawValue: 0x1B)
+    @inlinable package static var handleValueNotification: ATTOpcode { ATTOpcode(rawValue: 0x1B) }
     /// ATT_HANDLE_VALUE_IND.
-    package static let handleValueIndication = ATTOpcode(rawValue: 0x1D)
+    @inlinable package static var handleValueIndication: ATTOpcode { ATTOpcode(rawValue: 0x1D) }
     /// ATT_HANDLE_VALUE_CFM.
-    package static let handleValueConfirmation = ATTOpcode(rawValue: 0x1E)
+    @inlinable package static var handleValueConfirmation: ATTOpcode { ATTOpcode(rawValue: 0x1E) }
     /// ATT_READ_MULTIPLE_VARIABLE_REQ.
-    package static let readMultipleVariableRequest = ATTOpcode(rawValue: 0x20)
+    @inlinable package static var readMultipleVariableRequest: ATTOpcode { ATTOpcode(rawValue: 0x20) }
     /// ATT_READ_MULTIPLE_VARIABLE_RSP.
-    package static let readMultipleVariableResponse = ATTOpcode(rawValue: 0x21)
+    @inlinable package static var readMultipleVariableResponse: ATTOpcode { ATTOpcode(rawValue: 0x21) }
     /// ATT_MULTIPLE_HANDLE_VALUE_NTF.
-    package static let multipleHandleValueNotification = ATTOpcode(rawValue: 0x23)
+    @inlinable package static var multipleHandleValueNotification: ATTOpcode { ATTOpcode(rawValue: 0x23) }
     /// ATT_WRITE_CMD.
-    package static let writeCommand = ATTOpcode(rawValue: 0x52)
+    @inlinable package static var writeCommand: ATTOpcode { ATTOpcode(rawValue: 0x52) }
     /// ATT_SIGNED_WRITE_CMD.
-    package static let signedWriteCommand = ATTOpcode(rawValue: 0xD2)
+    @inlinable package static var signedWriteCommand: ATTOpcode { ATTOpcode(rawValue: 0xD2) }
 
     /// The command flag: the PDU has no response.
     @inlinable package var isCommand: Bool { rawValue & 0x40 != 0 }
@@ -95,7 +104,7 @@ package struct ATTOpcode: WireValue, CustomStringConvertible {
         case confirmation
     }
 
-    package var kind: Kind {
+    @inlinable package var kind: Kind {
         switch self {
         case .handleValueNotification, .multipleHandleValueNotification: .notification
         case .handleValueIndication: .indication

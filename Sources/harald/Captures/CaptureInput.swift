@@ -16,9 +16,16 @@ struct CaptureInput {
     ///
     /// A last record that is cut off, as in the capture of a process that was killed, is ignored.
     ///
+    /// - Parameters:
+    ///   - inPlace: Whether records share the octets that were read with them. Then `body` may keep none of these.
+    ///   - pause: Called before more of the file is read, and before an error is thrown.
     /// - Returns: Whether the file ends within a record.
     /// - Throws: ``ToolError`` if the file cannot be read, or with the first error of `body`.
-    func read(_ body: (CaptureRecord) throws(ToolError) -> Void) throws(ToolError) -> Bool {
+    func read(
+        inPlace: Bool = false,
+        pause: () -> Void = {},
+        _ body: (CaptureRecord) throws(ToolError) -> Void
+    ) throws(ToolError) -> Bool {
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw failure(String(cString: strerror(errno))) }
         defer { if path != "-" { _ = close(file) } }
@@ -28,7 +35,8 @@ struct CaptureInput {
         while let count = try next(file, &octets) {
             reader.receive(octets[..<count])
             progress.advance(count)
-            while let record = try record(&reader) {
+            defer { pause() }
+            while let record = try record(&reader, inPlace) {
                 hasRecords = true
                 try body(record)
             }
@@ -51,9 +59,9 @@ struct CaptureInput {
         }
     }
 
-    private func record(_ reader: inout CaptureReader) throws(ToolError) -> CaptureRecord? {
+    private func record(_ reader: inout CaptureReader, _ inPlace: Bool) throws(ToolError) -> CaptureRecord? {
         do throws(CaptureReadingError) {
-            return try reader.next()
+            return inPlace ? try reader.nextInPlace() : try reader.next()
         } catch {
             throw failure("\(error)")
         }

@@ -55,7 +55,9 @@ struct ExplainCommand: ParsableCommand {
             connection: connection,
             isBrief: brief
         )
-        let isCut = try CaptureInput(path: file).read { (record) throws(ToolError) in explanation.receive(record) }
+        let isCut = try CaptureInput(path: file).read(inPlace: true, pause: { explanation.pause() }) {
+            (record) throws(ToolError) in explanation.receive(record)
+        }
         explanation.finish(isCut: isCut)
         guard let connection, connection > explanation.story.totals.connections else {
             return try draw(explanation.story)

@@ -8,9 +8,14 @@ import HCI
 /// The story of a capture as it is printed: entries while the file is read, then the devices, the connections and the
 /// totals.
 struct Explanation {
+    /// The octets of lines that are printed together.
+    private static let piece = 1 << 16
+
     private let report: ToolReport
     private let connection: Int?
     private let isBrief: Bool
+    /// The lines of entries that are not printed yet.
+    private var lines = StoryLines()
     private(set) var story: CaptureStory
 
     init(_ report: ToolReport, connection: Int? = nil, isBrief: Bool = false) {
@@ -18,8 +23,16 @@ struct Explanation {
         story = CaptureStory(isBrief: isBrief)
     }
 
+    /// Receives a record. The entries are printed by ``pause()`` or ``finish(isCut:)``, together with others.
     mutating func receive(_ record: CaptureRecord) {
         for entry in story.receive(record) { show(entry) }
+    }
+
+    /// Prints the entries so far, before the program waits for more of the file.
+    mutating func pause() {
+        guard !lines.isEmpty else { return }
+        report.show(visible: lines.octets)
+        lines.removeAll()
     }
 
     /// Ends the story.
@@ -27,6 +40,7 @@ struct Explanation {
     /// - Parameter isCut: Whether the file ends within a record.
     mutating func finish(isCut: Bool) {
         for entry in story.finish() { show(entry) }
+        pause()
         if connection == nil { devices() }
         links()
         if connection == nil { advice() }
@@ -35,12 +49,11 @@ struct Explanation {
 
     // MARK: Parts
 
-    private func show(_ entry: StoryEntry) {
+    private mutating func show(_ entry: StoryEntry) {
         guard connection == nil || entry.connection == connection, !isBrief || entry.kind.isBrief else { return }
-        let time = entry.unixMicroseconds &- (story.totals.begin ?? entry.unixMicroseconds)
-        let number = entry.connection.map { "#\($0)" } ?? ""
-        let column = number.padding(toLength: max(4, number.count), withPad: " ", startingAt: 0)
-        report.show(EntryDocument(entry), as: "\(Self.clock(time))  \(column) \(entry.line)")
+        guard !report.isJSON else { return report.show(EntryDocument(entry), as: []) }
+        lines.add(entry, since: story.totals.begin ?? entry.unixMicroseconds)
+        if lines.octets.count >= Self.piece { pause() }
     }
 
     private func devices() {
@@ -108,14 +121,6 @@ struct Explanation {
         if device.advertisements > 0 { text += ", \(count(device.advertisements, "advertisement"))" }
         if let rssi = device.rssi { text += ", \(rssi) dBm at best" }
         return text
-    }
-
-    /// The seconds since the beginning of the capture, with microseconds.
-    private static func clock(_ microseconds: Int64) -> String {
-        let (seconds, rest) = max(0, microseconds).quotientAndRemainder(dividingBy: 1_000_000)
-        let whole = "\(seconds)"
-        let fraction = String("\(1_000_000 + rest)".dropFirst())
-        return String(repeating: " ", count: max(0, 6 - whole.count)) + "\(whole).\(fraction)"
     }
 
     private static func date(_ unixMicroseconds: Int64?) -> String {

@@ -55,6 +55,11 @@ enum Console {
         write(Data(text.visible.utf8), to: .standardOutput)
     }
 
+    /// Writes lines that end with newlines in one piece. All of their characters have to be visible.
+    static func write(visible lines: ArraySlice<UInt8>) {
+        write(Data(lines), to: .standardOutput)
+    }
+
     /// The encoded line, including its newline.
     static func octets(of text: String) -> Data { Data((text.visible + "\n").utf8) }
 

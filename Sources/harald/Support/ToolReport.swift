@@ -10,12 +10,26 @@ struct ToolReport: Sendable {
     /// Whether standard output has nothing but the result. Then the progress is shown on a terminal alone.
     private let onlyResult: Bool
     private let write: @Sendable (String) -> Void
+    private let writeLines: @Sendable (ArraySlice<UInt8>) -> Void
 
-    init(json isJSON: Bool, onlyResult: Bool = false, write: @escaping @Sendable (String) -> Void = Console.line) {
+    /// - Parameter write: Receives each line. By default, standard output does.
+    init(json isJSON: Bool, onlyResult: Bool = false, write: (@Sendable (String) -> Void)? = nil) {
         self.isJSON = isJSON
         self.onlyResult = onlyResult
+        guard let write else {
+            (self.write, writeLines) = (Console.line, Console.write(visible:))
+            return
+        }
         self.write = write
+        writeLines = { lines in
+            for line in lines.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
+                write(String(decoding: line, as: UTF8.self))
+            }
+        }
     }
+
+    /// Prints lines of text that end with newlines, in one piece. All of their characters have to be visible.
+    func show(visible lines: ArraySlice<UInt8>) { writeLines(lines) }
 
     /// Prints a line about the progress, which is not part of the result.
     func say(_ text: String) {

@@ -86,7 +86,7 @@ enum MonitorRecord {
 extension HCIPacket {
     /// Splits a packet type from the packet that follows it.
     init(h4 octets: PacketBuffer, at offset: UInt64) throws(CaptureReadingError) {
-        guard let type = octets.first else { throw CaptureReadingError(.length(0), at: offset) }
+        guard let type = octets.isEmpty ? nil : octets[0] else { throw CaptureReadingError(.length(0), at: offset) }
         guard let kind = HCIPacket.Kind(rawValue: type) else {
             throw CaptureReadingError(.packetType(type), at: offset)
         }

@@ -10,7 +10,7 @@ package struct CaptureReader: Sendable {
     private static let signature = 4
 
     private var window = CaptureWindow()
-    private var format: (any CaptureFormat)?
+    private var format: DetectedFormat?
 
     package init() {}
 
@@ -26,9 +26,19 @@ package struct CaptureReader: Sendable {
     ///
     /// - Throws: ``CaptureReadingError``. Nothing after the error can be read.
     package mutating func next() throws(CaptureReadingError) -> CaptureRecord? {
+        try nextInPlace().map { $0.copied() }
+    }
+
+    /// Returns the next record without copying its octets, or nil if it has not arrived as a whole.
+    ///
+    /// The octets share the storage of all that arrived with them. To keep some of them, copy these; otherwise a whole
+    /// piece of the file stays in memory.
+    ///
+    /// - Throws: ``CaptureReadingError``. Nothing after the error can be read.
+    package mutating func nextInPlace() throws(CaptureReadingError) -> CaptureRecord? {
         if format == nil {
             guard let start = window.peek(Self.signature) else { return nil }
-            format = try Self.format(start)
+            format = try DetectedFormat(start)
         }
         while true {
             switch try format?.next(&window) {
@@ -45,21 +55,6 @@ package struct CaptureReader: Sendable {
     package func finish() throws(CaptureReadingError) {
         guard let format else { throw CaptureReadingError(.notACapture, at: 0) }
         guard window.isAtBoundary, format.hasBegun else { throw CaptureReadingError(.truncated, at: window.offset) }
-    }
-
-    private static func format(_ start: FileOctets) throws(CaptureReadingError) -> any CaptureFormat {
-        switch start.integer(UInt32.self, at: 0, isBigEndian: true) {
-        // The start of "btsnoop".
-        case 0x6274_736E: return BTSnoopFormat()
-        case PcapngFormat.sectionHeader: return PcapngFormat()
-        case 0xA1B2_C3D4: return PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000)
-        case 0xD4C3_B2A1: return PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000)
-        case 0xA1B2_3C4D: return PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000_000)
-        case 0x4D3C_B2A1: return PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000_000)
-        default:
-            guard let format = PacketLoggerFormat(start: start) else { throw CaptureReadingError(.notACapture, at: 0) }
-            return format
-        }
     }
 }
 
@@ -86,11 +81,48 @@ enum CaptureStep {
     case incomplete
 }
 
-/// A format of capture files. Another one is another type, and a line where ``CaptureReader`` detects it.
+/// A format of capture files. Another one is another type, and lines in ``DetectedFormat``.
 protocol CaptureFormat: Sendable {
     /// Whether the header of the file has been parsed.
     var hasBegun: Bool { get }
 
     /// Parses the next header or record, and drops it from the window.
     mutating func next(_ window: inout CaptureWindow) throws(CaptureReadingError) -> CaptureStep
+}
+
+/// The format of a file. One of the properties is not nil.
+///
+/// Not an existential: each record would pass through two dynamic calls, and be copied on the way.
+private struct DetectedFormat: Sendable {
+    private var btsnoop: BTSnoopFormat?
+    private var pcapng: PcapngFormat?
+    private var pcap: PcapFormat?
+    private var packetLogger: PacketLoggerFormat?
+
+    /// Detects the format by the first octets of the file.
+    init(_ start: FileOctets) throws(CaptureReadingError) {
+        switch start.integer(UInt32.self, at: 0, isBigEndian: true) {
+        // The start of "btsnoop".
+        case 0x6274_736E: btsnoop = BTSnoopFormat()
+        case PcapngFormat.sectionHeader: pcapng = PcapngFormat()
+        case 0xA1B2_C3D4: pcap = PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000)
+        case 0xD4C3_B2A1: pcap = PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000)
+        case 0xA1B2_3C4D: pcap = PcapFormat(isBigEndian: true, ticksPerSecond: 1_000_000_000)
+        case 0x4D3C_B2A1: pcap = PcapFormat(isBigEndian: false, ticksPerSecond: 1_000_000_000)
+        default:
+            packetLogger = PacketLoggerFormat(start: start)
+            guard packetLogger != nil else { throw CaptureReadingError(.notACapture, at: 0) }
+        }
+    }
+
+    var hasBegun: Bool {
+        btsnoop?.hasBegun ?? pcapng?.hasBegun ?? pcap?.hasBegun ?? packetLogger?.hasBegun ?? false
+    }
+
+    mutating func next(_ window: inout CaptureWindow) throws(CaptureReadingError) -> CaptureStep? {
+        if let step = try btsnoop?.next(&window) { return step }
+        if let step = try pcapng?.next(&window) { return step }
+        if let step = try pcap?.next(&window) { return step }
+        return try packetLogger?.next(&window)
+    }
 }

@@ -36,6 +36,20 @@ package struct CaptureRecord: Hashable, Sendable {
     package var direction: HCIDirection? {
         if case .hci(_, let direction) = content { direction } else { nil }
     }
+
+    /// Returns the record with octets of its own.
+    func copied() -> CaptureRecord {
+        func copy(_ octets: PacketBuffer) -> PacketBuffer { PacketBuffer(copying: octets, headroom: 0) }
+        var record = self
+        record.content =
+            switch content {
+            case .hci(let packet, let direction): .hci(HCIPacket(packet.kind, copy(packet.bytes)), direction)
+            case .monitor(let opcode, let octets): .monitor(opcode: opcode, copy(octets))
+            case .log(let kind, let octets): .log(kind: kind, copy(octets))
+            case .frame(let type, let octets): .frame(linkType: type, copy(octets))
+            }
+        return record
+    }
 }
 
 /// An error that prevents the reading of a capture file.

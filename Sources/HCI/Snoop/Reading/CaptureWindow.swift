@@ -18,7 +18,9 @@ struct CaptureWindow: Sendable {
         // Whatever is parsed is dropped before more arrives, so that the array does not grow with the file.
         if start > 0 { octets.removeFirst(start) }
         start = 0
-        octets.append(contentsOf: more)
+        // Contiguous octets in one piece: through generic code, the array would append them one by one.
+        let isDone: Void? = more.withContiguousStorageIfAvailable { octets.append(contentsOf: $0) }
+        if isDone == nil { octets.append(contentsOf: more) }
         drop()
     }
 
@@ -38,30 +40,41 @@ struct CaptureWindow: Sendable {
     /// The first `count` octets, or nil if fewer have arrived. They stay.
     func peek(_ count: Int) -> FileOctets? {
         guard skipping == 0, self.count >= count else { return nil }
-        return FileOctets(octets[start..<(start + count)])
+        return FileOctets(octets, from: start, count: count)
     }
 }
 
 /// Octets of a file, with integers in both orders. The caller checks that they are there.
 struct FileOctets {
-    private let octets: ArraySlice<UInt8>
+    private let storage: [UInt8]
+    private let start: Int
+    let count: Int
 
-    init(_ octets: ArraySlice<UInt8>) { self.octets = octets }
-
-    var count: Int { octets.count }
-
-    subscript(_ index: Int) -> UInt8 { octets[octets.startIndex + index] }
-
-    func integer<T: FixedWidthInteger>(_ type: T.Type = T.self, at index: Int, isBigEndian: Bool) -> T {
-        let size = T.bitWidth / 8
-        return (0..<size).reduce(0) { value, place in
-            let octet = T(truncatingIfNeeded: self[index + place])
-            return value | octet &<< T(truncatingIfNeeded: 8 * (isBigEndian ? size - 1 - place : place))
-        }
+    init(_ storage: [UInt8], from start: Int, count: Int) {
+        (self.storage, self.start, self.count) = (storage, start, count)
     }
 
-    /// A copy of the octets from an index on.
-    func packet(after index: Int, count: Int? = nil) -> PacketBuffer {
-        PacketBuffer([UInt8](octets.dropFirst(index).prefix(count ?? octets.count)))
+    subscript(_ index: Int) -> UInt8 {
+        precondition(index >= 0 && index < count, "index out of bounds")
+        return storage[start + index]
+    }
+
+    // Inlined, because each record has several integers, and a call costs more than a load.
+    @inline(__always)
+    func integer<T: FixedWidthInteger & BitwiseCopyable>(
+        _ type: T.Type = T.self,
+        at index: Int,
+        isBigEndian: Bool
+    ) -> T {
+        precondition(index >= 0 && index <= count - T.bitWidth / 8, "integer out of bounds")
+        let value = storage.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + index, as: T.self) }
+        return isBigEndian ? T(bigEndian: value) : T(littleEndian: value)
+    }
+
+    /// The octets from an index on. They share the storage of all that has arrived.
+    func packet(after index: Int, count limit: Int = .max) -> PacketBuffer {
+        let first = min(index, count)
+        let all = start + first
+        return PacketBuffer(storage).slice(all..<(all + min(limit, count - first)))
     }
 }

@@ -115,7 +115,10 @@ struct PcapngFormat: CaptureFormat {
             end = octets.count - 4
         }
 
-        func integer<T: FixedWidthInteger>(_ type: T.Type, at index: Int) throws(CaptureReadingError) -> T {
+        func integer<T: FixedWidthInteger & BitwiseCopyable>(
+            _ type: T.Type,
+            at index: Int
+        ) throws(CaptureReadingError) -> T {
             guard index + T.bitWidth / 8 <= end else {
                 throw CaptureReadingError(.length(UInt64(octets.count)), at: offset)
             }

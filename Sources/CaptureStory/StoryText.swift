@@ -1,0 +1,121 @@
+import AssignedNumbers
+import BluetoothTypes
+
+/// The words of an entry, which are put together where the entry is shown.
+///
+/// Most entries of a long capture are reads and writes: no text is made for those that are not shown.
+struct StoryText: Sendable {
+    /// The use of an attribute by an end of a link.
+    enum Verb: Sendable {
+        case reads
+        case writes
+
+        fileprivate var text: String { self == .reads ? " reads " : " writes " }
+    }
+
+    private var use: (end: LinkEnd, verb: Verb)?
+    private let text: String
+    private var addition = ""
+
+    init(_ text: String) { self.text = text }
+
+    /// Creates the words for the use of an attribute.
+    init(_ end: LinkEnd, _ verb: Verb, _ attribute: String, _ addition: String = "") {
+        (use, text, self.addition) = ((end, verb), attribute, addition)
+    }
+
+    mutating func append(_ more: String) { addition += more }
+
+    func write(to octets: inout TextOctets) {
+        if let use {
+            octets.append(use.end.description)
+            octets.append(use.verb.text)
+        }
+        octets.append(text)
+        if !addition.isEmpty { octets.append(addition) }
+    }
+}
+
+extension StoryText: CustomStringConvertible {
+    var description: String { (use.map { "\($0.end)\($0.verb.text)" } ?? "") + text + addition }
+}
+
+/// The value of an attribute, which is put into words where it is shown.
+enum StoryValue: Sendable {
+    case octets(PacketBuffer)
+    /// The value of an attribute of a known type.
+    case typed(PacketBuffer, BluetoothUUID)
+    /// A value without octets that could be shown.
+    case malformed
+
+    /// The longest text, in scalars.
+    private static let limit = 160
+    /// Values up to this length have a text within the limit: two digits for each octet, and quoted text.
+    private static let short = 48
+
+    init(_ octets: PacketBuffer, _ type: BluetoothUUID?) {
+        self = type.map { .typed(octets, $0) } ?? .octets(octets)
+    }
+
+    func write(to text: inout TextOctets) {
+        if case .octets(let octets) = self, Self.write(octets, to: &text) { return }
+        text.append(description)
+    }
+
+    var description: String {
+        switch self {
+        case .octets(let octets): ValueText.plain(octets).shortLine(Self.limit)
+        case .typed(let octets, let type): ValueText.text(of: octets, in: type).shortLine(Self.limit)
+        case .malformed: ""
+        }
+    }
+
+    /// Writes a short value as `ValueText.plain(_:)` does.
+    ///
+    /// - Returns: Whether it is written. Text that has to be escaped or shortened is not.
+    private static func write(_ octets: PacketBuffer, to text: inout TextOctets) -> Bool {
+        guard !octets.isEmpty, octets.count <= short else { return false }
+        var (isText, isSimple, before) = (octets.mayBeUTF8, true, UInt8(ascii: "\""))
+        for octet in octets {
+            if octet < 0x20 || octet == 0x7F { isText = false }
+            if octet > 0x7F || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { isSimple = false }
+            if octet == UInt8(ascii: " "), before == octet { isSimple = false }
+            before = octet
+        }
+        guard isSimple || !isText else { return false }
+        text.append(hexadecimal: octets)
+        guard isText else { return true }
+        text.append(" \"")
+        text.append(octets)
+        text.append("\"")
+        return true
+    }
+}
+
+extension StoryText: Hashable {
+    static func == (a: StoryText, b: StoryText) -> Bool { a.description == b.description }
+    func hash(into hasher: inout Hasher) { hasher.combine(description) }
+}
+
+extension StoryValue: Hashable {
+    static func == (a: StoryValue, b: StoryValue) -> Bool { a.description == b.description }
+    func hash(into hasher: inout Hasher) { hasher.combine(description) }
+}
+
+extension PacketBuffer {
+    /// Whether each first octet of a character has as many continuations as it announces. Otherwise the octets are not
+    /// UTF-8.
+    fileprivate var mayBeUTF8: Bool {
+        var left = 0
+        for octet in self {
+            if octet & 0xC0 == 0x80 {
+                left -= 1
+                guard left >= 0 else { return false }
+            } else {
+                guard left == 0 else { return false }
+                left = octet < 0x80 ? 0 : octet < 0xE0 ? 1 : octet < 0xF0 ? 2 : 3
+            }
+        }
+        return left == 0
+    }
+}
