@@ -21,6 +21,9 @@ extension HaraldBenchmarks {
         try explain("reads of 1 octet with their responses", isBrief: true) { number in
             [data([0x0A, 3, 0], .hostToController), data([0x0B, UInt8(number & 0xFF)], .controllerToHost)]
         }
+        try explain("reads of 1 octet with their responses", isPrinted: true) { number in
+            [data([0x0A, 3, 0], .hostToController), data([0x0B, UInt8(number & 0xFF)], .controllerToHost)]
+        }
         try explain("advertising reports of 200 devices") { number in [(report(number % 200), .controllerToHost)] }
     }
 
@@ -29,7 +32,12 @@ extension HaraldBenchmarks {
     /// The Number Of Completed Packets event for one packet.
     private static let credits = HCIPacket(.event, PacketBuffer([0x13, 5, 1, 0x40, 0, 1, 0]))
 
-    private static func explain(_ what: String, isBrief: Bool = false, _ make: (Int) -> [Packet]) throws {
+    private static func explain(
+        _ what: String,
+        isBrief: Bool = false,
+        isPrinted: Bool = false,
+        _ make: (Int) -> [Packet]
+    ) throws {
         let writer = BTSnoopWriter(unixMicrosecondsAtZero: 0)
         var octets = writer.header
         var (number, records, seen) = (0, 0, 0)
@@ -41,10 +49,16 @@ extension HaraldBenchmarks {
             number += 1
         }
         let measurement = try Measurement {
-            var (story, reader) = (CaptureStory(isBrief: isBrief), CaptureReader())
+            var (story, reader, lines) = (CaptureStory(isBrief: isBrief), CaptureReader(), StoryLines())
             for start in stride(from: 0, to: octets.count, by: piece) {
                 reader.receive(octets[start..<min(start + piece, octets.count)])
-                while let record = try reader.next() { seen += story.receive(record).count }
+                while let record = try reader.nextInPlace() {
+                    for entry in story.receive(record) {
+                        seen += 1
+                        if isPrinted { lines.add(entry, since: 0) }
+                    }
+                }
+                lines.removeAll()
             }
             precondition(story.totals.records == records, "every record counts")
         }
@@ -52,7 +66,7 @@ extension HaraldBenchmarks {
         let rate = Double(octets.count) / measurement.seconds / 1e6
         let each = measurement.seconds * 1e9 / Double(records)
         row(
-            "\(isBrief ? "a brief story" : "the story") of a capture of \(what)",
+            "\(isBrief ? "a brief story" : isPrinted ? "the printed story" : "the story") of a capture of \(what)",
             String(
                 format: "%.0f MB/s, %.0f ns and %.1f allocations a record",
                 rate,
