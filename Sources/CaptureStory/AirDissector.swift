@@ -20,7 +20,7 @@ package struct AirDissector: Sendable {
         }
         let text = text(of: frame, isPrimary: Self.isPrimary(octets))
         let shown = frame.isCorrupted ? "received with errors: \(text)" : text
-        return PacketSummary(layer: .air, text: shown.oneLine(PacketDissector.maximumSummary))
+        return PacketSummary(layer: .air, text: shown.shortLine(PacketDissector.maximumSummary))
     }
 
     /// Returns the layers of a frame: its reception, and its content as ``receive(_:)`` named it.

@@ -96,7 +96,7 @@ package struct PacketDissector: Sendable {
         if let handle { links[handle & 0xFFF] = nil }
     }
 
-    private static func line(_ text: String) -> String { text.oneLine(maximumSummary) }
+    private static func line(_ text: String) -> String { text.shortLine(maximumSummary) }
 
     // MARK: Layers
 

@@ -82,12 +82,16 @@ extension String {
     /// Returns the text as one line of up to `limit` scalars, as `oneLine(_:)` does. Most texts of a story are one line
     /// of ASCII already, which takes no look at the properties of its characters.
     func shortLine(_ limit: Int) -> String {
-        var isBlank = true
+        var (count, isBlank) = (0, true)
         for octet in utf8 {
             guard octet != 0x20 || !isBlank, (0x20...0x7E).contains(octet) else { return oneLine(limit) }
             isBlank = octet == 0x20
+            guard count < limit || isBlank else {
+                return "\(String(decoding: utf8.prefix(limit), as: UTF8.self))\u{2026}"
+            }
+            count += 1
         }
-        return !isBlank && utf8.count <= limit ? self : oneLine(limit)
+        return isBlank ? oneLine(limit) : self
     }
 }
 

@@ -39,7 +39,10 @@ import Testing
 
     @Test("a text of a story is one line, as for other texts, with fewer looks at it")
     func shortLines() {
-        let texts = ["", " ", "a", "a b", "a  b", " a", "a ", "a\nb", "\u{7F}", "h\u{E9}", "\u{202E}a", "12 345 6"]
+        let texts = [
+            "", " ", "a", "a b", "a  b", " a", "a ", "a\nb", "\u{7F}", "h\u{E9}", "\u{202E}a", "12 345 6", "12345678 ",
+            "12345678  ", "1234567 9", "12345678 0", "12345678\u{301}", "123456789\u{E9}", "123456789\u{202E}",
+        ]
         for text in texts + [String(repeating: "x", count: 8), String(repeating: "x", count: 9)] {
             #expect(text.shortLine(8) == text.oneLine(8))
         }
