@@ -174,7 +174,7 @@ def test_a_line_of_the_story_leads_to_its_packet_and_back(open_world, tmp_path: 
         page.get_by_role("link", name="Save pcapng").click()
     download.value.save_as(tmp_path / "world.pcapng")
     rows = tshark(tmp_path / "world.pcapng", "frame.interface_id", "frame.time_epoch", "bthci_evt.code", "btle.access_address",
-                  "btle.advertising_header.pdu_type", "_ws.malformed", "btle.crc.incorrect")
+                  "btle.advertising_header.pdu_type", "_ws.malformed", "btle.crc.incorrect", "frame.comment")
     assert {row[0] for row in rows} == {"0", "1"}
     assert [float(row[1]) for row in rows] == sorted(float(row[1]) for row in rows)
     assert "0x05" in [row[2] for row in rows if row[0] == "0"]
@@ -182,6 +182,9 @@ def test_a_line_of_the_story_leads_to_its_packet_and_back(open_world, tmp_path: 
     # Advertising, the link that was lost, and the next one.
     assert len({row[3] for row in rows if row[0] == "1"}) == 3
     assert not [row for row in rows if row[5] or row[6]]
+    # The comment of a frame is its sender.
+    assert {row[7] for row in rows if row[0] == "0"} == {""}
+    assert {row[7] for row in rows if row[0] == "1"} == {"Phone", "Heart Rate"}
 
 
 def test_the_keyboard_alone_moves_the_sensor(open_world) -> None:

@@ -102,9 +102,10 @@ extension SimulatedWorld {
         let state = state
         loop.waitFor {
             var monitor = AirMonitor()
-            state.value.radio.addSniffer().onFrame = { [weak device] sniffed in
+            let world = state.value
+            world.radio.addSniffer().onFrame = { [weak device, weak world] sniffed in
                 let frame = monitor.receive(sniffed)
-                device?.receiveAir(sniffed, frame)
+                device?.receiveAir(sniffed, frame, from: world?.names[sniffed.sender] ?? "")
             }
         }
     }
@@ -119,11 +120,12 @@ extension SimulatedWorld {
 }
 
 extension SimulatedDevice {
-    fileprivate func receiveAir(_ sniffed: SniffedFrame, _ frame: AirMonitor.Shown) {
+    fileprivate func receiveAir(_ sniffed: SniffedFrame, _ frame: AirMonitor.Shown, from sender: String) {
         onLoop { parts in
             parts.system.showAir(
                 frame.content,
                 at: sniffed.start,
+                from: sender,
                 isReceived: sniffed.sender != parts.node.id,
                 of: frame.addresses
             )

@@ -230,7 +230,8 @@ struct PagePackets {
             if let packet = noted.packet {
                 file += PcapngWriter.record(PcapngWriter.content(of: packet, noted.direction), on: 0, at: noted.time)
             } else {
-                file += PcapngWriter.record(noted.octets, on: 1, at: noted.time)
+                let sender = noted.sender.isEmpty ? nil : noted.sender
+                file += PcapngWriter.record(noted.octets, on: 1, at: noted.time, comment: sender)
             }
         }
     }

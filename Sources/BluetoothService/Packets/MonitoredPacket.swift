@@ -7,8 +7,10 @@ import ServiceMessages
 package struct MonitoredPacket: Hashable, Sendable {
     /// The kind of a frame on the air, which has the form of `PcapngWriter.LinkType.air`. No H4 packet type is as high.
     package static let air: UInt8 = 0x80
-    /// The maximum number of octets of the fields besides those of the packet.
-    static let maximumHeader = 56
+    /// The maximum number of octets of the fields besides those of the packet and the name of the sender.
+    static let maximumHeader = 60
+    /// The maximum length of the name of a sender, in octets.
+    static let maximumSender = 64
 
     /// The number of the packet among those that were followed in the system. It only grows.
     package var number: UInt64 = 0
@@ -28,6 +30,8 @@ package struct MonitoredPacket: Hashable, Sendable {
     package var peer: UUID?
     /// The packet from its header on. Keys in it are zeros.
     package var octets = PacketBuffer([])
+    /// The name of the device that has sent a frame on the air, if it is known. HCI packets have none.
+    package var sender = ""
 
     package init() {}
 
@@ -61,6 +65,7 @@ extension MonitoredPacket: PacketFields {
         var length = UInt32(octets.count)
         try coder.field("length", &length)
         try coder.bytes("octets", &octets, count: Int(length))
+        if kind == Self.air { try coder.text("sender", &sender) }
     }
 }
 

@@ -45,7 +45,7 @@ final class PacketStream {
     }
 
     func append(_ packet: MonitoredPacket) {
-        let size = packet.octets.count + MonitoredPacket.maximumHeader
+        let size = packet.octets.count + packet.sender.utf8.count + MonitoredPacket.maximumHeader
         guard waiting.count < Self.maximumPackets, octets + size <= Self.maximumOctets else { return lost += 1 }
         var dated = packet
         dated.time += origin

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import ServiceMessages
 
 /// The HCI packets of a system's controllers, for the tools that follow them. Without one, a packet costs a comparison.
 ///
@@ -59,12 +60,19 @@ final class PacketTap {
     }
 
     /// Records a frame on the air. It is about the first of these devices that is known.
-    func heard(_ frame: PacketBuffer, at start: Instant, isReceived: Bool, of addresses: [BluetoothAddress]) {
+    func heard(
+        _ frame: PacketBuffer,
+        at start: Instant,
+        from sender: String,
+        isReceived: Bool,
+        of addresses: [BluetoothAddress]
+    ) {
         guard !listeners.isEmpty else { return }
         lastNumber += 1
         var noted = MonitoredPacket()
         (noted.number, noted.time, noted.kind) = (lastNumber, start.microseconds, MonitoredPacket.air)
         (noted.isReceived, noted.octets) = (isReceived, frame)
+        noted.sender = sender.prefix(octets: MonitoredPacket.maximumSender)
         noted.peer = addresses.lazy.compactMap { self.nameOfPeer(.address($0)) }.first
         for listener in listeners { listener.append(noted) }
     }

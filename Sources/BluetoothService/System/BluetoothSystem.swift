@@ -218,15 +218,17 @@ extension BluetoothSystem {
     /// - Parameters:
     ///   - frame: The frame without keys, in the form of `PcapngWriter.LinkType.air`.
     ///   - start: The beginning of the frame.
+    ///   - sender: The name of the device that has sent it; empty if it is not known.
     ///   - isReceived: Whether another device has sent it.
     ///   - addresses: The addresses of the devices that it is about, as far as they are known.
     package func showAir(
         _ frame: PacketBuffer,
         at start: Instant,
+        from sender: String = "",
         isReceived: Bool,
         of addresses: [BluetoothAddress]
     ) {
-        tap.heard(frame, at: start, isReceived: isReceived, of: addresses)
+        tap.heard(frame, at: start, from: sender, isReceived: isReceived, of: addresses)
     }
 
     /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings

@@ -92,13 +92,15 @@ import Testing
         let tool = follow(system)
         let known = try #require(system.address(of: pair.peer))
         let stranger = BluetoothAddress(1, kind: .publicDevice)
-        system.showAir(frame, at: Instant(microseconds: 7), isReceived: true, of: [stranger, known])
-        system.showAir(frame, at: Instant(microseconds: 9), isReceived: false, of: [stranger])
+        let name = String(repeating: "\u{E9}", count: 100)
+        system.showAir(frame, at: Instant(microseconds: 7), from: "Belt", isReceived: true, of: [stranger, known])
+        system.showAir(frame, at: Instant(microseconds: 9), from: name, isReceived: false, of: [stranger])
         pair.world.run(.seconds(1))
         let frames = try tool.packets().filter { $0.kind == MonitoredPacket.air }
         #expect(frames.map(\.octets) == [frame, frame])
         #expect(frames.map(\.peer) == [pair.peer, nil])
         #expect(frames.map(\.isReceived) == [true, false])
+        #expect(frames.map(\.sender) == ["Belt", String(repeating: "\u{E9}", count: 32)])
         #expect(frames.allSatisfy { $0.packet == nil })
         #expect(frames.map(\.number).last == frames.map(\.number).first.map { $0 + 1 })
     }
@@ -125,11 +127,15 @@ import Testing
         let tool = follow(phone.system)
         let packet = HCIPacket(.acl, PacketBuffer([UInt8](repeating: 7, count: 4_096)))
         for _ in 0..<1_000 { phone.system.tap.sent(packet) }
+        let frame = PacketBuffer([1])
+        let name = String(repeating: "x", count: 100)
+        for _ in 0..<5_000 { phone.system.showAir(frame, at: .zero, from: name, isReceived: true, of: []) }
         tool.conversation?.handle(.stop(number: 1))
         let texts = tool.replies.compactMap { if case .event(1, let text) = $0 { text } else { nil } }
         #expect(texts.allSatisfy { $0.utf8.count <= ToolReply.maximumText })
         let batch = try #require(try tool.batches().first)
-        #expect(batch.lost + (try batch.packets().count) == 1_000)
+        #expect(batch.lost + (try batch.packets().count) == 6_000)
+        #expect(batch.data.count <= PacketStream.maximumOctets)
     }
 
     @Test("AB-G05: the streams of packets are bounded in all, and a tool that is gone frees its own")
