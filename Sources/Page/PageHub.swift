@@ -390,6 +390,8 @@ private struct ShownEvent: Encodable {
     let phase: String?
     /// Whether an app was launched to receive an event.
     let isLaunch: Bool?
+    /// The number of discoveries that were left out before this one.
+    let leftOut: Int?
     /// The event in words, with its app and device.
     let text: String
 
@@ -398,6 +400,7 @@ private struct ShownEvent: Encodable {
         (app, owner, peer, cause) = (event.app, event.owner, event.peer, event.cause)
         phase = event.details?["phase"]
         isLaunch = event.details?["centrals"] == nil ? nil : true
+        leftOut = event.leftOut
         text = words
     }
 }

@@ -311,6 +311,20 @@ import Testing
         loop.run(for: .milliseconds(1))
     }
 
+    @Test("a page is told how many discoveries the service left out")
+    func leftOut() throws {
+        let page = page()
+        let stream = try #require(service.stream(.monitor(kinds: .max)))
+        let line = #"{"number":7,"time":1,"kind":"messages","text":"x","details":{"leftOut":"4"}}"#
+        service.say(ToolReply.event(number: stream, line).encoded())
+        loop.run(for: .milliseconds(1))
+        sendEvent(8, from: service)
+        let events = page.take("event")
+        #expect(events.count == 2)
+        #expect(events.first?.contains(#""leftOut":4"#) == true)
+        #expect(events.last?.contains("leftOut") == false)
+    }
+
     @Test("a page that opens later gets the events, packets and advice of the world since its time began")
     func worldHistory() throws {
         let world = World()

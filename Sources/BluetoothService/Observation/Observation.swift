@@ -75,6 +75,8 @@ package struct Observation: Sendable {
         package static let access = Kinds(rawValue: 1 << 10)
         /// Signs that matter to advice alone.
         package static let practices = Kinds(rawValue: 1 << 11)
+        /// No kind, but a property of a tool's stream: it has at most ``DiscoveryBudget/maximum`` discoveries a second.
+        package static let thinned = Kinds(rawValue: 1 << 15)
         package static let all = Kinds(rawValue: .max)
     }
 

@@ -68,6 +68,14 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
         details = known.isEmpty ? nil : known.bounded
     }
 
+    /// The number of discoveries that the stream left out before this one, if it limits them.
+    package var leftOut: Int? { details?[Self.leftOut].flatMap { Int($0) } }
+
+    private static let leftOut = "leftOut"
+
+    /// Notes how many discoveries the stream left out before this one.
+    mutating func note(leftOut count: Int) { details = (details ?? [:]).merging([Self.leftOut: "\(count)"]) { $1 } }
+
     /// Creates an event that reports missed events.
     package init(lost count: Int, after last: UInt64, at time: Double, date: Double? = nil) {
         (number, self.time, self.date, kind) = (last, time, date, "lost")

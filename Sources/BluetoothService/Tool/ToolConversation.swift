@@ -49,6 +49,8 @@ package final class ToolConversation {
     private let hasRoom: () -> Bool
     private let send: (ToolReply) -> Void
     private var streams: [UInt32: Stream] = [:]
+    /// The budgets of the streams that asked for one.
+    private var budgets: [UInt32: DiscoveryBudget] = [:]
     private var pending: Set<UInt32> = []
     private var isClosed = false
     /// The apps in the tool's process.
@@ -99,6 +101,7 @@ package final class ToolConversation {
 
     private func finish(_ number: UInt32) {
         guard let stream = streams.removeValue(forKey: number) else { return }
+        budgets[number] = nil
         if case .packets(let stream) = stream { stream.flush() }
         end(stream)
         reply(number, .success(StreamStatus(lost: stream.lost)))
@@ -223,6 +226,7 @@ package final class ToolConversation {
         }
         guard let registration else { return failForObservers(number) }
         streams[number] = .monitor(registration, lost: 0)
+        budgets[number] = kinds.contains(.thinned) ? DiscoveryBudget() : nil
     }
 
     private func failForObservers(_ number: UInt32) {
@@ -306,12 +310,16 @@ package final class ToolConversation {
 
     private func observed(_ observation: Observation, _ number: UInt32, showsContents: Bool) {
         guard case .monitor(let registration, let lost) = streams[number] else { return }
+        let isDiscovery = DiscoveryBudget.counts(observation.content)
+        if isDiscovery, budgets[number]?.admit(at: observation.time) == false { return }
         lastNumber = observation.number
         guard canSend, hasRoom() else {
             streams[number] = .monitor(registration, lost: lost + 1)
             return
         }
-        tell(number, MonitoredEvent(observation, date: date(of: observation.time), showsContents: showsContents))
+        var event = MonitoredEvent(observation, date: date(of: observation.time), showsContents: showsContents)
+        if isDiscovery, let count = budgets[number]?.takeLeftOut(), count > 0 { event.note(leftOut: count) }
+        tell(number, event)
     }
 
     /// Reports the number of missed events once per stream.

@@ -66,7 +66,7 @@ export class Events {
   }
 
   show() {
-    const { events, firstEvent, lost, refusals } = this.page.model;
+    const { events, firstEvent, lost, leftOut, refusals } = this.page.model;
     const { list } = this;
     if (this.source !== events) {
       // The events of another system.
@@ -80,7 +80,8 @@ export class Events {
     }
     list.keep(events.length);
     const refusal = refusals.get("event");
-    this.count.textContent = refusal ?? count(list.items.length, "event") + (lost ? `, ${lost} lost` : "");
+    this.count.textContent = refusal ?? count(list.items.length, "event") + (lost ? `, ${lost} lost` : "") +
+      (leftOut ? `, ${leftOut} about discoveries left out` : "");
     list.follows = this.follows;
     list.show();
     this.chooseWanted();

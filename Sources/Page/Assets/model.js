@@ -40,6 +40,7 @@ export class Model {
     this.refusals = new Map();
     this.signals = new Map();
     this.lost = 0;
+    this.leftOut = 0;
     this.found = new Map();
     this.tables = new Map();
     this.values = new Map();
@@ -268,6 +269,7 @@ export class Model {
 
   #takeEvent(event) {
     event.date ??= this.now;
+    this.leftOut += event.leftOut ?? 0;
     this.events.push(event);
     if (this.events.length > MOST_EVENTS + 1000) {
       const surplus = this.events.length - MOST_EVENTS;

@@ -253,6 +253,38 @@ import Testing
         #expect(tool.take() == [.answer(number: 1, .success(#"{"lost":2}"#))])
     }
 
+    @Test("a stream that is to be thinned has a hundred discoveries a second, and the number of the others")
+    func discoveriesAreThinned() throws {
+        let phone = world.device("Phone")
+        let (thinned, whole) = (Tool(phone.system), Tool(phone.system))
+        let kinds = Observation.Kinds.messages
+        thinned.ask(1, .monitor(kinds: kinds.union(.thinned).rawValue))
+        whole.ask(1, .monitor(kinds: kinds.rawValue))
+        func discover(_ count: Int) {
+            let found = CentralEvent.discovered(PeerInfo(identifier: .blank), Advertisement(), rssi: -50)
+            for _ in 0..<count { phone.system.observers.tell(.central(found), of: Observation.Subject()) }
+        }
+        func release(_ count: Int) {
+            let request = Request.central(.peer(.blank, .forget))
+            for _ in 0..<count { phone.system.observers.tell(.messages, .requested(request)) }
+        }
+        discover(75)
+        release(75)
+        phone.system.observers.tell(.stateChanged(.poweredOn), of: Observation.Subject())
+        let first = try events(thinned.take(), of: 1)
+        #expect(first.filter { $0.text.contains("discovered") }.count == 75)
+        #expect(first.filter { $0.text.contains("forget") }.count == 25)
+        #expect(first.count == 101)
+        #expect(first.allSatisfy { $0.leftOut == nil })
+        #expect(try events(whole.take(), of: 1).count == 151)
+        world.run(.seconds(1))
+        discover(2)
+        #expect(try events(thinned.take(), of: 1).map(\.leftOut) == [50, nil])
+        #expect(try events(whole.take(), of: 1).map(\.leftOut) == [nil, nil])
+        thinned.say(.stop(number: 1))
+        #expect(thinned.take() == [.answer(number: 1, .success(#"{"lost":0}"#))])
+    }
+
     @Test("AB-G05: the streams of a tool are bounded, and each has its own number")
     func streamsAreBounded() {
         let phone = world.device("Phone")
