@@ -445,8 +445,8 @@ let package = Package(
         tests(
             "Page",
             [
-                "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "ServiceMessages",
-                "ServiceProcess",
+                "BluetoothService", "BluetoothTypes", "CoreBluetoothExtras", "EventLoops", "HCI", "HCITransports",
+                "ServiceMessages", "ServiceProcess",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -82,7 +82,9 @@ actor PageCentral {
     private func takeDiscoveries() async {
         do {
             try await central.poweredOn(deadline: Self.connectLimit)
-            for try await discovery in central.scan(options: ScanOptions(allowsDuplicates: true)) { note(discovery) }
+            try await receiveAll(of: { central.scan(options: ScanOptions(allowsDuplicates: true)) }) { note($0) }
+        } catch is CancellationError {
+            return
         } catch {
             tell("trouble", JSON.text(PageFault.words(for: error)))
         }

@@ -203,6 +203,7 @@ extension ToolError {
             switch error {
             case ExtrasError.deadlinePassed: .peerVanished(name, doing: doing, reason: "it does not respond")
             case ExtrasError.notPoweredOn(let state): .bluetooth(state)
+            case ExtrasError.overflow: .incomplete("\(doing) failed: more came than this program could read in time")
             case ExtrasError.tooLong(let maximum):
                 .incomplete(
                     "the value is too long: \(name.quotedName) takes \(count(maximum, "octet")) without response"
