@@ -270,6 +270,7 @@ class HostConnection(StreamPacketSource):
         )
         self.controller.rssi = self.air.rssi
         self.air.hosts.append(transport)
+        self.air.newest = self.controller
 
     def connection_lost(self, error: Exception | None) -> None:
         self.controller.silence()
@@ -282,6 +283,7 @@ class Air:
         self.link = SimulatedLink()
         self.rssi = rssi
         self.hosts: list[asyncio.Transport] = []
+        self.newest: SimulatedController | None = None  # of the last host
         self._count = 0
         self.address = self.transport = ""  # in the formats of Harald's --controller and of Bumble
 
