@@ -327,8 +327,9 @@ let package = Package(
         .target(
             name: "LiveWorld",
             dependencies: [
-                "Accessories", "AppAdvice", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
-                "CoreBluetooth", "EventLoops", "EventWords", "RadioEnergy", "ServiceMessages", "ServiceProcess",
+                "Accessories", "AppAdvice", "AssignedNumbers", "BluetoothService", "BluetoothSimulation",
+                "BluetoothTypes", "CoreBluetooth", "EventLoops", "EventWords", "RadioEnergy", "ServiceMessages",
+                "ServiceProcess",
             ],
             resources: [.embedInCode("Assets/HeartRateWatch.txt")],
             swiftSettings: settings

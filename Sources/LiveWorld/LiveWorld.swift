@@ -81,7 +81,11 @@ final class LiveWorld {
     }
 
     /// Opens the app for the first time. A saved test does the same, before time passes.
-    func openApp() { phone.open(Self.app) }
+    func openApp() {
+        // Only later changes of an app's phase are events of the phone.
+        story.add(.changed("the user opens \(Self.app)"), of: Self.phoneName, at: world.now)
+        phone.open(Self.app)
+    }
 
     /// The time of the world, in milliseconds.
     var milliseconds: Int64 { Int64(world.now / .milliseconds(1)) }
@@ -202,7 +206,7 @@ final class LiveWorld {
             throw WorldRefusal("the app is not running; open it first")
         }
         switch verb {
-        case .open: phone.open(Self.app)
+        case .open: if isRunning { phone.open(Self.app) } else { openApp() }
         case .leave: app?.leave()
         case .suspend: app?.suspend()
         case .crash: app?.crash()

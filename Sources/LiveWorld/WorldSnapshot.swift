@@ -1,4 +1,5 @@
 import Accessories
+import AssignedNumbers
 import BluetoothService
 import BluetoothSimulation
 import RadioEnergy
@@ -10,6 +11,8 @@ struct WorldSnapshot: Encodable, Hashable {
         let name: String
         let x: Double
         let y: Double
+        /// The titles of the services that the sensor advertises; nil for the phone.
+        let advertised: [String]?
     }
 
     struct Obstacle: Encodable, Hashable {
@@ -69,7 +72,14 @@ struct WorldSnapshot: Encodable, Hashable {
         seed = "\(world.seed)"
         (start, milliseconds) = (world.calendarStart, world.milliseconds)
         (isRunning, speed) = (pacer.isRunning, pacer.speed)
-        devices = [Device(.phone, world.phone), Device(.sensor, world.sensor.device)]
+        devices = [
+            Device(.phone, world.phone, advertised: nil),
+            Device(
+                .sensor,
+                world.sensor.device,
+                advertised: world.sensor.player.accessory.advertising.services.map { AssignedNumbers.title(of: $0) }
+            ),
+        ]
         walls = world.walls.map(Obstacle.init)
         noise = world.noise
         faults = world.begun.map(\.text)
@@ -86,8 +96,8 @@ struct WorldSnapshot: Encodable, Hashable {
 }
 
 extension WorldSnapshot.Device {
-    fileprivate init(_ key: WorldAct.Device, _ device: SimulatedDevice) {
-        (self.key, name) = (key, device.name)
+    fileprivate init(_ key: WorldAct.Device, _ device: SimulatedDevice, advertised: [String]?) {
+        (self.key, name, self.advertised) = (key, device.name, advertised)
         (x, y) = (device.position.x, device.position.y)
     }
 }

@@ -117,6 +117,14 @@ import Testing
         try world.perform(.app(.open))
         world.advance(by: 10_000)
         #expect(shown(world).isConnected)
+        // The first time, and after the end; not when it was only suspended.
+        let opened = world.story.lines(from: 0).lines.map(\.text).filter { $0.hasSuffix("the user opens watch") }
+        #expect(opened == ["00:00.000 Phone: the user opens watch", "00:07.000 Phone: the user opens watch"])
+    }
+
+    @Test("the page is told what the sensor advertises")
+    func advertised() {
+        #expect(shown(LiveWorld(seed: 1)).devices.map(\.advertised) == [nil, ["Heart Rate (180D)"]])
     }
 
     @Test("a step goes on to the next event of the story, at a whole millisecond")
