@@ -22,7 +22,7 @@ struct DemoHeartRateCommand: ParsableCommand {
               harald demo heart-rate --virtual-time --seed 2
               harald demo heart-rate --capture heart.btsnoop --air heart.pcapng
 
-            \(ExitStatus.text())
+            \(ExitStatus.text()) With --page, Ctrl-C is the regular end, with status 0.
             """
     )
 
