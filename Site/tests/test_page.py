@@ -135,7 +135,7 @@ def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme:
     page = open_page(size, scheme)
     name = NAMES[WINDOWS.index((size, scheme))]
     open_view(page, "Packets")
-    page.get_by_role("button", name="Follow packets").click()
+    page.get_by_role("button", name="Capture packets").click()
     open_view(page, "Devices")
     scan(page)
     check(page, f"{name}-devices")
@@ -164,14 +164,18 @@ def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme:
     expect(page.get_by_role("img", name=re.compile("The life of harald"))).to_be_visible()
     check(page, f"{name}-apps")
     open_view(page, "Advice")
+    # The scan of the page is no app's.
+    expect(page.locator("#own-advice")).to_be_visible(timeout=SECONDS * 1_000)
+    expect(page.get_by_role("article")).to_have_count(0)
+    expect(page.locator("#advice-count")).to_be_hidden()
     check(page, f"{name}-advice")
     open_view(page, "Packets")
-    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Stop capturing").click()
 
 
 def test_packets_are_filtered_and_saved(open_page, tmp_path: Path) -> None:
     page = open_page(view="packets")
-    page.get_by_role("button", name="Follow packets").click()
+    page.get_by_role("button", name="Capture packets").click()
     open_view(page, "Devices")
     scan(page)
     open_view(page, "Packets")
@@ -185,8 +189,8 @@ def test_packets_are_filtered_and_saved(open_page, tmp_path: Path) -> None:
     page.get_by_label("Filter packets").fill("")
     page.get_by_label("Device").select_option("Heart Rate")
     expect(options.first).to_contain_text("Advertising Report")
-    page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_role("button", name="Follow packets")).to_be_visible()
+    page.get_by_role("button", name="Stop capturing").click()
+    expect(page.get_by_role("button", name="Capture packets")).to_be_visible()
     shown = int(page.locator(".quiet", has_text=" packets").inner_text().split()[0])
     for form in ["btsnoop", "pcapng"]:
         with page.expect_download() as download:
@@ -235,8 +239,8 @@ def test_the_keyboard_is_enough(open_page) -> None:
         page.keyboard.press("Enter")
 
     press("Packets")
-    press("Follow packets")
-    expect(page.get_by_role("button", name="Stop")).to_be_focused()
+    press("Capture packets")
+    expect(page.get_by_role("button", name="Stop capturing")).to_be_focused()
     press("Devices", "Shift+Tab")
     press("Scan")
     expect(page.get_by_role("link", name="Heart Rate")).to_be_visible(timeout=SECONDS * 1_000)
@@ -262,7 +266,7 @@ def test_the_keyboard_is_enough(open_page) -> None:
     page.keyboard.press("ArrowDown")
     expect(chosen).not_to_have_text(first)
     expect(page.get_by_role("region", name="Packet", exact=True).get_by_text("HCI", exact=True)).to_be_visible()
-    press("Stop", "Shift+Tab")
+    press("Stop capturing", "Shift+Tab")
     press("Devices", "Shift+Tab")
     press("Heart Rate")
     press("Disconnect")

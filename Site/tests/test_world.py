@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from conftest import DESKTOP, PHONE, Visitor, tshark
 from test_page import SECONDS, Program, check, picture
@@ -46,9 +46,14 @@ def open_world(browser: Browser, world: str) -> Iterator:
 
 
 def restart(page: Page, seed: str) -> None:
+    def accept(dialog: Dialog) -> None:
+        dialog.accept()
+
+    page.on("dialog", accept)
     page.get_by_label("Seed").fill(seed)
     page.get_by_role("button", name="Restart").click()
     expect(page.get_by_label("Seed")).to_have_attribute("placeholder", seed, timeout=SECONDS * 1_000)
+    page.remove_listener("dialog", accept)
 
 
 def app_shows(page: Page, text: str) -> None:
@@ -57,6 +62,7 @@ def app_shows(page: Page, text: str) -> None:
 
 def drag(page: Page, name: str, metres: float) -> None:
     """Drags a device to a place east of the middle."""
+    page.locator(".map").scroll_into_view_if_needed()
     area = page.locator(".map").bounding_box()
     thing = page.get_by_role("button", name=re.compile(f"^{name} at")).bounding_box()
     assert area and thing
@@ -145,7 +151,12 @@ def test_a_line_of_the_story_leads_to_its_packet_and_back(open_world, tmp_path: 
     page.get_by_role("link", name="Show it in the story").click()
     expect(story).to_be_focused()
     expect(story.get_by_role("option", selected=True)).to_have_text(line.inner_text())
+    assert page.locator("#view").evaluate("each => each.scrollTop") == 0
     check(page, "world-story")
+    place = story.get_by_role("option", selected=True).get_attribute("id")
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageDown")
+    expect(story.get_by_role("option", selected=True)).to_have_attribute("id", place)
     # By the keyboard, to a line that is about something else.
     page.keyboard.press("Home")
     for _ in range(40):
@@ -245,8 +256,12 @@ def test_what_is_done_is_saved_as_a_test(open_world) -> None:
     page.get_by_role("button", name="Restore the link").click()
     app_shows(page, "found the sensor")
     page.get_by_role("button", name="Drain the battery").click()
-    page.get_by_role("button", name="Wall between them").click()
+    wall = page.get_by_role("button", name="Wall between them")
+    wall.click()
     expect(page.get_by_text(re.compile("^Wall of 30 dB"))).to_be_visible()
+    expect(page.locator("#world-link-state")).to_contain_text("m from the phone, behind a wall, ")
+    # Another one would be in the same place.
+    expect(wall).to_be_disabled()
     expect(page.get_by_label("Story", exact=True)).to_contain_text("a wall of 30 dB from")
     page.get_by_label("Noise").select_option("-80")
     page.get_by_role("button", name="Jam advertising").click()
@@ -257,7 +272,13 @@ def test_what_is_done_is_saved_as_a_test(open_world) -> None:
     expect(page.get_by_role("button", name="Kill")).to_have_attribute("title", re.compile("crashes.*Not now"))
     page.get_by_role("button", name="Launch", exact=True).click()
     app_shows(page, "searching")
+    expect(page.get_by_label("Story", exact=True)).to_contain_text(re.compile("crashed.*Phone: the user opens watch", re.DOTALL))
     expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+    page.get_by_text("What the buttons do").click()
+    expect(page.get_by_role("definition").filter(has_text="to free memory")).to_be_visible()
+    # They are the radio's.
+    expect(page.get_by_text("Jammed channels: 37, 38, 39.")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^End jammed"))).to_have_count(0)
     picture(page, "world-faults")
     page.get_by_role("button", name="Save as a test").click()
     text = page.get_by_label("The test").inner_text()
@@ -291,7 +312,7 @@ def test_the_phone_is_a_system_like_any_other(open_world) -> None:
     page.get_by_role("link", name="Apps").click()
     expect(page.get_by_role("img", name=re.compile("The life of watch"))).to_be_visible()
     charge = page.get_by_role("article").filter(has_text="watch").locator(".charge")
-    expect(charge).to_contain_text(re.compile("µAh, .*A on average: .*link to Heart Rate .* µAh"))
+    expect(charge).to_contain_text(re.compile("µAh, .*A on average so far: .*link to Heart Rate .* µAh"))
     before = charge.inner_text()
     expect(charge).not_to_have_text(before, timeout=SECONDS * 1_000)
     expect(page.locator("#energy")).to_contain_text("Energy, exact, with the currents of")
@@ -309,12 +330,13 @@ def test_the_phone_is_a_system_like_any_other(open_world) -> None:
     device = page.get_by_role("row", name=re.compile("Heart Rate"))
     expect(device).to_contain_text("not encrypted", timeout=SECONDS * 1_000)
     expect(device.get_by_role("cell", name="now", exact=True)).to_be_visible()
+    expect(device.get_by_role("cell", name="Heart Rate (180D)", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Scan", exact=True)).to_be_hidden()
     check(page, "world-devices")
     open_view(page, "Packets")
     # A page follows the packets of a world by itself, also those before it was open.
     first = page.get_by_label("Packets", exact=True).locator("[data-index='0']")
-    page.get_by_role("button", name="Follow", exact=True).click()
+    page.get_by_role("button", name="Keep at the end").click()
     page.get_by_label("Packets", exact=True).press("Home")
     expect(first).to_have_text(re.compile(r"^00:00\.000 . HCI"))
     open_view(page, "World")
@@ -341,7 +363,11 @@ def test_an_app_is_ended_and_launched_in_the_view_of_apps(open_world) -> None:
 
     press("Background", "background")
     press("Foreground", "foreground")
+    launch = page.get_by_role("button", name="Launch: watch")
+    expect(page.get_by_role("article").get_by_role("listitem")).to_be_visible(timeout=SECONDS * 1_000)
+    place = launch.bounding_box()
     press("Force quit", "not running")
+    assert launch.bounding_box() == place
     expect(page.get_by_role("button", name="Background: watch")).to_be_disabled()
     expect(page.get_by_role("alert")).to_be_hidden()
     check(page, "world-apps-ended")
@@ -360,3 +386,84 @@ def test_an_app_is_ended_and_launched_in_the_view_of_apps(open_world) -> None:
     assert page.locator(".map").bounding_box() == place
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def test_back_leads_to_the_chosen_packet(open_world) -> None:
+    """A link from a packet to its event, and Back: the filter and the choice are as before."""
+    page = open_world()
+    open_view(page, "Packets")
+    page.get_by_label("Filter packets").fill("notification")
+    packets = page.get_by_role("listbox", name="Packets")
+    expect(packets.get_by_role("option").first).to_be_visible()
+    place = packets.bounding_box()
+    assert place
+    page.mouse.move(place["x"] + 50, place["y"] + 12)
+    page.mouse.down()
+    # Rows that come while the pointer is down do not undo the click.
+    shown = page.locator(".tools .quiet")
+    expect(shown).not_to_have_text(shown.inner_text())
+    page.mouse.up()
+    chosen = packets.get_by_role("option", selected=True)
+    text = chosen.inner_text()
+    page.get_by_role("link", name=re.compile("^Show (its|the) event")).click()
+    event = page.get_by_role("listbox", name="Events").get_by_role("option", selected=True)
+    number = event.inner_text()
+    page.go_back()
+    expect(page.get_by_label("Filter packets")).to_have_value("notification")
+    expect(chosen).to_have_text(text)
+    expect(page.get_by_role("region", name="Packet", exact=True)).to_be_visible()
+    page.go_forward()
+    expect(event).to_have_text(number)
+    # A packet that the filter does not select is shown without it.
+    open_view(page, "World")
+    page.get_by_role("listbox", name="Story").get_by_role("option").filter(has_text="connect").first.click()
+    expect(page.get_by_label("Filter packets")).to_have_value("")
+
+
+def test_a_long_world_is_discarded_after_a_question(open_world) -> None:
+    page = open_world()
+    page.get_by_role("button", name="Drain the battery").click()
+    page.get_by_label("Speed").select_option("100")
+    expect(page.get_by_label("Time of the world")).not_to_have_text(re.compile("^00:"), timeout=SECONDS * 1_000)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Run")).to_be_visible(timeout=SECONDS * 1_000)
+    page.get_by_label("Seed").fill("0")
+    asked: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.once("dialog", dismiss)
+    page.get_by_role("button", name="Restart").click()
+    assert len(asked) == 1 and "Save as a test" in asked[0]
+    expect(page.get_by_label("Time of the world")).not_to_have_text(re.compile("^00:"))
+    restart(page, str(next(seeds)))
+
+
+def test_a_page_without_its_program_says_so(browser: Browser, tmp_path: Path) -> None:
+    program = Program("demo", "--page", log=tmp_path / "log")
+    page = browser.new_page()
+    page.goto(program.line(r"(http://\S+)"))
+    status = page.get_by_role("status").first
+    expect(status).to_have_text("Bluetooth is on", timeout=SECONDS * 1_000)
+    program.end()
+    assert program.process.returncode == 0
+    expect(status).to_have_text("Not connected to Harald", timeout=SECONDS * 1_000)
+    page.close()
+
+
+def test_old_packets_on_the_air_are_missed(open_world) -> None:
+    """Packets on the air make way for those of the controller, and the list says so."""
+    page = open_world()
+
+    def hint(*layers: str) -> str:
+        """The hint for packets with these layers, of which "" is gone, one each second."""
+        rows = [{"layer": each, "number": number, "time": number} for number, each in enumerate(layers) if each]
+        return page.evaluate("async (rows) => (await import('/packets.js')).forgotten(rows)", rows)
+
+    assert hint("hci", "", "hci", "", "air", "hci", "air").startswith("; those on the air before ")
+    assert hint("hci", "hci", "air", "", "hci", "air") == ""
+    assert hint("", "", "air", "hci") == ""
+    assert hint("hci", "hci") == ""
+    assert hint() == ""

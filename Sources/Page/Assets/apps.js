@@ -1,6 +1,6 @@
 import { element, replace } from "./elements.js";
 import { ofApp, sums } from "./energy.js";
-import { AppVerbs } from "./verbs.js";
+import { AppVerbs, verbsHelp } from "./verbs.js";
 
 const PERMISSIONS = {
   allowedAlways: "allowed", denied: "denied", restricted: "restricted", notDetermined: "not decided yet",
@@ -21,7 +21,7 @@ export class Apps {
     this.list = element("div");
     this.none = element("p", { class: "quiet" }, "No app uses Bluetooth.");
     this.sums = element("div");
-    view.replaceChildren(this.legend(), this.sums, this.none, this.list);
+    view.replaceChildren(this.legend(), verbsHelp(Boolean(this.page.model.world)), this.sums, this.none, this.list);
     this.show();
   }
 
@@ -67,15 +67,15 @@ export class Apps {
 
   card({ key, name }) {
     const { world } = this.page.model;
-    const card = { title: element("h2"), facts: element("div", { class: "quiet" }), life: element("div"),
+    const card = { title: element("h2"), facts: element("div", { class: "quiet facts" }), life: element("div"),
       charge: element("div"), holds: element("div") };
     card.verbs = new AppVerbs({
       isInWorld: Boolean(world), name, id: (verb) => `${verb.command ?? verb.act}-${key}`,
       press: (verb) => this.page.send(world ? { verb: "world", act: "app", text: verb.act }
         : { verb: "app", name, owner: card.owner, command: verb.command }),
     });
-    card.article = element("article", { class: "app" }, card.title, card.facts, card.life, card.charge, card.holds,
-      card.verbs.row);
+    card.article = element("article", { class: "app" }, card.title, card.facts, card.verbs.row, card.life, card.charge,
+      card.holds);
     return card;
   }
 
@@ -90,7 +90,7 @@ export class Apps {
     card.facts.textContent = [app.displayName ? app.name : null, app.owner ? `user ${app.owner}` : null,
       app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
       app.kept ? "kept for restoration" : null].filter(Boolean).join(", ");
-    replace(card.life, this.strip(app, phase));
+    replace(card.life, this.strip(app, phase), this.axis());
     replace(card.charge, ...[ofApp(this.page.model.energy, app.name, (peer) => this.page.nameOf(peer))].filter(Boolean));
     const holds = this.holds(app);
     replace(card.holds, ...(holds.length ? [element("ul", {}, ...holds.map((each) => element("li", {}, each)))] : []));
@@ -122,6 +122,12 @@ export class Apps {
       kept.earlyEnds ? `ended early ${kept.earlyEnds} times in a row` : null,
       kept.launchPauseSeconds ? `may be launched again in ${Math.ceil(kept.launchPauseSeconds)} s` : null,
     ].filter(Boolean);
+  }
+
+  /** The times below a strip, whose name tells them too. */
+  axis() {
+    return element("div", { class: "axis quiet", "aria-hidden": "true" },
+      ...["5 min ago", "4", "3", "2", "1", "now"].map((each) => element("span", {}, each)));
   }
 
   strip(app, phase) {

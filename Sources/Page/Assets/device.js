@@ -1,4 +1,4 @@
-import { linkWords } from "./devices.js";
+import { WORLD_ONLY, linkWords } from "./devices.js";
 import { allow, clock, element, replace } from "./elements.js";
 import { ofPeer } from "./energy.js";
 
@@ -28,7 +28,7 @@ export class Device {
       element("h2", {}, this.page.nameOf(this.peer)),
       element("p", { class: "code" }, this.peer),
       element("p", {}, link
-        ? `Connected: ${linkWords(link)}${link.isBonded ? ", bonded" : ""}${link.apps.length ? `, for ${link.apps.join(", ")}` : ""}.`
+        ? `Connected: ${linkWords(link)}${link.isBonded ? ", bonded" : ""}${link.apps.length ? `, used by ${link.apps.join(", ")}` : ""}.`
         : "Not connected."),
       ...[ofPeer(this.page.model.energy, this.peer)].filter(Boolean),
       element("div", { class: "verbs" },
@@ -36,12 +36,12 @@ export class Device {
           id: "connect", class: table ? null : "main",
           onclick: () => this.page.send({ verb: "connect", peer: this.peer, on: !table }),
         }, table ? "Disconnect" : "Connect"),
-        this.page.model.world ? element("span", { class: "quiet" }, "In a world, its own apps scan and connect.") : null,
+        this.page.model.world ? element("span", { class: "quiet" }, WORLD_ONLY) : null,
         link?.isBonded ? element("button", {
           id: "forget", onclick: () => this.page.send({ verb: "forget", peer: this.peer }),
         }, "Forget the bond") : null));
     if (this.page.model.world) {
-      for (const button of this.head.querySelectorAll("button")) allow(button, false, "In a world, its own apps scan and connect.");
+      for (const button of this.head.querySelectorAll("button")) allow(button, false, WORLD_ONLY);
     }
     replace(this.table, ...(table?.services ?? []).map((service) => this.service(service)));
   }

@@ -14,6 +14,9 @@ const COLUMNS = [
 const ROWS_AT_ONCE = 100;
 const PAUSE_MILLISECONDS = 500;
 
+/** Why a page with a world does not scan and connect. */
+export const WORLD_ONLY = "In a world, only its own apps can scan and connect.";
+
 /** What a device advertises, in words. */
 function advertised(found) {
   return found ? [...found.services, found.company].filter(Boolean).join(", ") : "";
@@ -57,7 +60,7 @@ export class Devices {
     this.more = element("button", {
       id: "more", onclick: () => { this.most += ROWS_AT_ONCE; this.draw(); },
     }, "Show more");
-    this.reason = element("span", { class: "quiet" }, "In a world, its own apps scan and connect.");
+    this.reason = element("span", { class: "quiet" }, WORLD_ONLY);
     view.replaceChildren(
       element("div", { class: "tools" }, this.button, this.reason, filter, this.count), this.map,
       element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Devices" },
@@ -97,19 +100,23 @@ export class Devices {
       const order = one < two ? -1 : one > two ? 1 : first.identifier < second.identifier ? -1 : 1;
       return this.isDescending ? -order : order;
     });
-    this.count.textContent = count(shown.length, "device");
+    const isEmpty = !shown.length && !this.filter && !isInWorld && !this.page.model.isScanning;
+    this.count.textContent = count(shown.length, "device") + (isEmpty ? ": press Scan to find those nearby" : "");
     replace(this.rows, ...shown.slice(0, this.most).map((device) => this.row(device)));
     this.more.hidden = shown.length <= this.most;
   }
 
   /** The devices that the service knows, with what the scan of this page has found. */
   all() {
-    const { devices, found } = this.page.model;
+    const { devices, found, world } = this.page.model;
+    // No scan of this page hears a device of a world, which tells itself what it advertises.
+    const told = new Map((world?.devices ?? []).filter((each) => each.advertised)
+      .map((each) => [each.name, { services: each.advertised }]));
     const known = new Set(devices.map((device) => device.identifier));
     const more = [...found.values()].filter((each) => !known.has(each.identifier));
     return [...devices, ...more].map((device) => {
       const seen = found.get(device.identifier);
-      return { ...device, name: device.name ?? seen?.name, advertised: seen };
+      return { ...device, name: device.name ?? seen?.name, advertised: seen ?? told.get(device.name) };
     });
   }
 
@@ -133,7 +140,7 @@ export class Devices {
         device.isConnected ? element("span", { class: "tag good" }, "connected") : null, " ",
         device.isBonded ? element("span", { class: "tag" }, "bonded") : null,
         link ? element("div", { class: "quiet" }, linkWords(link)) : null,
-        link?.apps?.length ? element("div", { class: "quiet" }, `for ${link.apps.join(", ")}`) : null));
+        link?.apps?.length ? element("div", { class: "quiet" }, `used by ${link.apps.join(", ")}`) : null));
   }
 
   /** The strength of the last advertisement: of a connected device, which sends none, that of the world, or none. */

@@ -5,6 +5,9 @@ import { element } from "./elements.js";
 /** The words for a use, before the name of its device. Others are shown by the name in the ledger. */
 const USES = { link: "link to", linkControl: "link control," };
 
+/** The words for a use without a device. */
+function use(name) { return name === "linkControl" ? "link control" : name; }
+
 /** A number with three significant digits, as the tool shows it. */
 function digits(value) {
   const size = Math.abs(value);
@@ -23,7 +26,7 @@ export function current(microamperes) { return large(microamperes, "µA", "mA");
 
 /** The average current of a part of the ledger. */
 function average(energy, microampereHours) {
-  return energy.elapsedSeconds > 0 ? `, ${current(microampereHours * 3600 / energy.elapsedSeconds)} on average` : "";
+  return energy.elapsedSeconds > 0 ? `, ${current(microampereHours * 3600 / energy.elapsedSeconds)} on average so far` : "";
 }
 
 /** The sums of the ledger, or nothing if there is none. */
@@ -41,8 +44,8 @@ export function sums(energy) {
 export function ofApp(energy, name, nameOf) {
   const app = energy?.apps.find((each) => each.app === name);
   if (!app) return null;
-  const uses = app.uses.filter((use) => use.microampereHours > 0).map((use) =>
-    `${use.peer ? `${USES[use.use] ?? `${use.use},`} ${nameOf(use.peer)}` : use.use} ${charge(use.microampereHours)}`);
+  const uses = app.uses.filter((each) => each.microampereHours > 0).map((each) =>
+    `${each.peer ? `${USES[each.use] ?? `${each.use},`} ${nameOf(each.peer)}` : use(each.use)} ${charge(each.microampereHours)}`);
   return element("div", { class: "charge" },
     element("strong", {}, charge(app.microampereHours)), `${average(energy, app.microampereHours)}${energy.isEstimate ? " (an estimate)" : ""}`,
     uses.length ? element("span", { class: "quiet" }, `: ${uses.join("; ")}`) : null);
@@ -51,11 +54,11 @@ export function ofApp(energy, name, nameOf) {
 /** What the apps have spent on a device, or nothing. */
 export function ofPeer(energy, peer) {
   const uses = (energy?.apps ?? []).flatMap(({ app, uses: all }) =>
-    all.filter((use) => use.peer === peer && use.microampereHours > 0).map((use) => ({ ...use, app })));
+    all.filter((each) => each.peer === peer && each.microampereHours > 0).map((each) => ({ ...each, app })));
   if (!uses.length) return null;
-  const total = uses.reduce((sum, use) => sum + use.microampereHours, 0);
+  const total = uses.reduce((sum, each) => sum + each.microampereHours, 0);
   return element("p", { id: "device-charge" }, `Apps have spent ${charge(total)} on it${energy.isEstimate ? " (an estimate)" : ""}: `,
-    uses.map((use) => `${use.app}: ${use.use} ${charge(use.microampereHours)}`).join("; "), ".");
+    uses.map((each) => `${each.app}: ${use(each.use)} ${charge(each.microampereHours)}`).join("; "), ".");
 }
 
 /** All apps by their charge, the largest first. */

@@ -28,7 +28,7 @@ export class Events {
     filter.value = this.filter;
     this.button = element("button", {
       id: "follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
-    }, "Follow");
+    }, "Keep at the end");
     this.count = element("span", { class: "quiet" });
     this.detail = element("section", { class: "detail", "aria-label": "Event", hidden: true });
     this.list = new LongList({
@@ -40,11 +40,15 @@ export class Events {
       element("div", { class: "tools" }, kind, filter, this.button, this.count), this.list.area, this.detail));
     const number = Number(location.hash.split("/")[1]);
     if (number) {
-      [this.kind, this.filter, kind.value, filter.value] = ["", "", "", ""];
+      const event = this.page.model.events.find((each) => each.number === number);
+      if (!event || !this.fits(event)) [this.kind, this.filter, kind.value, filter.value] = ["", "", "", ""];
       this.wanted = number;
     }
     this.again();
   }
+
+  /** The address of the chosen event. */
+  get chosenPlace() { return this.list.index() >= 0 ? `#events/${this.list.chosen.number}` : null; }
 
   follow(follows) {
     if (this.follows === follows) return;

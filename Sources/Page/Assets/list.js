@@ -20,7 +20,9 @@ export class LongList {
     this.area = element("div", {
       class: "events", id, tabindex: 0, role: "listbox", "aria-label": label, onscroll: () => this.draw(),
       onwheel: () => this.onFollow(false), onkeydown: (event) => this.press(event),
-      onclick: (event) => this.click(event),
+      // A row that is drawn again while the button is down has no click. Those without a pointer have no button.
+      onmousedown: (event) => { if (!event.button) this.click(event); },
+      onclick: (event) => { if (!event.detail) this.click(event); },
     }, this.inside);
   }
 

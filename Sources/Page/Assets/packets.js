@@ -5,6 +5,7 @@ const LAYERS = [["", "All layers"], ["hci", "HCI"], ["l2cap", "L2CAP"], ["att", 
 const MOST_OPTIONS = 500;
 // A link consists of empty PDUs mostly.
 const EMPTY = "Empty PDU";
+const HELP = "→ to the controller, ← from it; on the air, → from this device, ← from others. Save writes what the filter selects.";
 const ALL = { layer: "", device: "", app: "", text: "", empty: "no" };
 
 /** The packets between the host and its controller, in a world also those on the air, and one of them layer by layer. */
@@ -34,29 +35,37 @@ export class Packets {
     text.value = this.filters.text;
     this.scroll = element("button", {
       id: "packets-follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
-    }, "Follow");
+    }, "Keep at the end");
     this.empty = element("button", { id: "packets-empty", hidden: true, onclick: () => this.showEmpty() }, "Empty PDUs");
     this.saves = ["btsnoop", "pcapng"].map((format) =>
-      [format, element("a", { id: `packets-${format}`, download: `harald.${format}` }, `Save ${format}`)]);
+      [format, element("a", { id: `packets-${format}`, download: `harald.${format}`,
+        title: "Saves the packets that the filter selects" }, `Save ${format}`)]);
     this.count = element("span", { class: "quiet" });
     this.detail = element("section", { class: "detail", "aria-label": "Packet", tabindex: 0, hidden: true });
     this.list = new LongList({
       id: "packet-list", label: "Packets", onFollow: (follows) => this.follow(follows),
       row: (packet) => this.row(packet), onChoose: (packet) => this.choose(packet),
     });
+    this.list.area.setAttribute("aria-describedby", "packets-help");
     view.replaceChildren(element("div", { class: "columns" },
       element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.empty, this.scroll,
         ...this.saves.map(([, link]) => link), this.count),
-      this.list.area, this.detail));
+      element("p", { class: "quiet help", id: "packets-help" }, HELP), this.list.area, this.detail));
     const number = Number(location.hash.split("/")[1]);
     if (number) {
-      for (const each of [this.layer, this.device, this.app, text]) each.value = "";
-      this.filters = { ...ALL };
       this.wanted = number;
+      const packet = this.page.model.packets.items.find((each) => each.number === number);
+      if (!packet || !this.fits(packet)) {
+        for (const each of [this.layer, this.device, this.app, text]) each.value = "";
+        this.filters = { ...ALL };
+      }
     }
     this.described = null;
     this.again();
   }
+
+  /** The address of the chosen packet. */
+  get chosenPlace() { return this.list.index() >= 0 ? `#packets/${this.list.chosen.number}` : null; }
 
   select(name, label, options) {
     const made = element("select", {
@@ -129,9 +138,10 @@ export class Packets {
       if (this.fits(packet)) list.items.push(packet);
     }
     list.keep(packets.items.length);
-    this.button.textContent = this.page.wantsPackets ? "Stop" : "Follow packets";
+    this.button.textContent = this.page.wantsPackets ? "Stop capturing" : "Capture packets";
     const lost = packets.lost ? `, ${packets.lost} lost` : "";
-    this.count.textContent = refusals.get("packets") ?? count(list.items.length, "packet") + lost;
+    this.count.textContent = refusals.get("packets") ??
+      count(list.items.length, "packet") + lost + forgotten(packets.items);
     list.follows = this.follows;
     list.show();
     this.chooseWanted();
@@ -172,6 +182,14 @@ export class Packets {
         chosen.app ? element("a", { href: "#apps", id: "to-app" }, chosen.app) : null));
     this.list.reveal();
   }
+}
+
+/** Says from when on there are packets on the air, if older ones have made way for packets of the controller. */
+export function forgotten(items) {
+  const first = items.findIndex((packet) => packet.layer === "air");
+  // The numbers have gaps where packets are gone.
+  if (first < 0 || items[first].number - items[0].number <= first) return "";
+  return `; those on the air before ${clock(items[first].time)} are no longer kept`;
 }
 
 /** Octets in lines of sixteen, with their places. */

@@ -1,4 +1,4 @@
-import { AdviceList } from "./advice.js";
+import { AdviceList, adviceForApps } from "./advice.js";
 import { Apps } from "./apps.js";
 import { Device } from "./device.js";
 import { Devices } from "./devices.js";
@@ -30,6 +30,7 @@ class Page {
     this.wantsPackets = null;
     document.getElementById("trouble-close").addEventListener("click", () => this.tell(""));
     window.addEventListener("hashchange", () => this.open());
+    document.addEventListener("click", (event) => this.leave(event.target.closest?.("a[href^='#']")), true);
     this.open();
     this.connect();
     // Ages and lives grow without a message.
@@ -50,11 +51,20 @@ class Page {
     this.current.open(this.view);
   }
 
+  /** Lets Back lead to what is chosen in a view that a link leaves. */
+  leave(link) {
+    const place = this.current.chosenPlace;
+    const [name] = place?.slice(1).split("/") ?? [];
+    if (place && link && link.hash.slice(1).split("/")[0] !== name) history.replaceState(null, "", place);
+  }
+
   connect() {
     this.socket = new WebSocket(`ws://${location.host}/socket`);
     this.socket.onopen = () => { this.begin(); };
     this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
     this.socket.onclose = () => {
+      this.isLost = true;
+      this.note(["status"]);
       this.tell("The connection to Harald is lost. Trying again…", true);
       setTimeout(() => this.connect(), PAUSE_MILLISECONDS);
     };
@@ -62,6 +72,7 @@ class Page {
 
   begin() {
     this.model = new Model();
+    this.isLost = false;
     this.tell("");
     this.note(["status", "devices", "apps", "events", "packets", "energy"]);
     if (this.wantsPackets) this.send({ verb: "packets", on: true });
@@ -116,8 +127,10 @@ class Page {
     if (changed.has("prompts")) this.prompts.show();
     if (changed.has("advice")) {
       const count = document.getElementById("advice-count");
-      count.textContent = this.model.advice.size;
-      count.hidden = !this.model.advice.size;
+      const advice = adviceForApps(this.model);
+      count.textContent = advice.length;
+      count.hidden = !advice.length;
+      count.classList.toggle("hint", advice.every((each) => each.hint));
     }
     if (this.current.parts.some((part) => changed.has(part))) this.current.show();
   }
@@ -134,7 +147,7 @@ class Page {
   showRadio() {
     const status = this.model.status;
     const words = { poweredOn: "on", poweredOff: "off", unsupported: "not available", resetting: "starting again" };
-    document.getElementById("radio").textContent = status
+    document.getElementById("radio").textContent = this.isLost ? "Not connected to Harald" : status
       ? `Bluetooth is ${words[status.state] ?? status.state}${status.failure ? `: ${status.failure}` : ""}` : "";
   }
 }

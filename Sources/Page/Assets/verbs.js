@@ -24,6 +24,13 @@ const VERBS = [
   { words: "Ask again", command: "resetPermission", title: "Forgets the user's decision about Bluetooth, so that the app asks again." },
 ];
 
+/** What each verb means, for those who cannot point at its button. */
+export function verbsHelp(isInWorld) {
+  return element("details", { class: "verbs-help" }, element("summary", {}, "What the buttons do"),
+    element("dl", {}, ...VERBS.filter((verb) => (isInWorld ? verb.act : verb.command)).flatMap(({ words, title }) => [
+      element("dt", {}, words), element("dd", {}, title)])));
+}
+
 const RUNS = { foreground: "it is in the foreground", background: "it is in the background", suspended: "it is suspended",
   notRunning: "it is not running" };
 

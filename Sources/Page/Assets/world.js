@@ -1,6 +1,6 @@
-import { element, replace, timer } from "./elements.js";
+import { allow, element, replace, timer } from "./elements.js";
 import { current } from "./energy.js";
-import { AppVerbs } from "./verbs.js";
+import { AppVerbs, verbsHelp } from "./verbs.js";
 import { WorldMap } from "./worldmap.js";
 
 const SPEEDS = [0.1, 0.5, 1, 2, 5, 10, 50, 100];
@@ -8,11 +8,23 @@ const NOISES = [-90, -80, -70, -60];
 const ADVERTISING = [37, 38, 39];
 const WALL_METRES = 60;
 const WALL_LOSS = 30;
+const ASKED_MILLISECONDS = 60000;
+const JAMMED = "jammed-channel";
 const DROPPED = "lossy=1";
 const FAR = "out-of-range";
-const KEYS = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+// Steps in lines, or in pages.
+const KEYS = { ArrowDown: 1, ArrowUp: -1, PageDown: 1, PageUp: -1, Home: -Infinity, End: Infinity };
 // The beginning of what the app tells its user, in a line of the story.
 const SHOWN = " the app shows: ";
+
+/** Whether a wall crosses the line between the two devices. */
+function isBehindWall({ devices: [one, other], walls }) {
+  const side = (from, to, at) => Math.sign((to.x - from.x) * (at.y - from.y) - (to.y - from.y) * (at.x - from.x));
+  return walls.some((wall) => {
+    const [start, end] = [wall, { x: wall.x2, y: wall.y2 }];
+    return side(start, end, one) !== side(start, end, other) && side(one, other, start) !== side(one, other, end);
+  });
+}
 
 /** A simulated world: its map, its time, what can be done to it, and its story. */
 export class World {
@@ -25,6 +37,12 @@ export class World {
   get world() { return this.page.model.world; }
 
   act(act, more = {}) { this.page.send({ verb: "world", act, ...more }); }
+
+  /** The distance between the two devices. */
+  get metres() {
+    const [one, other] = this.world.devices;
+    return Math.hypot(other.x - one.x, other.y - one.y);
+  }
 
   button(id, words, press, properties = {}) {
     return element("button", { id, type: "button", onclick: press, ...properties }, words);
@@ -59,7 +77,7 @@ export class World {
           element("p", { class: "quiet" }, "Drag a device, or move it with the arrow keys. The circle is the range; lines are 50 m apart."),
           this.panels()),
         element("section", { class: "told", "aria-label": "What happens" }, element("h2", {}, "Story"),
-          element("p", { class: "quiet", id: "story-help" }, "A click on a line, or Enter, shows the packets at its time."), this.story)));
+          element("p", { class: "quiet", id: "story-help" }, "Click a line, or choose it and press Enter, to see the packets at that time."), this.story)));
     this.show();
     const number = Number(location.hash.split("/")[1]);
     if (number) this.choose(number - 1, true);
@@ -77,12 +95,23 @@ export class World {
     const row = this.story.children[this.chosen];
     if (!row) return;
     this.follows = false;
-    row.scrollIntoView({ block: hasFocus ? "center" : "nearest" });
+    this.reveal(row, hasFocus);
     if (hasFocus) this.story.focus({ preventScroll: true });
   }
 
+  /** Scrolls the story to a line; the page only if the line is out of sight. */
+  reveal(row, isCentred) {
+    const { story } = this;
+    const [top, height] = [row.offsetTop - story.offsetTop - story.clientTop, row.offsetHeight];
+    const [least, most] = [top + height - story.clientHeight, top];
+    if (isCentred) story.scrollTop = (least + most) / 2;
+    else story.scrollTop = Math.min(most, Math.max(least, story.scrollTop));
+    const [shown, window] = [row.getBoundingClientRect(), this.page.view.getBoundingClientRect()];
+    if (shown.top < window.top || shown.bottom > window.bottom) story.scrollIntoView({ block: "nearest" });
+  }
+
   markLine() {
-        for (const row of this.story.querySelectorAll("[aria-selected=true]")) row.setAttribute("aria-selected", "false");
+    for (const row of this.story.querySelectorAll("[aria-selected=true]")) row.setAttribute("aria-selected", "false");
     const row = this.story.children[this.chosen];
     if (!row) return this.story.removeAttribute("aria-activedescendant");
     row.setAttribute("aria-selected", "true");
@@ -105,7 +134,14 @@ export class World {
     if (!(event.key in KEYS) || !story.length) return;
     event.preventDefault();
     const from = this.chosen < 0 ? story.length : this.chosen;
-    this.choose(firstLine + Math.min(story.length - 1, Math.max(0, from + KEYS[event.key])), false);
+    const step = KEYS[event.key] * (event.key.startsWith("Page") ? this.linesInSight : 1);
+    this.choose(firstLine + Math.min(story.length - 1, Math.max(0, from + step)), false);
+  }
+
+  /** The number of lines in a page of the story. */
+  get linesInSight() {
+    const row = this.story.lastElementChild;
+    return Math.max(1, Math.floor(this.story.clientHeight / (row?.offsetHeight || 1)) - 1);
   }
 
   /** Shows the packets at the time of the chosen line. */
@@ -121,7 +157,11 @@ export class World {
     location.hash = `#packets/${packet.number}`;
   }
 
+  /** Begins again. What was done by hand in more than a minute is lost only after a question. */
   restart() {
+    const { acts, milliseconds } = this.world;
+    if (acts && milliseconds > ASKED_MILLISECONDS &&
+      !confirm(`Restart, and discard ${timer(milliseconds)} of this world? To keep what you did, press "Save as a test" first.`)) return;
     const seed = this.seed.value.trim();
     this.act("restart", seed ? { text: seed } : {});
   }
@@ -144,21 +184,23 @@ export class World {
       ...NOISES.map((each) => element("option", { value: each }, `${each} dBm of noise`)));
     this.jams = Array.from({ length: 40 }, (_, channel) => this.button(`world-jam-${channel}`, channel,
       () => this.toggle(this.jam(channel)), { "aria-label": `Jam channel ${channel}` }));
+    this.wall = this.button("world-wall", "Wall between them", () => this.addWall());
     this.walls = element("ul", { class: "faults" });
+    this.jammed = element("p", { class: "quiet" });
     return element("div", { class: "panels" },
       element("section", { "aria-label": "Sensor" }, element("h2", {}, "Sensor"), this.link, this.power, this.places,
         element("div", { class: "verbs" }, this.dropped, this.far),
         element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.drain(); } },
-          this.battery, element("button", { id: "world-drain" }, "Drain the battery")),
+          element("label", {}, "Battery ", this.battery, " %"), element("button", { id: "world-drain" }, "Drain the battery")),
         element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
           this.fault, element("button", { id: "world-begin" }, "Begin the fault")), this.faults),
       element("section", { "aria-label": "App" }, element("h2", {}, "App on the phone"), this.app,
-        this.verbs.row),
+        this.verbs.row, verbsHelp(true)),
       element("section", { "aria-label": "Radio" }, element("h2", {}, "Radio"),
         element("div", { class: "verbs" }, this.noise,
           this.button("world-jam-advertising", "Jam advertising", () => this.jamAdvertising()),
-          this.button("world-wall", "Wall between them", () => this.addWall())),
-        this.walls,
+          this.wall),
+        this.walls, this.jammed,
         element("details", {}, element("summary", {}, "Channels"), element("div", { class: "channels" }, ...this.jams))));
   }
 
@@ -170,7 +212,7 @@ export class World {
 
   // MARK: Acts
 
-  jam(channel) { return channel === 37 ? "jammed-channel" : `jammed-channel=${channel}`; }
+  jam(channel) { return channel === 37 ? JAMMED : `${JAMMED}=${channel}`; }
 
   toggle(fault) { this.act(this.world?.faults.includes(fault) ? "end" : "begin", { text: fault }); }
 
@@ -190,7 +232,7 @@ export class World {
   addWall() {
     const [one, other] = this.world.devices;
     const [x, y] = [(one.x + other.x) / 2, (one.y + other.y) / 2];
-    const length = Math.hypot(other.x - one.x, other.y - one.y) || 1;
+    const length = this.metres;
     const [across, along] = [(other.x - one.x) / length * WALL_METRES / 2, (other.y - one.y) / length * WALL_METRES / 2];
     this.act("wall", { x: x - along, y: y + across, x2: x + along, y2: y - across, amount: WALL_LOSS });
   }
@@ -213,25 +255,31 @@ export class World {
   }
 
   showSensor(world) {
-    const [phone, sensor] = world.devices;
-    const metres = Math.hypot(phone.x - sensor.x, phone.y - sensor.y).toFixed(1);
     const state = world.isConnected ? "connected" : "not connected";
     this.link.textContent = world.faults.includes(FAR) ? `Out of range of everything, ${state}.`
-      : `${metres} m from the phone, ${world.isInRange ? `${world.rssi} dBm` : "out of range"}, ${state}.`;
-    this.power.textContent = world.power ? `Its radio draws ${current(world.power.averageMicroamperes)} on average: ` +
+      : `${this.metres.toFixed(1)} m from the phone, ${isBehindWall(world) ? "behind a wall, " : ""}${world.isInRange ? `${world.rssi} dBm` : "out of range"}, ${state}.`;
+    this.power.textContent = world.power ? `Its radio draws ${current(world.power.averageMicroamperes)} on average so far: ` +
       `${world.power.days.toLocaleString("en")} days with a coin cell of ${world.power.batteryMilliampereHours} mAh.` : "";
     this.showPlaces(world.devices);
     this.press(this.dropped, world.faults.includes(DROPPED), "Drop the link", "Restore the link");
     this.press(this.far, world.faults.includes(FAR), "Take out of range", "Bring back");
-    if (this.fault.childElementCount !== world.possibleFaults.length) {
-      this.fault.replaceChildren(...world.possibleFaults.map((each) => element("option",
-        { value: each.replace("[", "").replace("]", "") }, each.replace("[", "").replace("]", ""))));
-    }
-    const faults = world.faults.join();
+    this.offer(world.possibleFaults);
+    // Jammed channels are the radio's.
+    const lasting = world.faults.filter((fault) => !fault.startsWith(JAMMED));
+    const faults = lasting.join();
     if (this.shown?.faults === faults) return;
     this.shown = { ...this.shown, faults };
-    replace(this.faults, ...world.faults.map((fault) => element("li", {}, `${fault} `,
+    replace(this.faults, ...lasting.map((fault) => element("li", {}, `${fault} `,
       this.button(`world-end-${fault}`, "End", () => this.act("end", { text: fault }), { "aria-label": `End ${fault}` }))));
+  }
+
+  /** Offers the faults of the sensor, once. */
+  offer(faults) {
+    if (this.fault.childElementCount) return;
+    this.fault.replaceChildren(...faults.filter((each) => !each.startsWith(JAMMED)).map((each) => {
+      const text = each.replace("[", "").replace("]", "");
+      return element("option", { value: text }, text);
+    }));
   }
 
   press(button, isPressed, begin, end) {
@@ -277,6 +325,10 @@ export class World {
     this.jams.forEach((button, channel) => button.setAttribute("aria-pressed", world.faults.includes(this.jam(channel))));
     this.press(document.getElementById("world-jam-advertising"),
       ADVERTISING.every((channel) => world.faults.includes(this.jam(channel))), "Jam advertising", "Unjam advertising");
+    const jammed = this.jams.map((_, channel) => channel).filter((channel) => world.faults.includes(this.jam(channel)));
+    this.jammed.textContent = jammed.length ? `Jammed ${jammed.length === 1 ? "channel" : "channels"}: ${jammed.join(", ")}.` : "";
+    const reason = isBehindWall(world) ? "There is a wall between them." : this.metres ? "" : "They are at the same place.";
+    allow(this.wall, !reason, reason);
     const walls = JSON.stringify(world.walls);
     if (this.shown?.walls === walls) return;
     this.shown = { ...this.shown, walls };
