@@ -220,6 +220,7 @@ let package = Package(
                 "AssignedNumbers", "BluetoothService", "BluetoothTypes", "CaptureStory", "CoreBluetooth",
                 "CoreBluetoothExtras", "EventLoops", "EventWords", "HCI", "HCITransports", "ServiceMessages",
                 "ServiceProcess",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CaptureStory
+import DequeModule
 import EventLoops
 import Foundation
 import HCI
@@ -70,10 +71,9 @@ struct PagePackets {
     private let limits: (packets: Int, octets: Int)
     private var dissector = PacketDissector()
     private var airDissector = AirDissector()
-    private var entries: [Entry] = []
+    /// The packets of the controller, and those on the air, each in the order of their numbers.
+    private var (packets, frames): (Deque<Entry>, Deque<Entry>) = ([], [])
     private var octets = 0
-    /// The number of entries that were on the air.
-    private var frames = 0
     private var drops: UInt32 = 0
     private var apps: [UInt64: String] = [:]
     private var oldestEvent: UInt64 = 0
@@ -83,7 +83,7 @@ struct PagePackets {
     }
 
     /// The number of packets that are kept.
-    var count: Int { entries.count }
+    var count: Int { packets.count + frames.count }
 
     /// Notes the app of an event, so that packets can be told by it.
     mutating func note(_ event: MonitoredEvent) {
@@ -113,15 +113,17 @@ struct PagePackets {
         else { return nil }
         drops = drops &+ UInt32(clamping: batch.lost)
         let added = packets.compactMap { entry($0) }
-        entries += added
-        octets += added.reduce(0) { $0 + $1.packet.octets.count }
-        frames += added.count(where: \.isAir)
+        for entry in added {
+            if entry.isAir { frames.append(entry) } else { self.packets.append(entry) }
+            octets += entry.packet.octets.count
+        }
         forget()
         return Rows(lost: batch.lost, entries: added)
     }
 
     /// The last rows in order, as texts for a page that begins to follow. Older ones are kept, but not sent.
     var recent: [String] {
+        let entries = ordered
         var (texts, octets): ([String], Int) = ([], 0)
         var end = entries.count
         while end > 0 {
@@ -150,44 +152,55 @@ struct PagePackets {
         return (0..<UInt64(packet.events)).lazy.compactMap { apps[packet.firstEvent &+ $0] }.first
     }
 
+    /// All entries in the order of their numbers.
+    private var ordered: [Entry] {
+        var (all, rest): ([Entry], Deque<Entry>.SubSequence) = ([], frames[...])
+        all.reserveCapacity(count)
+        for entry in packets {
+            while let frame = rest.first, frame.packet.number < entry.packet.number { all.append(rest.removeFirst()) }
+            all.append(entry)
+        }
+        return all + rest
+    }
+
+    /// Forgets the oldest packets while there are too many.
+    ///
+    /// A radio has many more packets than a controller. So those on the air make way first, down to the half.
     private mutating func forget() {
-        var (left, size, air) = (entries.count, octets, frames)
-        func isTooMuch() -> Bool { left > limits.packets || size > limits.octets }
-        func drop(_ entry: Entry) {
-            (left, size, air) = (left - 1, size - entry.packet.octets.count, entry.isAir ? air - 1 : air)
+        while count > limits.packets || octets > limits.octets {
+            guard let frame = frames.first else {
+                octets -= packets.removeFirst().packet.octets.count
+                continue
+            }
+            let isOlder = packets.first.map { frame.packet.number < $0.packet.number } ?? true
+            let isFrame = isOlder || frames.count > limits.packets / 2
+            octets -= (isFrame ? frames.removeFirst() : packets.removeFirst()).packet.octets.count
         }
-        guard isTooMuch() else { return }
-        // A radio has many more packets than a controller. So those on the air make way first, up to the half.
-        var kept = entries[...]
-        if air > limits.packets / 2 {
-            kept =
-                entries.filter { entry in
-                    guard entry.isAir, isTooMuch(), air > limits.packets / 2 else { return true }
-                    drop(entry)
-                    return false
-                }[...]
-        }
-        while isTooMuch(), let first = kept.popFirst() { drop(first) }
-        (entries, octets, frames) = (Array(kept), size, air)
     }
 
     // MARK: One packet
 
     /// Returns a packet layer by layer, as JSON; nil if it is not kept any more.
     func details(of number: UInt64) -> String? {
-        guard let index = index(of: number) else { return nil }
-        let noted = entries[index].packet
-        guard let packet = noted.packet else {
-            let parts = AirDissector.parts(of: noted.octets, entries[index].summary)
-            return JSON.of(PacketDetails(number: number, octets: noted.octets.map(Self.digits).joined(), parts: parts))
+        if let index = Self.index(of: number, in: frames) {
+            let noted = frames[index].packet
+            return Self.details(of: noted, AirDissector.parts(of: noted.octets, frames[index].summary))
         }
-        let parts = dissector.parts(of: packet, noted.direction, after: fragments(before: index))
-        return JSON.of(PacketDetails(number: number, octets: noted.octets.map(Self.digits).joined(), parts: parts))
+        guard let index = Self.index(of: number, in: packets), let packet = packets[index].packet.packet else {
+            return nil
+        }
+        let noted = packets[index].packet
+        return Self.details(of: noted, dissector.parts(of: packet, noted.direction, after: fragments(before: index)))
+    }
+
+    private static func details(of noted: MonitoredPacket, _ parts: [PacketPart]) -> String {
+        let octets = noted.octets.map(digits).joined()
+        return JSON.of(PacketDetails(number: noted.number, octets: octets, parts: parts))
     }
 
     private static func digits(_ octet: UInt8) -> String { (octet < 16 ? "0" : "") + String(octet, radix: 16) }
 
-    private func index(of number: UInt64) -> Int? {
+    private static func index(of number: UInt64, in entries: Deque<Entry>) -> Int? {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
@@ -202,9 +215,9 @@ struct PagePackets {
             guard entry.packet.kind == HCIPacket.Kind.acl.rawValue else { return nil }
             return try? ACLPacket(reading: entry.packet.octets)
         }
-        guard let last = data(entries[index]), !last.boundary.isStart else { return [] }
+        guard let last = data(packets[index]), !last.boundary.isStart else { return [] }
         var found: [HCIPacket] = []
-        for entry in entries[..<index].reversed() where entry.packet.isReceived == entries[index].packet.isReceived {
+        for entry in packets[..<index].reversed() where entry.packet.isReceived == packets[index].packet.isReceived {
             guard let part = data(entry), part.handle == last.handle, let packet = entry.packet.packet else { continue }
             found.append(packet)
             if part.boundary.isStart { break }
@@ -224,7 +237,7 @@ struct PagePackets {
 
     private func pcapng(_ filter: Filter) -> [UInt8] {
         // A frame is known at its end, and has the time of its beginning.
-        let selected = entries.filter(filter.fits).map(\.packet)
+        let selected = ordered.filter(filter.fits).map(\.packet)
             .sorted { ($0.time, $0.number) < ($1.time, $1.number) }
         return selected.reduce(into: PcapngWriter.header([.hci, .air])) { file, noted in
             if let packet = noted.packet {
@@ -239,7 +252,7 @@ struct PagePackets {
     private func btsnoop(_ filter: Filter) -> [UInt8] {
         let writer = BTSnoopWriter(unixMicrosecondsAtZero: 0)
         var file = writer.header
-        for entry in entries where filter.fits(entry) {
+        for entry in packets where filter.fits(entry) {
             guard let packet = entry.packet.packet else { continue }
             let time = Instant(microseconds: entry.packet.time)
             file += writer.record(packet, entry.packet.direction, at: time, drops: drops)
