@@ -118,8 +118,9 @@ package final class Observers {
     }
 
     /// Reports an event to a manager of an app. A value costs little where listeners only count it.
-    func tell(_ event: Event, of subject: Observation.Subject) {
+    func tell(_ event: Event, of subject: @autoclosure () -> Observation.Subject) {
         guard !wanted.isDisjoint(with: .messages) else { return }
+        let subject = subject()
         var isCounted = false
         if !counters.isEmpty, case .central(.peer(let peer, .valueNotified(let handle, let value))) = event,
             let app = subject.app, let manager = subject.manager
