@@ -18,30 +18,6 @@ struct AttributeStory: Sendable {
         let type: BluetoothUUID?
     }
 
-    private struct Request: Sendable {
-        var pdu: PacketBuffer
-        var time: Int64
-
-        var opcode: ATTOpcode { ATTOpcode(rawValue: pdu.octet(at: 0) ?? 0) }
-        var handle: UInt16? { pdu.word(at: 1) }
-        /// Whether both ask for the same, whatever the value that is written.
-        func isLike(_ other: Request) -> Bool { opcode == other.opcode && handle == other.handle }
-
-        /// Whether the words of the request are part of the story when it succeeds.
-        var isTold: Bool {
-            switch opcode {
-            case .exchangeMTURequest, .findInformationRequest, .findByTypeValueRequest, .readByGroupTypeRequest: false
-            case .readByTypeRequest: type != AttributeBook.characteristic
-            default: true
-            }
-        }
-
-        /// The type that Read By Type asks for.
-        var type: BluetoothUUID? {
-            opcode == .readByTypeRequest ? BluetoothUUID(littleEndian: pdu.suffix(after: 5)) : nil
-        }
-    }
-
     /// A kind of values that arrive without a request each.
     struct Stream: Hashable, Sendable {
         var title: String
@@ -55,9 +31,10 @@ struct AttributeStory: Sendable {
     var isBrief = false
     /// The tables of the servers at both ends.
     var books = PerSide(AttributeBook())
-    private var pending = PerSide<Request?>(nil)
-    private var refused = PerSide<Request?>(nil)
-    private var indication = PerSide<Request?>(nil)
+    private var pending = PerSide<StoryRequest?>(nil)
+    private var refused = PerSide<StoryRequest?>(nil)
+    /// The times of the indications that are not confirmed.
+    private var indication = PerSide<Int64?>(nil)
     private var streamTable = StreamTable()
     /// The attributes that the story has used, as the tables describe them so far.
     private var used = PerSide<[UInt16: Attribute]>([:])
@@ -87,15 +64,15 @@ struct AttributeStory: Sendable {
         let opcode = ATTOpcode(rawValue: first)
         switch opcode.kind {
         case .request:
-            pending[side] = Request(pdu: pdu, time: time)
+            pending[side] = StoryRequest(pdu, opcode, at: time)
             return nil
         case .response: return respond(pdu, opcode, client: side.other, time, name)
         case .indication:
-            indication[side] = Request(pdu: pdu, time: time)
+            indication[side] = time
             return stream(pdu, opcode, side, time, name)
         case .notification, .command: return stream(pdu, opcode, side, time, name)
         case .confirmation:
-            if let sent = indication[side.other] { add(latency: time &- sent.time) }
+            if let sent = indication[side.other] { add(latency: time &- sent) }
             indication[side.other] = nil
             return nil
         }
@@ -119,15 +96,13 @@ struct AttributeStory: Sendable {
         _ name: (StorySide) -> LinkEnd
     ) -> News? {
         if opcode == .errorResponse { errors += 1 }
-        guard let request = pending[client] else { return nil }
-        pending[client] = nil
+        guard let request = pending.change(client, { $0.take() }) else { return nil }
         operations += 1
         let latency = time &- request.time
         add(latency: latency)
         if opcode == .errorResponse { return refuse(request, pdu, client, latency, name) }
-        let isRetry = refused[client].map(request.isLike) ?? false
+        let isRetry = refused.change(client) { $0.take() }.map(request.isLike) ?? false
         if isRetry { retries += 1 }
-        refused[client] = nil
         learn(request, pdu, server: client.other)
         guard !isBrief || request.opcode == .exchangeMTURequest, let told = tell(request, pdu, client, name) else {
             return nil
@@ -139,7 +114,7 @@ struct AttributeStory: Sendable {
     }
 
     private mutating func refuse(
-        _ request: Request,
+        _ request: StoryRequest,
         _ pdu: PacketBuffer,
         _ client: StorySide,
         _ latency: Int64,
@@ -147,7 +122,7 @@ struct AttributeStory: Sendable {
     ) -> News? {
         let code = pdu.octet(at: 4) ?? 0
         // The end of a discovery is no error (Core Vol 3 Part G 4.4.1).
-        if ATTErrorCode(rawValue: code) == .attributeNotFound, request.opcode.isDiscovery { return nil }
+        if ATTErrorCode(rawValue: code) == .attributeNotFound, request.isDiscovery { return nil }
         refused[client] = request
         let what = describe(request, attribute(of: request, client.other).title, client, name)
         return News(
@@ -164,32 +139,38 @@ struct AttributeStory: Sendable {
         latencies.count += 1
     }
 
-    private mutating func learn(_ request: Request, _ response: PacketBuffer, server: StorySide) {
-        if request.opcode.isDiscovery { used.change(server) { $0.removeAll(keepingCapacity: true) } }
+    private mutating func learn(_ request: StoryRequest, _ response: PacketBuffer, server: StorySide) {
+        guard request.isDiscovery else {
+            if request.opcode == .exchangeMTURequest { learnMTU(request, response, server: server) }
+            return
+        }
+        used.change(server) { $0.removeAll(keepingCapacity: true) }
         switch request.opcode {
         case .readByGroupTypeRequest: books[server].addGroups(response)
         case .findByTypeValueRequest:
-            guard let uuid = BluetoothUUID(littleEndian: request.pdu.suffix(after: 7)) else { return }
+            guard let uuid = BluetoothUUID(littleEndian: request.rest.suffix(after: 4)) else { return }
             books[server].addServices(response, uuid: uuid)
         case .readByTypeRequest where request.type == AttributeBook.characteristic:
             books[server].addCharacteristics(response)
         case .findInformationRequest: books[server].addTypes(response)
-        case .exchangeMTURequest:
-            guard let a = request.pdu.word(at: 1), let b = response.word(at: 1) else { return }
-            (mtus[server.other], mtus[server], mtu) = (a, b, max(23, Int(min(a, b))))
         default: break
         }
     }
 
+    private mutating func learnMTU(_ request: StoryRequest, _ response: PacketBuffer, server: StorySide) {
+        guard let a = request.handle, let b = response.word(at: 1) else { return }
+        (mtus[server.other], mtus[server], mtu) = (a, b, max(23, Int(min(a, b))))
+    }
+
     private mutating func tell(
-        _ request: Request,
+        _ request: StoryRequest,
         _ response: PacketBuffer,
         _ client: StorySide,
         _ name: (StorySide) -> LinkEnd
     ) -> News? {
         guard request.isTold else {
             guard request.opcode == .exchangeMTURequest else { return nil }
-            let (a, b) = (request.pdu.word(at: 1) ?? 0, response.word(at: 1) ?? 0)
+            let (a, b) = (request.handle ?? 0, response.word(at: 1) ?? 0)
             let offers = "\(name(client)) offers \(a), \(name(client.other)) \(b)"
             return News(kind: .mtu, text: StoryText("MTU \(mtu ?? 23): \(offers)"))
         }
@@ -200,7 +181,7 @@ struct AttributeStory: Sendable {
         case .readByTypeRequest: news.value = first(of: response, request.type)
         case .writeRequest:
             guard subscription(request, client.other) == nil else { return news }
-            news.value = StoryValue(request.pdu.suffix(after: 3), attribute.type)
+            news.value = StoryValue(request.rest, attribute.type)
         case .prepareWriteRequest, .executeWriteRequest, .readMultipleRequest, .readMultipleVariableRequest: break
         default: return nil
         }
@@ -241,7 +222,7 @@ struct AttributeStory: Sendable {
     }
 
     /// Returns the attribute that a request is about.
-    private mutating func attribute(of request: Request, _ server: StorySide) -> Attribute {
+    private mutating func attribute(of request: StoryRequest, _ server: StorySide) -> Attribute {
         guard let handle = request.handle else { return Attribute(title: "an attribute", type: nil) }
         if let known = used.look(server, { $0[handle] }) { return known }
         let attribute = books.look(server) { Attribute(title: $0.title(handle), type: $0.type(of: handle)) }
@@ -252,27 +233,27 @@ struct AttributeStory: Sendable {
     }
 
     private func describe(
-        _ request: Request,
+        _ request: StoryRequest,
         _ target: String,
         _ client: StorySide,
         _ name: (StorySide) -> LinkEnd
     ) -> StoryText {
         let who = name(client)
         switch request.opcode {
-        case .exchangeMTURequest: return StoryText("\(who) asks for the MTU")
         case .readRequest: return StoryText(who, .reads, target)
+        case .exchangeMTURequest: return StoryText("\(who) asks for the MTU")
         case .readBlobRequest:
-            return StoryText(who, .reads, target, " from offset \(request.pdu.word(at: 3) ?? 0)")
+            return StoryText(who, .reads, target, " from offset \(request.rest.word(at: 0) ?? 0)")
         case .readByTypeRequest:
             return StoryText(who, .reads, request.type.map { AssignedNumbers.title(of: $0) } ?? "by type")
         case .writeRequest:
             if let subscription = subscription(request, client.other) { return StoryText("\(who) \(subscription)") }
             return StoryText(who, .writes, target)
         case .prepareWriteRequest:
-            let length = StoryWords.count(request.pdu.count - 5, "octet")
+            let length = StoryWords.count(request.count - 5, "octet")
             return StoryText("\(who) prepares a write of \(length) to \(target)")
         case .executeWriteRequest:
-            let isCancelled = request.pdu.octet(at: 1) == 0
+            let isCancelled = request.flags == 0
             return StoryText("\(who) \(isCancelled ? "cancels" : "executes") prepared writes")
         case .readMultipleRequest, .readMultipleVariableRequest: return StoryText("\(who) reads several attributes")
         case .readByGroupTypeRequest, .findByTypeValueRequest: return StoryText("\(who) looks for services")
@@ -282,10 +263,10 @@ struct AttributeStory: Sendable {
     }
 
     /// Returns the words for a write to a Client Characteristic Configuration (Core Vol 3 Part G 3.3.3.3).
-    private func subscription(_ request: Request, _ server: StorySide) -> String? {
+    private func subscription(_ request: StoryRequest, _ server: StorySide) -> String? {
         guard let handle = request.handle,
             books.look(server, { $0.type(of: handle) }) == AttributeBook.clientConfiguration,
-            let bits = request.pdu.word(at: 3), let owner = books[server].characteristic(around: handle)
+            let bits = request.rest.word(at: 0), let owner = books[server].characteristic(around: handle)
         else { return nil }
         let title = AssignedNumbers.title(of: owner.uuid)
         return bits == 0
@@ -328,15 +309,5 @@ private struct StreamTable: Sendable {
     mutating func add(_ stream: AttributeStory.Stream, _ key: Key) {
         places[key] = streams.count
         streams.append(stream)
-    }
-}
-
-extension ATTOpcode {
-    /// Whether the request belongs to the discovery of a table.
-    fileprivate var isDiscovery: Bool {
-        switch self {
-        case .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readByGroupTypeRequest: true
-        default: false
-        }
     }
 }

@@ -178,6 +178,7 @@ struct CaptureAdvice: Sendable {
         let opcode = ATTOpcode(rawValue: first)
         switch (opcode.kind, isFromClient) {
         case (.request, true):
+            let pdu = PacketBuffer(copying: pdu, headroom: 0)
             links.values[index].request = pdu
             // A long value is written with the last of its parts.
             guard opcode == .readRequest || opcode == .writeRequest || opcode == .readByTypeRequest else { return }

@@ -59,7 +59,7 @@ package struct CaptureStory: Sendable {
     ///
     /// - Returns: The entries that follow from it.
     package mutating func receive(_ record: CaptureRecord) -> [StoryEntry] {
-        entries.removeAll(keepingCapacity: true)
+        if !entries.isEmpty { entries.removeAll(keepingCapacity: true) }
         now = max(-StoryLimits.time, min(StoryLimits.time, record.unixMicroseconds))
         (offset, current) = (record.offset, nil)
         totals.records += 1
@@ -206,13 +206,10 @@ package struct CaptureStory: Sendable {
         }
     }
 
-    private mutating func receive(attribute octets: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
+    private mutating func receive(attribute pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
         totals.attributePDUs += 1
-        let opcode = ATTOpcode(rawValue: octets.octet(at: 0) ?? 0)
+        let opcode = ATTOpcode(rawValue: pdu.octet(at: 0) ?? 0)
         if opcode == .errorResponse { totals.attributeErrors += 1 }
-        // Requests are kept until they are answered, and share the storage of a whole piece of the file.
-        let isKept = opcode.kind == .request || opcode.kind == .indication
-        let pdu = isKept ? PacketBuffer(copying: octets, headroom: 0) : octets
         let isCentral = link.isCentral
         link.attributes.isBrief = isBrief
         let news = link.attributes.receive(pdu, from: side, at: now) { LinkEnd($0, isCentral: isCentral) }

@@ -1,0 +1,48 @@
+import ATT
+import BluetoothTypes
+
+/// A request of the attribute protocol, which is kept until its response arrives.
+struct StoryRequest: Sendable {
+    /// The opcode and the handle.
+    private static let headerSize = 3
+
+    let opcode: ATTOpcode
+    let time: Int64
+    /// The two octets after the opcode.
+    let handle: UInt16?
+    /// The octet after the opcode.
+    let flags: UInt8?
+    /// The octets after the handle, in storage of their own. Most requests have none, and cost no allocation.
+    let rest: PacketBuffer
+    /// The length of the PDU.
+    let count: Int
+    /// Whether the request belongs to the discovery of a table.
+    let isDiscovery: Bool
+
+    init(_ pdu: PacketBuffer, _ opcode: ATTOpcode, at time: Int64) {
+        (self.opcode, self.time, count) = (opcode, time, pdu.count)
+        (handle, flags) = (pdu.word(at: 1), pdu.octet(at: 1))
+        let hasMore = pdu.count > Self.headerSize
+        rest = hasMore ? PacketBuffer(copying: pdu.suffix(after: Self.headerSize), headroom: 0) : []
+        isDiscovery =
+            switch opcode {
+            case .readRequest: false
+            case .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readByGroupTypeRequest: true
+            default: false
+            }
+    }
+
+    /// Whether both ask for the same, whatever the value that is written.
+    func isLike(_ other: StoryRequest) -> Bool { opcode == other.opcode && handle == other.handle }
+
+    /// Whether the words of the request are part of the story when it succeeds.
+    var isTold: Bool {
+        guard isDiscovery else { return opcode != .exchangeMTURequest }
+        return opcode == .readByTypeRequest && type != AttributeBook.characteristic
+    }
+
+    /// The type that Read By Type asks for.
+    var type: BluetoothUUID? {
+        opcode == .readByTypeRequest ? BluetoothUUID(littleEndian: rest.suffix(after: 2)) : nil
+    }
+}
