@@ -127,7 +127,7 @@ struct AttributeStory: Sendable {
         let what = describe(request, attribute(of: request, client.other).title, client, name)
         return News(
             kind: .error,
-            text: StoryText("\(what) is refused: \(StoryWords.attributeError(code))"),
+            text: StoryText("\(what), which is refused: \(StoryWords.attributeError(code))"),
             section: StoryWords.section(ofAttributeError: code),
             latency: latency
         )

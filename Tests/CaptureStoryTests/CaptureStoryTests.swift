@@ -73,7 +73,7 @@ import Testing
         #expect(
             lines.contains(
                 """
-                the central subscribes to notifications of Heart Rate Measurement (2A37) is refused: insufficient \
+                the central subscribes to notifications of Heart Rate Measurement (2A37), which is refused: insufficient \
                 authentication, after 30 ms [Core Vol 3 Part F 3.4.1.1]
                 """
             )
