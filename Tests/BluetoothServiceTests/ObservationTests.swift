@@ -242,7 +242,7 @@ import Testing
         for phase in [AppPhase.background, .notRunning(.crashed)] {
             device.system.observers.tell(.managers, .appMoved(phase), of: subject)
         }
-        #expect(log.all == ["info: Timer is in the background", "info: Timer is not running: its process ended"])
+        #expect(log.all == ["info: Timer is in the background", "info: Timer is not running: it ended or crashed"])
     }
 
     @Test("the phase of an app that is launched in the background is reported", arguments: [true, false])

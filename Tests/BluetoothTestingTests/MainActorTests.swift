@@ -17,7 +17,7 @@ private final class MainActorApp: NSObject, @preconcurrency CBCentralManagerDele
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         isOn = central.state == .poweredOn
-        if isOn { central.scanForPeripherals(withServices: nil) }
+        if isOn { central.scanForPeripherals(withServices: [TestBelt.service]) }
     }
 
     func centralManager(
@@ -35,15 +35,8 @@ private final class MainActorApp: NSObject, @preconcurrency CBCentralManagerDele
     @MainActor
     private static func launch() -> MainActorApp {
         let belt = world.addDevice(named: "Belt", .accessory)
-        belt.launch("belt") { app in
-            let manager = CBPeripheralManager(delegate: nil, queue: DispatchQueue(label: "belt"))
-            app.task {
-                try await manager.poweredOn()
-                try await manager.startAdvertising(AdvertisedContent(localName: "Belt"))
-            }
-            return manager
-        }
-        return world.addDevice(named: "Phone").launch("app") { _ in MainActor.assumeIsolated { MainActorApp() } }
+        belt.launch("belt") { _ in TestBelt() }
+        return world.addDevice(named: "Phone").launch("app") { _ in MainActorApp() }
     }
 
     @Test("conditions and values of an app on the main actor are waited for, in a test on the main actor")

@@ -148,7 +148,7 @@ import Testing
         #expect(issues.count == 1)
         let text = issues.first?.comments.first ?? ""
         #expect(text.hasPrefix("2 calls had no effect:\n"))
-        #expect(text.contains("Phone: crash() of follower: the app is not running: its process ended"))
+        #expect(text.contains("Phone: crash() of follower: the app is not running: it ended or crashed"))
     }
 
     @Test("worlds of parallel tests do not share their stories", .world, arguments: 1...4)

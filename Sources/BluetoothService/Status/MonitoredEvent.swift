@@ -195,7 +195,7 @@ extension AppPhase {
         case .foreground: "in the foreground"
         case .background: "in the background"
         case .suspended: "suspended"
-        case .notRunning(.crashed): "not running: its process ended"
+        case .notRunning(.crashed): "not running: it ended or crashed"
         case .notRunning(.removedFromMemory): "not running: it was removed from memory"
         case .notRunning(.forceQuit): "not running: the user force-quit it"
         case .notRunning(.deviceRestarted): "not running: the device was switched off"
