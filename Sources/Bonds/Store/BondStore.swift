@@ -47,8 +47,8 @@ package final class BondStore {
     private var indices: [BondIdentifier: Int] = [:]
     private var identifiers: [BluetoothAddress: BondIdentifier] = [:]
 
-    /// Opens the bonds of `adapter`. The first time, creates a store without bonds and with a new identity. A store without
-    /// bonds that belongs to another adapter is replaced in the same way.
+    /// Opens the bonds of `adapter`. The first time, creates a store without bonds and with a new identity. A store
+    /// without bonds that belongs to another adapter is replaced in the same way.
     ///
     /// - Parameters:
     ///   - storage: The storage of the bonds.

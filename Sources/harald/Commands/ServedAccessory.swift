@@ -124,7 +124,7 @@ private struct SaidDocument: ReportDocument {
     let text: String
 }
 
-/// A ready-made accessory.
+/// A ready-made accessory of the list.
 private struct ReadyMadeDocument: ReportDocument {
     static let event = "accessory"
 
