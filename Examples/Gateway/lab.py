@@ -129,8 +129,9 @@ def judge(messages: list[dict], sensors: list[str], records: int) -> Verdict:
 
 
 def advice(log: str) -> list[str]:
-    """The advice in what programs have printed, without hints."""
-    return [line for line in log.splitlines() if re.match(r"12\.\d+ ", line) and not line.endswith("(A hint only.)")]
+    """The advice in what programs have printed, without hints, and without 12.29: the machine may stop any callback."""
+    lines = [line for line in log.splitlines() if re.match(r"12\.(?!29 )\d+ ", line)]
+    return [line for line in lines if not line.endswith("(A hint only.)")]
 
 
 class Lab:

@@ -75,4 +75,5 @@ async def test_programs_that_meet_get_no_advice_but_hints(
             await client.line(end)
             for process in [client, server] if peripheral else [client]:
                 assert await process.stop(signal.SIGINT, timeout=60) == -signal.SIGINT
-                assert [line for line in process.err if re.match(r"12\.\d+ ", line) and not line.endswith("(A hint only.)")] == []
+                # The machine may stop any callback (12.29).
+                assert [line for line in process.err if re.match(r"12\.(?!29 )\d+ ", line) and not line.endswith("(A hint only.)")] == []
