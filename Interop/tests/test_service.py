@@ -237,5 +237,5 @@ async def test_a_second_service_says_what_it_cannot_have(harald: Start, binary: 
         assert "not a regular file" in said
         # The first one goes on.
         status = subprocess.run([binary, "status", "--service", str(tmp_path / "service")], capture_output=True, text=True)
-        assert status.returncode == 0 and "Bluetooth is poweredOn" in status.stdout, status
+        assert status.returncode == 0 and "Bluetooth is on" in status.stdout, status
         assert await host.gone(signal.SIGTERM) == 0

@@ -60,7 +60,7 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
                     await monitor.line('"kind":"links"')
         assert [each["name"] for each in status["apps"]] == [GATEWAY] and len(status["links"]) == 1
         assert [each["name"] for each in devices if each["isConnected"]] == [sensor.name]
-        assert "Bluetooth is poweredOn" in people and GATEWAY in people
+        assert "Bluetooth is on" in people and GATEWAY in people
         assert {json.loads(line)["kind"] for line in monitor.out} == {"links", "managers"}
         assert json.loads(await tool(harald, tmp_path, "bonds", "list", "--json")) == []
 

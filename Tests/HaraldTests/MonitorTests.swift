@@ -131,7 +131,7 @@ import Testing
         ]
         #expect(
             lines(events) == [
-                "Bluetooth is poweredOn", "a\\u{1b}: the manager was closed", "8E8E8E8E: the link was established",
+                "Bluetooth is on", "a\\u{1b}: the manager was closed", "8E8E8E8E: the link was established",
                 "heart-rate ← state changed poweredOff",
             ]
         )

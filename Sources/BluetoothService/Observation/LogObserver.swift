@@ -25,7 +25,7 @@ final class LogObserver {
 
     func write(_ observation: Observation) {
         switch observation.content {
-        case .stateChanged(let state): logger.info("Bluetooth is \(state.name)")
+        case .stateChanged(let state): logger.info("Bluetooth is \(state.word)")
         case .controllerFailed(let error): logger.error("Bluetooth is unsupported: \(error)")
         case .recovery(let report): logger.log(level: report.level, "\(report)")
         case .eventsLost(let count):

@@ -122,7 +122,7 @@ extension Observation.Content {
     /// A description with all contents.
     fileprivate var text: String {
         switch self {
-        case .stateChanged(let state): "Bluetooth is \(state.name)"
+        case .stateChanged(let state): "Bluetooth is \(state.word)"
         case .controllerFailed(let error): "Bluetooth is unsupported: \(error)"
         case .recovery(let report): "\(report)"
         case .managerOpened(let role): "a \(role.name) manager was created"

@@ -13,7 +13,8 @@ extension SystemStatus {
     ///
     /// - Parameter chip: Puts the controller's manufacturer and version into words.
     package func lines(chip: (ControllerStatus) -> String) -> [String] {
-        var lines = ["Bluetooth is \(state.visible)" + (failure.map { ": \($0.visible)" } ?? "")]
+        let word = ManagerState(name: state)?.word ?? state.visible
+        var lines = ["Bluetooth is \(word)" + (failure.map { ": \($0.visible)" } ?? "")]
         if let recovery { lines.append(recovery.line) }
         if let controller { lines.append("\(controller.line), \(chip(controller))") }
         lines += section("apps", apps.flatMap(\.lines))

@@ -52,6 +52,22 @@ extension ManagerState {
         case .poweredOn: "poweredOn"
         }
     }
+
+    /// The state in the words of lines for the user.
+    package var word: String {
+        switch self {
+        case .poweredOff: "off"
+        case .poweredOn: "on"
+        case .unknown, .resetting, .unsupported, .unauthorized: name
+        }
+    }
+
+    /// The state with this name, unless none has it.
+    package init?(name: String) {
+        let all = [Self.unknown, .resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn]
+        guard let state = all.first(where: { $0.name == name }) else { return nil }
+        self = state
+    }
 }
 
 extension AppPermission {

@@ -94,7 +94,7 @@ import Testing
         #expect(device.rssi != nil)
         #expect((device.lastSeenSeconds ?? -1) >= 0)
         #expect(phone.lines.count < 24)
-        #expect(phone.lines.first == "Bluetooth is poweredOn")
+        #expect(phone.lines.first == "Bluetooth is on")
         #expect(try Tool(pair.phone.system).answer(3, to: .bonds, as: [BondStatus].self).isEmpty)
     }
 
@@ -343,7 +343,7 @@ import Testing
         }
         #expect(event(.told(.stateChanged(.poweredOn))).text.hasPrefix("event, kind: stateChanged, "))
         #expect(event(.requested(.central(.stopScan))).text.contains("kind: stopScan"))
-        #expect(event(.stateChanged(.poweredOn)).text == "Bluetooth is poweredOn")
+        #expect(event(.stateChanged(.poweredOn)).text == "Bluetooth is on")
         #expect(event(.secured(LinkSecurity(isEncrypted: true))).details == ["encryption": "encrypted"])
     }
 
