@@ -382,7 +382,8 @@ public final class SimulatedDevice: Sendable {
                 world.radio.setQuality(quality, from: $0.node, to: other, channel: channel)
                 world.radio.setQuality(quality, from: other, to: $0.node, channel: channel)
             }
-            note("channel \(channel) \(isJammed ? "is jammed" : "is not jammed any more")")
+            let verb = isJammed ? "neither hears nor is heard" : "hears and is heard again"
+            note("\(verb) on channel \(channel)\(isJammed ? ", which is jammed" : "")")
         }
     }
 
