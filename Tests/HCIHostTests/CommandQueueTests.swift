@@ -39,7 +39,7 @@ import Testing
 
     @Test func oneCommandIsUnderWayAtATime() {
         var queue = CommandQueue()
-        #expect(text(queue.handle(entry(1, Reset()))) == "send 0xc03, timer 10")
+        #expect(text(queue.handle(entry(1, Reset()))) == "send 0x0c03, timer 10")
         #expect(text(queue.handle(entry(2, LERand()))) == "")
         #expect(text(queue.handle(complete(Reset.self, credits: 5))) == "clear, finish 1 answer, send 0x2018, timer 2")
         #expect(text(queue.handle(complete(LERand.self))) == "clear, finish 2 answer")
@@ -82,7 +82,7 @@ import Testing
         var queue = CommandQueue()
         _ = queue.handle(entry(1, LERand()))
         #expect(text(queue.handle(complete(ReadBDADDR.self))) == "ignored 0x1009")
-        #expect(text(queue.handle(status(Disconnect.self, .success))) == "ignored 0x406")
+        #expect(text(queue.handle(status(Disconnect.self, .success))) == "ignored 0x0406")
         #expect(
             text(queue.handle(.timeout)) == "fail the controller does not answer LE Rand (0x2018)"
         )

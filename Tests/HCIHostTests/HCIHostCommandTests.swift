@@ -116,7 +116,7 @@ import Testing
         #expect(
             bench.error?.description
                 == "the controller does not answer LE Rand (0x2018); the reset failed too: the controller does not "
-                + "answer Reset (0xc03)"
+                + "answer Reset (0x0c03)"
         )
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
         bench.run(.milliseconds(100))

@@ -162,7 +162,7 @@ import Testing
             lines == [
                 "> LE Set Scan Enable (0x200c): LE_Scan_Enable: 1, Filter_Duplicates: disabled",
                 "< Command Complete: Read RSSI (0x1405), Num_HCI_Command_Packets: 1, Status: success (0x0), Handle: 0x40, RSSI: -50",
-                "< Command Status Disconnect (0x406): Num_HCI_Command_Packets: 1, success (0x0)",
+                "< Command Status Disconnect (0x0406): Num_HCI_Command_Packets: 1, success (0x0)",
                 "< ACL Data 0x40 start 7 octets: 030004000a0100",
                 "< vendor event 0102",
                 "< event 050901: malformed, Parameters: 9 octets needed, 1 left",

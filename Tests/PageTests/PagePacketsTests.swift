@@ -54,7 +54,7 @@ import Testing
         #expect(rows.count == 3)
         let json = rows.json
         #expect(json.contains(#""lost":4"#))
-        #expect(json.contains(#"[1,1000000,false,"hci","Reset (0xc03)",null,null,0,0,0]"#), "\(json)")
+        #expect(json.contains(#"[1,1000000,false,"hci","Reset (0x0c03)",null,null,0,0,0]"#), "\(json)")
         #expect(json.contains(#"[2,2000000,true,"att","Handle Value Notification: "#), "\(json)")
         #expect(json.contains(#","\#(peer)","com.example.Heart",7,0,0]"#), "\(json)")
         #expect(json.contains(#","\#(peer)","com.example.Heart",0,6,2]"#), "\(json)")

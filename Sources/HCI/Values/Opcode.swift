@@ -23,6 +23,6 @@ package struct Opcode: WireValue, CustomStringConvertible {
     /// Whether the command is vendor-specific.
     package var isVendorSpecific: Bool { group == 0x3F }
 
-    /// The number in hexadecimal.
-    package var description: String { "0x" + String(rawValue, radix: 16) }
+    /// The number as in the specification, with four hexadecimal digits.
+    package var description: String { "0x" + hexadecimal([UInt8(rawValue >> 8), UInt8(rawValue & 0xFF)]) }
 }
