@@ -262,8 +262,9 @@ async def test_bonds_are_listed_and_forgotten(harald: Start, tmp_path: Path) -> 
     async with harald("bonds", "list", "--store", str(store)) as listing:
         assert await listing.status() == 0
     found = await listing.line(r"^([0-9A-F-]{36})  F0:9E:16:4A:00:01 .*unauthenticated, Secure Connections, 16 octets")
-    async with harald("bonds", "forget", found[1], "--store", str(store)) as forgetting:
+    async with harald("bonds", "forget", "foreign hr", "--store", str(store)) as forgetting:
         assert await forgetting.status() == 0
+    assert f"forgot {found[1]}" in forgetting.output
     async with harald("bonds", "list", "--store", str(store)) as listing:
         assert await listing.status() == 0
     assert "0 bonds" in listing.output

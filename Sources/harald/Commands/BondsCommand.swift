@@ -110,7 +110,7 @@ struct BondsCommand: ParsableCommand {
             abstract: "Remove a bond, so that the device has to pair again.",
             discussion: """
                 Examples:
-                  harald bonds forget CB2E897C-E481-4D3F-B117-B799F0076361
+                  harald bonds forget "Harald HR"
                   harald bonds forget CB2E897C-E481-4D3F-B117-B799F0076361 --store bonds --json
 
                 \(ExitStatus.text())
@@ -121,14 +121,14 @@ struct BondsCommand: ParsableCommand {
         @OptionGroup var service: ServiceOptions
         @OptionGroup var showing: ShowingOptions
 
-        @Argument(help: ArgumentHelp("The identifier of the bond, as shown by list.", valueName: "BOND"))
+        @Argument(
+            help: ArgumentHelp("The identifier or name of the device, as shown by list.", valueName: "DEVICE")
+        )
         var bond: String
 
         func run() throws {
             do throws(ToolError) {
-                guard let bond = BondIdentifier(bond) else {
-                    throw .incomplete("there is no bond \(bond.quotedText); `harald bonds list` shows the identifiers")
-                }
+                let bond = if let known = BondIdentifier(bond) { known } else { try identifier() }
                 if options.asks(service), let peer = UUID(uuidString: "\(bond)") {
                     _ = try service.ask(.forgetBond(peer))
                     return report(bond)
@@ -142,6 +142,27 @@ struct BondsCommand: ParsableCommand {
                 report(bond)
             } catch {
                 throw error.report(json: showing.json)
+            }
+        }
+
+        /// Returns the bond of the only device with this name, in any case. To forget takes the whole name.
+        private func identifier() throws(ToolError) -> BondIdentifier {
+            let named = try known.filter { $0.name?.lowercased() == bond.lowercased() }
+            guard named.count <= 1 else {
+                throw .incomplete(
+                    "\(named.count) devices are named \(bond.quotedText); use an identifier of `harald bonds list`"
+                )
+            }
+            guard let found = named.first, let identifier = BondIdentifier(found.identifier.uuidString) else {
+                throw .incomplete("there is no bond \(bond.quotedText); `harald bonds list` shows all")
+            }
+            return identifier
+        }
+
+        private var known: [BondStatus] {
+            get throws(ToolError) {
+                if options.asks(service) { return try service.ask(.bonds, for: [BondStatus].self) }
+                return options.isUnused ? [] : try options.look().bonds.map(BondStatus.init)
             }
         }
 
