@@ -200,7 +200,9 @@ async def test_ctrl_c_ends_the_command_and_not_the_shell(
                 terminal.type("follow foreign 2A37\n")
                 await terminal.sees("bpm")
                 terminal.type(CTRL_C)
-                await prompt(terminal, NAME)
+                # The terminal shows ^C; the prompt begins a line.
+                shown = (await prompt(terminal, NAME)).removesuffix(f"harald [{NAME}]> ")
+                assert "^C" in shown and shown.rstrip("\r").endswith("\n"), shown
             terminal.type("scan --seconds 60\n")
             await terminal.sees("scanning")
             terminal.type(CTRL_C)

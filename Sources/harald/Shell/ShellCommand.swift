@@ -64,8 +64,9 @@ struct ShellCommand: ParsableCommand {
     private func handleSignals(_ interrupts: ShellInterrupts, _ session: ShellSession) {
         let (settings, hasScreen) = (TerminalSettings(), hasScreen)
         interrupts.begin {
+            if hasScreen { Console.line("") }
+        } redraw: {
             guard hasScreen else { return }
-            Console.line("")
             Console.prompt(Shell.prompt(for: session.memory.connected.map(\.name)))
         } leave: { error in
             settings?.restore()

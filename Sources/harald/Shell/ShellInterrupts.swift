@@ -26,15 +26,23 @@ final class ShellInterrupts: Sendable {
     /// Handles signals from now on.
     ///
     /// - Parameters:
-    ///   - redraw: Called for SIGINT while the user edits a line.
+    ///   - endLine: Called for SIGINT at a terminal, which has shown `^C`.
+    ///   - redraw: Called afterwards if the user edits a line.
     ///   - leave: Called when the shell has to end while it waits for a line.
-    func begin(redraw: @escaping @Sendable () -> Void, leave: @escaping @Sendable (ToolError) -> Void) {
+    func begin(
+        endLine: @escaping @Sendable () -> Void,
+        redraw: @escaping @Sendable () -> Void,
+        leave: @escaping @Sendable (ToolError) -> Void
+    ) {
         for number in [SIGINT, SIGTERM] {
             Interrupts.on(number) { [self] in
                 let error = ToolError.interrupted(number)
-                let isIdle = isInteractive && number == SIGINT ? interrupt(error) : end(by: error)
-                guard isIdle else { return }
-                isInteractive && number == SIGINT ? redraw() : leave(error)
+                if isInteractive, number == SIGINT {
+                    endLine()
+                    if interrupt(error) { redraw() }
+                } else if end(by: error) {
+                    leave(error)
+                }
             }
         }
     }
