@@ -112,6 +112,7 @@ extension Disconnection {
         switch cause {
         case .asked: "the connection was cancelled"
         case .lost(let error): error.localizedDescription
+        case .state(.resetting): "Bluetooth was reset, or its service ended"
         case .state(let state): "Bluetooth is \(stateName(state))"
         }
     }
