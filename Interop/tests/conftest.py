@@ -24,8 +24,11 @@ DEADLINE = 30.0  # seconds for one test; the slowest needs a third of that, and 
 GRACE = 15  # more, for code that blocks the loop
 
 
-# The slowest files start first, so that none of them delays the end.
-LONG = ["test_usb.py", "test_bluez.py", "test_channels.py", "test_kernel.py"]
+# The slowest files start first, so that none of them delays the end. Two machines rarely run at once.
+LONG = [
+    "test_usb.py", "test_channels.py", "test_pairing.py", "test_bluez.py", "test_service.py", "test_demo.py",
+    "test_kernel.py", "test_uart.py", "test_serial.py",
+]  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
