@@ -117,15 +117,10 @@ package final class Observers {
         tell(content(), subject())
     }
 
-    /// Reports an event to a manager of an app. A value costs little where listeners only count it, and a comparison
-    /// where nothing listens, as the call is inlined.
-    @inline(__always)
+    /// Reports an event to a manager of an app. A value costs little where listeners only count it.
     func tell(_ event: Event, of subject: @autoclosure () -> Observation.Subject) {
         guard !wanted.isDisjoint(with: .messages) else { return }
-        report(event, of: subject())
-    }
-
-    private func report(_ event: Event, of subject: Observation.Subject) {
+        let subject = subject()
         var isCounted = false
         if !counters.isEmpty, case .central(.peer(let peer, .valueNotified(let handle, let value))) = event,
             let app = subject.app, let manager = subject.manager
