@@ -129,6 +129,41 @@ async def test_a_recording_of_a_foreign_peripheral_is_met_as_the_original_was(
     assert lost == []
 
 
+async def test_a_command_ends_when_the_capture_is_over(harald: Start, capture: Capture, tmp_path: Path) -> None:
+    """What waits for ever otherwise: an app that follows, and stays connected. Few of the packets missed are printed."""
+    log, report = capture("heart"), tmp_path / "departures.json"
+    async with harald("demo", "heart-rate", "--virtual-time", "--capture", str(log)) as demo:
+        assert await demo.status(timeout=25) == 0
+    played = ("--controller", f"capture:{log}")
+    async with harald("follow", SENSOR, "2A37", *played) as follow, harald(
+        "connect", SENSOR, "--json", *played, "--departures", str(report)
+    ) as stay:
+        assert await follow.status(timeout=60) == 6
+        assert await stay.status(timeout=60) == 6
+    assert follow.output.count("bpm, contact") > 5
+    assert f"capture:{log} is over: nothing in it is left to play" in follow.errors
+    assert follow.errors.count("departure at ") == 20
+    assert "further departures are not printed: --departures FILE has all of them" in follow.errors
+    last = json.loads(stay.out[-1])
+    assert (last["event"], last["code"], last["exitStatus"]) == ("error", "captureOver", 6)
+    assert len(report.read_text().splitlines()) > 20
+
+
+async def test_a_shell_goes_on_when_the_capture_is_over(harald: Start, capture: Capture) -> None:
+    """The command that waits ends, and the next one is answered."""
+    log = capture("heart")
+    async with harald("demo", "heart-rate", "--virtual-time", "--capture", str(log)) as demo:
+        assert await demo.status(timeout=25) == 0
+    async with harald("shell", "--keep-going", "--controller", f"capture:{log}") as shell:
+        lines = f'connect "{SENSOR}"', f'follow "{SENSOR}" 2A37', f'read "{SENSOR}" 2A38', "disconnect"
+        shell.child.stdin.write("".join(f"{line}\n" for line in lines).encode())
+        shell.child.stdin.close()
+        assert await shell.status(timeout=60) == 6
+    assert shell.errors.count("nothing in it is left to play") == 1
+    assert shell.out[-1] == "disconnected", shell.output
+    assert "chest" in shell.out, shell.output
+
+
 async def test_plays_back_a_capture_of_a_foreign_host(harald: Start, capture: Capture, tmp_path: Path) -> None:
     """The app finds, connects and reads; each departure is explained, and shows both packets."""
     log = capture("central")

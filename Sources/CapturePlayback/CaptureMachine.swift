@@ -37,11 +37,15 @@ struct CaptureMachine: Sendable {
     private var active: Set<CommandFamily> = []
     /// The steps that came while the host had stopped their activity.
     private var held: [CommandFamily: [Int]] = [:]
+    /// The lanes that have gone on without a step of the host, which has sent nothing there since.
+    private var impatient: Set<Lane> = []
     private var assembly = PDUAssembly()
     /// Whether the host has sent a command of an initialization that the capture does not have.
     private var isInitializing = false
     private var report: DepartureReport
     private(set) var now: Int64 = 0
+    /// When the host last sent a packet.
+    private var lastSent: Int64 = 0
     private var released: [HCIPacket] = []
 
     /// - Parameter observe: Called with each departure.
@@ -60,6 +64,17 @@ struct CaptureMachine: Sendable {
     /// When the next packet for the host may be due.
     var nextTime: Int64? { queue.nextTime }
 
+    /// When the capture is over, unless the host sends something by then: nothing is due, and every packet of the
+    /// capture would have come. Nil while something is due.
+    var endTime: Int64? {
+        guard nextTime == nil else { return nil }
+        var end: Int64 = 0
+        if let step = progress.latest, let done = progress.done[step] {
+            end = done + (script.duration - script.steps[step].time) * 1_000
+        }
+        return max(end, lastSent) + Self.patience
+    }
+
     /// Lets time pass, and plays what is due.
     mutating func advance(to time: Int64) {
         now = max(now, time)
@@ -77,6 +92,7 @@ struct CaptureMachine: Sendable {
     /// Receives a packet of the host.
     mutating func receive(_ packet: HCIPacket, at time: Int64) {
         now = max(now, time)
+        lastSent = now
         switch packet.kind {
         case .command: receiveCommand(packet)
         case .acl: receiveData(packet)
@@ -152,23 +168,27 @@ struct CaptureMachine: Sendable {
         let cause = script.steps[step].received?.cause
         if cause.map({ progress.done[$0] == nil }) ?? false { return wait(after: step, since: since) }
         isScheduled[step] = true
+        impatient.insert(lane)
         play(step)
     }
 
-    /// Plans to go on without the steps that the host may never send.
+    /// Plans to go on without the steps that the host may never send: late for the first one of a lane, and then at the
+    /// pace of the capture.
     private mutating func wait(after place: Int, since step: Int) {
         let lane = script.lanes[script.steps[step].lane] ?? []
+        let patience = impatient.contains(script.steps[step].lane) ? 0 : Self.patience
         let start = progress.places[place] + 1
         for next in lane[min(start, lane.count)...].prefix(Self.lookahead) {
             guard let received = script.steps[next].received, !received.predecessors.isEmpty else { continue }
             guard progress.done[next] == nil, !isScheduled[next] else { continue }
             let delay = (script.steps[next].time - script.steps[step].time) * 1_000
-            let due = (progress.done[step] ?? now) + delay + Self.patience
+            let due = (progress.done[step] ?? now) + delay + patience
             return queue.add(.stopWaiting(next, since: step), at: max(now, due))
         }
     }
 
     private mutating func happened(_ step: Int) {
+        if script.steps[step].sent != nil { impatient.remove(script.steps[step].lane) }
         progress.happened(step, script.steps[step].lane, at: now)
         for follower in script.followers[step] { planIfReady(follower) }
         wait(after: step, since: step)

@@ -9,20 +9,26 @@ package final class CapturePlayer {
     private let loop: any EventLoop
     private let start: Instant
     private var timer: ScheduledTask?
+    private var endTimer: ScheduledTask?
     private weak var transport: CaptureTransport?
 
     private let observe: (@Sendable (CaptureDeparture) -> Void)?
+    private let onEnd: (@Sendable () -> Void)?
 
     /// Creates a player.
     ///
-    /// - Parameter observe: Called with each departure, and when the host closes its transport with each packet that
-    ///   was due by then and has not come.
+    /// - Parameters:
+    ///   - observe: Called with each departure, and when the host closes its transport with each packet that was due by
+    ///     then and has not come.
+    ///   - onEnd: Called when the capture is over, while the transport stays open: the controller only answers then.
+    ///     Called again if the host goes on and stops again.
     package init(
         _ capture: CapturedController,
         loop: any EventLoop,
-        observe: (@Sendable (CaptureDeparture) -> Void)? = nil
+        observe: (@Sendable (CaptureDeparture) -> Void)? = nil,
+        onEnd: (@Sendable () -> Void)? = nil
     ) {
-        (self.loop, start, self.observe) = (loop, loop.now, observe)
+        (self.loop, start, self.observe, self.onEnd) = (loop, loop.now, observe, onEnd)
         machine = CaptureMachine(capture.script, observe: observe)
     }
 
@@ -30,6 +36,7 @@ package final class CapturePlayer {
     package func open(place: String) -> any HCITransport {
         let transport = CaptureTransport(self, place: place)
         self.transport = transport
+        scheduleEnd()
         return transport
     }
 
@@ -37,6 +44,7 @@ package final class CapturePlayer {
     package func unplug() {
         guard let transport else { return }
         self.transport = nil
+        cancelEnd()
         loop.execute { transport.onClose?(.closedByPeer) }
     }
 
@@ -54,6 +62,7 @@ package final class CapturePlayer {
     fileprivate func close(_ transport: CaptureTransport) {
         guard transport === self.transport else { return }
         self.transport = nil
+        cancelEnd()
         guard let observe else { return }
         // Nothing is sent any more.
         let all = machine.departures(at: time + CaptureMachine.patience)
@@ -65,6 +74,18 @@ package final class CapturePlayer {
         timer = machine.nextTime.map { due in
             loop.schedule(at: start + .nanoseconds(max(due, time))) { [weak self] in self?.fire() }
         }
+        scheduleEnd()
+    }
+
+    private func scheduleEnd() {
+        cancelEnd()
+        guard let onEnd, transport != nil, let end = machine.endTime else { return }
+        endTimer = loop.schedule(at: start + .nanoseconds(max(end, time))) { onEnd() }
+    }
+
+    private func cancelEnd() {
+        if let endTimer { loop.cancel(endTimer) }
+        endTimer = nil
     }
 
     private func fire() {

@@ -55,6 +55,8 @@ struct CaptureScript: Sendable {
     private static let maximumTime: Int64 = 1_000_000_000_000_000
 
     var steps: [Step] = []
+    /// The time of the last packet, in microseconds.
+    var duration: Int64 { steps.last?.time ?? 0 }
     /// The connection handle of each connection in the capture.
     var handles: [UInt16] = []
     /// The steps that wait for a step.

@@ -12,6 +12,8 @@ struct PlaybackProgress: Sendable {
     private(set) var done: [Int64?]
     /// The last step of each lane that has happened.
     private(set) var last: [Lane: Int] = [:]
+    /// The step that has happened last, on any lane.
+    private(set) var latest: Int?
     /// The packets of the host that have not come, in their order.
     private(set) var expected: [Group: [Int]] = [:]
     /// Those that have come.
@@ -52,6 +54,7 @@ struct PlaybackProgress: Sendable {
 
     mutating func happened(_ step: Int, _ lane: Lane, at time: Int64) {
         done[step] = time
+        latest = step
         last[lane] = max(last[lane] ?? step, step)
         for family in starts.keys { starts[family]?.removeAll { $0 == step } }
     }

@@ -27,6 +27,8 @@ package final class ControllerTransport: HCITransport {
     package var onClose: ((HCITransportError) -> Void)?
     /// Called with each difference between what the host sends and the capture that is played back, if one is.
     package var onDeparture: (@Sendable (CaptureDeparture) -> Void)?
+    /// Called when the capture that is played back is over. The controller only answers then.
+    package var onCaptureEnd: (@Sendable () -> Void)?
     package var place: String {
         if case .open(let transport) = state { transport.place } else { address.description }
     }
@@ -72,12 +74,13 @@ package final class ControllerTransport: HCITransport {
     }
 
     private func open(capture path: String) {
-        let (loop, observe) = (loop, onDeparture)
+        let (loop, observe, onEnd) = (loop, onDeparture, onCaptureEnd)
         let place = address.description
         let read = LoopBoundCompletion<Result<CapturedController, CapturedControllerError>>(
             { [self] result in
                 opened(
-                    result.map { CapturePlayer($0, loop: loop, observe: observe).open(place: place) }
+                    result
+                        .map { CapturePlayer($0, loop: loop, observe: observe, onEnd: onEnd).open(place: place) }
                         .mapError { .unreachable(address: place, reason: $0.description) }
                 )
             },

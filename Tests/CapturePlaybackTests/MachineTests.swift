@@ -1,12 +1,17 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import Synchronization
 import Testing
 
 @testable import CapturePlayback
 
 /// The playback of captures that are written packet by packet.
 @Suite struct MachineTests {
+    private final class Ends: Sendable {
+        let all = Mutex<[Int64]>([])
+    }
+
     /// A capture, and what a host receives from its playback.
     private final class Bench {
         let loop = VirtualEventLoop()
@@ -14,13 +19,20 @@ import Testing
         private let line: any HCITransport
         private(set) var received: [HCIPacket] = []
         private(set) var times: [Int64] = []
+        /// When the capture was over, in microseconds.
+        var ends: [Int64] { ended.all.withLock { $0 } }
+        private let ended = Ends()
 
         init(_ packets: [(Int64, HCIDirection, HCIPacket)]) throws {
             let writer = BTSnoopWriter(unixMicrosecondsAtZero: 1_000_000)
             let octets = packets.reduce(into: writer.header) { file, packet in
                 file += writer.record(packet.2, packet.1, at: Instant(microseconds: packet.0))
             }
-            player = CapturePlayer(try CapturedController(octets: octets), loop: loop)
+            player = CapturePlayer(
+                try CapturedController(octets: octets),
+                loop: loop,
+                onEnd: { [loop, ended] in ended.all.withLock { $0.append(loop.now.microseconds) } }
+            )
             line = player.open(place: "capture")
             line.onReceive = { [weak self] packet in
                 guard let self else { return }
@@ -33,6 +45,8 @@ import Testing
             for packet in packets { line.send(packet) }
             loop.run(for: .microseconds(microseconds))
         }
+
+        func close() { line.close() }
 
         /// The number of packets since the last call.
         func take() -> [HCIPacket] {
@@ -95,6 +109,56 @@ import Testing
         )
         #expect(bench.times.max() == 2_014_000)
         #expect(bench.player.departures == [])
+    }
+
+    @Test("a capture is over 5 s after its last packet would have come, or after the host's last packet")
+    func end() throws {
+        let bench = try Bench(Self.reading)
+        bench.send(Self.reset, then: 0)
+        // The capture would be over at 5.02 s, but its host connects late.
+        bench.loop.run(for: .seconds(3))
+        bench.send(Self.create, then: 0)
+        bench.loop.run(for: .milliseconds(4_990))
+        #expect(bench.ends == [])
+        bench.send(Self.data(0x40, 4, Self.read, isSent: true), then: 0)
+        bench.loop.run(for: .seconds(60))
+        // The last packet comes 14 ms after the request.
+        #expect(bench.ends == [3_000_000 + 4_990_000 + 14_000 + 5_000_000])
+        #expect(bench.take().contains(Self.data(0x40, 4, [0x1B, 3, 0, 8], isSent: false)))
+        // The controller still answers.
+        bench.send(Self.data(0x40, 4, [0x0A, 9, 0], isSent: true))
+        #expect(bench.take().contains(Self.data(0x40, 4, [0x01, 0x0A, 9, 0, 0x0E], isSent: false)))
+    }
+
+    @Test("a peer waits 5 s for a host that does not go on, once, and then goes on as fast as in the capture")
+    func patience() throws {
+        var packets = Array(Self.reading.prefix(5))
+        let values: [UInt8] = [1, 2, 3]
+        for (place, value) in values.enumerated() {
+            let time = 10_000 * Int64(place + 1)
+            packets.append((time, .hostToController, Self.data(0x40, 4, [0x0A, value, 0], isSent: true)))
+            packets.append((time + 1_000, .controllerToHost, Self.data(0x40, 4, [0x1B, 3, 0, value], isSent: false)))
+        }
+        let bench = try Bench(packets)
+        bench.send(Self.reset, Self.create, then: 0)
+        bench.loop.run(for: .seconds(20))
+        let notified = zip(bench.received, bench.times).filter { $0.0.kind == .acl }
+        #expect(notified.map(\.0) == values.map { Self.data(0x40, 4, [0x1B, 3, 0, $0], isSent: false) })
+        // The connection comes 4 ms after the request for it.
+        #expect(notified.map(\.1) == [5_010_000, 5_020_000, 5_030_000])
+    }
+
+    @Test("a capture is not over while its host would still send something, nor after the transport has closed")
+    func noEnd() throws {
+        var packets = Self.reading
+        packets.append((60_000_000, .hostToController, Self.data(0x40, 4, [0x0A, 4, 0], isSent: true)))
+        let bench = try Bench(packets)
+        bench.send(Self.reset, Self.create, Self.data(0x40, 4, Self.read, isSent: true), then: 0)
+        bench.loop.run(for: .seconds(64))
+        #expect(bench.ends == [])
+        bench.close()
+        bench.loop.run(for: .seconds(60))
+        #expect(bench.ends == [])
     }
 
     @Test("what the host sends and the capture does not have is answered, and departs with both packets")

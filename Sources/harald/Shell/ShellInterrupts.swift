@@ -34,7 +34,7 @@ final class ShellInterrupts: Sendable {
         redraw: @escaping @Sendable () -> Void,
         leave: @escaping @Sendable (ToolError) -> Void
     ) {
-        for number in [SIGINT, SIGTERM] {
+        for number in Interrupts.ends {
             Interrupts.on(number) { [self] in
                 let error = ToolError.interrupted(number)
                 if isInteractive, number == SIGINT {
@@ -67,10 +67,11 @@ final class ShellInterrupts: Sendable {
         }
     }
 
-    /// Ends the running command, or the next one, because the controller is unusable.
+    /// Ends the running command, or the next one, because the controller is unusable. One whose capture is over still
+    /// answers the next one.
     func fail(_ error: ToolError) {
         state.withLock { state in
-            state.failure = error
+            if case .captureOver = error {} else { state.failure = error }
             state.abort?.yield(error)
         }
     }

@@ -89,14 +89,18 @@ struct ControllerOptions: ParsableArguments {
     }
 
     /// Opens the transport to the controller, with the capture in between. On the loop only.
+    ///
+    /// - Parameter onCaptureEnd: Called when a capture that is played back is over.
     func open(
         _ address: ControllerAddress,
         loop: NIOEventLoop,
         capture: CaptureFile?,
-        finder: ControllerFinder = ControllerFinder()
+        finder: ControllerFinder = ControllerFinder(),
+        onCaptureEnd: (@Sendable () -> Void)? = nil
     ) -> any HCITransport {
         let transport = ControllerTransport(address, loop: loop, finder: finder)
         if address.isPlayback { transport.onDeparture = DepartureReporter(departures).report }
+        transport.onCaptureEnd = onCaptureEnd
         guard let capture else { return transport }
         return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)
     }
@@ -130,7 +134,8 @@ struct ControllerOptions: ParsableArguments {
     }
 
     /// Starts a Bluetooth system on the controller. A failure of the controller ends the command, unless the controller
-    /// has worked before or `waits` is set. With a radio profile, the system estimates what its apps cost the battery.
+    /// has worked before or `waits` is set, and so does the end of a capture that is played back. With a radio profile,
+    /// the system estimates what its apps cost the battery.
     func startSystem(
         _ configuration: SystemConfiguration,
         waits: Bool = false,
@@ -148,7 +153,11 @@ struct ControllerOptions: ParsableArguments {
             let estimator = energy.map { EnergyEstimator($0, loop: loop) }
             let system = BluetoothSystem(
                 controllers: ControllerSource {
-                    let line = options.open(address, loop: loop, capture: capture, finder: finder)
+                    let line = options.open(address, loop: loop, capture: capture, finder: finder) {
+                        let error = ToolError.captureOver("\(address)")
+                        // A service has apps, which may go on, and then the controller answers them.
+                        waits ? logger.notice("\(error.description)") : outcome.finish(.failure(error))
+                    }
                     let followed = estimator?.wrap(line) ?? line
                     return answers?.value.wrap(followed, loop) ?? followed
                 },

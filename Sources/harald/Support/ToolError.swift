@@ -23,6 +23,8 @@ enum ToolError: Error, CustomStringConvertible {
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
     case controllerRefuses(String, reason: String)
+    /// The capture that takes the place of a controller is over.
+    case captureOver(String)
     case noSuchDevice(DeviceSelector, Search, seconds: Double, heard: HeardDevices)
     /// Several devices fit what the user has named.
     case ambiguousDevice(DeviceSelector, [DeviceCandidate])
@@ -73,7 +75,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .controllerUnreachable: 3
         case .controllerFailed, .controllerRefuses: 4
         case .noSuchDevice, .ambiguousDevice: 5
-        case .peerVanished: 6
+        case .peerVanished, .captureOver: 6
         case .notSecured: 7
         case .bluetooth(let state): state == .unsupported ? 3 : state == .unauthorized ? 1 : 4
         case .capture, .incomplete, .bonds, .wrapping, .service: 1
@@ -88,6 +90,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .controllerUnreachable: "controllerUnreachable"
         case .controllerFailed: "controllerFailed"
         case .controllerRefuses: "controllerRefuses"
+        case .captureOver: "captureOver"
         case .noSuchDevice: "deviceNotFound"
         case .ambiguousDevice: "deviceAmbiguous"
         case .peerVanished: "peerLost"
@@ -122,6 +125,8 @@ enum ToolError: Error, CustomStringConvertible {
             "the controller at \(address) failed: \(reason); check \(Self.checks(of: address))"
         case .controllerRefuses(let address, let reason):
             "the controller at \(address) rejected the request: \(reason)"
+        case .captureOver(let address):
+            "\(address) is over: nothing in it is left to play"
         case .noSuchDevice(let selector, let search, let seconds, let heard):
             """
             no \(selector.description(of: search.device)) was found within \(seconds) s; \(heard.description); check that it is \
@@ -168,7 +173,7 @@ enum ToolError: Error, CustomStringConvertible {
         guard services.compactMap(\.self).contains(where: ServicePath.isListening) else {
             return "; without an adapter, `harald controllers --listen` has virtual ones"
         }
-        return "; this command does not use the service that is running: name a controller of its own with --controller"
+        return "; a service is running, which this command does not use: `harald status` shows its controller"
     }
 
     private static func text(of state: CBManagerState) -> String {
