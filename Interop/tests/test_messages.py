@@ -44,6 +44,12 @@ def test_a_port_in_use(binary: str, tmp_path: Path) -> None:
     assert f"cannot listen on port {port}: Address already in use; choose another, or 0" in offer.stderr
 
 
+def test_captures_of_virtual_controllers_need_their_folder(binary: str, tmp_path: Path) -> None:
+    offer = ran(binary, tmp_path, "controllers", "--listen", "0", "--capture", str(tmp_path / "captures"))
+    assert offer.returncode == 1
+    assert f"there is no folder {tmp_path}/captures for the captures; create it, or choose another" in offer.stderr
+
+
 def test_the_address_of_virtual_controllers_for_programs(binary: str) -> None:
     command = [binary, "controllers", "--listen", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as offer:

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
@@ -163,6 +164,7 @@ struct ControllersCommand: ParsableCommand {
     }
 
     private func offer() throws(ToolError) {
+        if let capture { try Self.checkFolder(capture) }
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
@@ -203,6 +205,14 @@ struct ControllersCommand: ParsableCommand {
         }
         Interrupts.on(SIGUSR1) { loop.submit { offer.with { $0.plugOrUnplug() } } }
         try outcome.wait()
+    }
+
+    /// Refuses a folder that does not exist now, rather than at each connection.
+    private static func checkFolder(_ path: String) throws(ToolError) {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+            throw .incomplete("there is no folder \(path.visible) for the captures; create it, or choose another")
+        }
     }
 
     private var dongleBehaviour: DongleTransport.Behaviour {
