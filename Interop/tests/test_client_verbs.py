@@ -160,9 +160,10 @@ async def test_an_interrupted_exploration_leaves_the_device(
             assert await process.stop(signal.SIGINT) == INTERRUPTED
             await sensor.event("disconnection")
             assert process.errors == ""
-        async with harald("scan", *where, "--seconds", "60") as process:
-            await process.line("scanning")
-            assert await process.stop(signal.SIGINT) == INTERRUPTED
+        for sent in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            async with harald("scan", *where, "--seconds", "60") as process:
+                await process.line("scanning")
+                assert await process.stop(sent) == 128 + sent
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["service", "controller"])

@@ -69,7 +69,7 @@ struct ServiceCommand: ParsableCommand {
 
     private func serve() throws(ToolError) {
         let outcome = Outcome()
-        outcome.finishOnInterrupt()
+        outcome.finishOnInterrupt(by: [SIGINT, SIGTERM])
         Console.outliveReader()
         let policy = try deciding.load()
         let energy = try estimating.load()

@@ -36,9 +36,9 @@ final class Outcome: Sendable {
         if !isKnown { Console.line(text) }
     }
 
-    /// Ends the command successfully on SIGINT or SIGTERM.
-    func finishOnInterrupt() {
-        for number in [SIGINT, SIGTERM] {
+    /// Ends the command successfully on a signal.
+    func finishOnInterrupt(by signals: [Int32] = Interrupts.ends) {
+        for number in signals {
             Interrupts.on(number) { [self] in finish(.success(())) }
         }
     }
@@ -52,11 +52,21 @@ final class Outcome: Sendable {
 }
 
 enum Interrupts {
-    /// Calls `body` on SIGINT or SIGTERM, with the error that the command has to end with once it has left its devices.
-    /// A second signal ends the program at once.
+    /// SIGINT, SIGTERM, and SIGHUP unless it is ignored, as under nohup(1).
+    static var ends: [Int32] {
+        var action = sigaction()
+        _ = sigaction(SIGHUP, nil, &action)
+        // Safe: both are C functions, which are compared as addresses only.
+        let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        let isIgnored = handler == unsafeBitCast(SIG_IGN, to: Int.self)
+        return isIgnored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+    }
+
+    /// Calls `body` on SIGINT, SIGTERM or SIGHUP, with the error that the command has to end with once it has left its
+    /// devices. A second signal ends the program at once.
     static func onEnd(_ body: @escaping @Sendable (ToolError) -> Void) {
         let isEnding = Atomic(false)
-        for number in [SIGINT, SIGTERM] {
+        for number in ends {
             on(number) {
                 let error = ToolError.interrupted(number)
                 if isEnding.exchange(true, ordering: .relaxed) { exit(error.exitStatus) }
