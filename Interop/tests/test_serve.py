@@ -118,7 +118,7 @@ async def test_survives_a_central_that_vanishes(harald: Start) -> None:
                 # The block ends with the link up: its controller leaves the air.
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["SIGINT", "SIGTERM", "SIGHUP"])
 async def test_ends_in_order_on_a_signal(harald: Start, capture: Capture, sent: int) -> None:
     log = capture("serve")
     async with controllers() as air, serving(harald, air, "--capture", str(log)) as process:
@@ -198,6 +198,7 @@ async def test_a_name_that_does_not_fit_is_shortened_and_says_so(harald: Start) 
     name = "A name that is longer than an advertisement"
     async with controllers() as air, serving(harald, air, "--name", name) as process:
         assert 'the name is shortened to "A name that is longer ": 22 of its 43 octets fit into the advertisement' in process.out
+        await process.line('advertising as "A name that is longer "')
         async with central(air.transport) as client:
             await client.connect("A name that is longer ")
             await client.disconnect()

@@ -16,6 +16,8 @@ struct BondsCommand: ParsableCommand {
         discussion: """
             Example:
               harald bonds list
+
+            \(ExitStatus.text())
             """,
         subcommands: [List.self, Forget.self, Adopt.self]
     )
@@ -83,7 +85,7 @@ struct BondsCommand: ParsableCommand {
         func run() throws {
             if options.asks(service) {
                 return try showing.show(.bonds, of: service, as: [BondStatus].self) { bonds in
-                    ["\(count(bonds.count, "bond")) of the Bluetooth service"] + bonds.map(\.line)
+                    bonds.isEmpty ? ["no bonds"] : ["\(count(bonds.count, "bond")) of the service"] + bonds.map(\.line)
                 }
             }
             if options.isUnused { return showing.json ? Console.json("[]") : Console.line("no bonds") }

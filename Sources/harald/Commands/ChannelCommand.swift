@@ -80,7 +80,8 @@ struct ChannelCommand: ParsableCommand {
         let connection = system.with { $0.openApp(AppIdentity(name: "channel")) }
         let app: NSObject = ServiceLocator.$current.withValue(connection) {
             guard let to else {
-                return ChannelEcho(name: name, isEncrypted: pair, queue: queue, say: outcome.say)
+                let advertised = ShortenedName.advertised(name, with: [])
+                return ChannelEcho(name: advertised, isEncrypted: pair, queue: queue, say: outcome.say)
             }
             let timeout = timeout
             queue.asyncAfter(deadline: .now() + timeout) {

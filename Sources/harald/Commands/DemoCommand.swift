@@ -11,6 +11,8 @@ struct DemoCommand: ParsableCommand {
               harald demo
               harald demo --page
               harald demo background
+
+            \(ExitStatus.text())
             """,
         subcommands: [DemoHeartRateCommand.self, DemoBackgroundCommand.self],
         defaultSubcommand: DemoHeartRateCommand.self

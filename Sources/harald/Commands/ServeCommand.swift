@@ -110,8 +110,9 @@ struct ServeCommand: ParsableCommand {
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
         let prompter = trust.prepare(system, outcome, say: report.isJSON ? Console.problem : Console.line)
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
+        let advertised = ShortenedName.advertised(name, with: [HeartRateProfile.service])
         let sensor = ServiceLocator.$current.withValue(connection) {
-            HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue)) {
+            HeartRateSensor(name: advertised, queue: queue, metronome: Self.metronome(on: queue)) {
                 outcome.say($0, in: report)
             }
         }

@@ -18,6 +18,8 @@ struct SwiftCommand: ParsableCommand {
             Examples:
               harald swift check HeartKit
               harald swift test HeartKit --with combine,os
+
+            \(ExitStatus.text())
             """,
         subcommands: [Build.self, Test.self, Run.self, Check.self]
     )

@@ -11,6 +11,8 @@ struct AppCommand: ParsableCommand {
             Examples:
               harald app list
               harald app background com.example.heart
+
+            \(ExitStatus.text())
             """,
         subcommands: [
             List.self, Launch.self, Background.self, Foreground.self, Suspend.self, Terminate.self, ForceQuit.self,
