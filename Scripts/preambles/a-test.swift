@@ -2,7 +2,6 @@ import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
-import Radio
 import ServiceMessages
 import Testing
 

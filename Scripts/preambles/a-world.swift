@@ -2,7 +2,6 @@ import BluetoothService
 import BluetoothTesting
 import CoreBluetooth
 import Foundation
-import Radio
 import ServiceMessages
 import Testing
 
