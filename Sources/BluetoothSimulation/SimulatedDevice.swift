@@ -215,7 +215,12 @@ public final class SimulatedDevice: Sendable {
         declaring declaration: AppDeclaration = AppDeclaration(),
         _ main: @escaping @Sendable (SimulatedApp, AppLaunch) -> App
     ) {
-        parts.with { $0.apps.install(name, declaration) { main($0, $1) } }
+        parts.with { $0.apps.install(name, declaration, on: nil) { main($0, $1) } }
+    }
+
+    func install(onMainQueue name: String, _ declaration: AppDeclaration, _ main: @escaping SimulatedInstallations.Main)
+    {
+        parts.with { $0.apps.install(name, declaration, on: .main, main) }
     }
 
     /// Brings an installed app to the front, as the person does, and launches it if it is not running.

@@ -23,6 +23,8 @@ final class SimulatedInstallations: AppLauncher {
 
     private struct Installation {
         let declaration: AppDeclaration
+        /// The queue on which the code runs; nil for one of its own.
+        let queue: DispatchQueue?
         let main: Main
     }
 
@@ -44,12 +46,12 @@ final class SimulatedInstallations: AppLauncher {
         return SimulatedApp(name: name, device: device, process: process)
     }
 
-    func install(_ name: String, _ declaration: AppDeclaration, _ main: @escaping Main) {
+    func install(_ name: String, _ declaration: AppDeclaration, on queue: DispatchQueue?, _ main: @escaping Main) {
         precondition(
             installations[name] != nil || installations.count < Self.maximumApps,
             "a simulated device can have at most \(Self.maximumApps) installed apps"
         )
-        installations[name] = Installation(declaration: declaration, main: main)
+        installations[name] = Installation(declaration: declaration, queue: queue, main: main)
     }
 
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
@@ -64,7 +66,8 @@ final class SimulatedInstallations: AppLauncher {
         let app = device.openOnLoop(name, installation.declaration, launch)
         launched[name] = app.process
         let main = installation.main
-        app.process.inner.value.begin(on: DispatchQueue(label: "\(device.name).\(name).main")) {
+        let queue = installation.queue ?? DispatchQueue(label: "\(device.name).\(name).main")
+        app.process.inner.value.begin(on: queue) {
             ServiceLocator.$current.withValue(app.connection) { main(app, launch) }
         }
         return app
