@@ -5,6 +5,15 @@
 public protocol WorldOfDevices: Sendable {
     /// The simulated world. All methods of it may be called from any thread.
     var simulation: SimulatedWorld { get }
+
+    /// Returns a function that receives the octets of a btsnoop file with the packets of a new device, for devices that
+    /// are added without a capture; nil for none.
+    func capture(ofDevice name: String) -> (@Sendable ([UInt8]) -> Void)?
+}
+
+extension WorldOfDevices {
+    /// Returns nil: a world keeps no captures by itself.
+    public func capture(ofDevice name: String) -> (@Sendable ([UInt8]) -> Void)? { nil }
 }
 
 extension SimulatedWorld: WorldOfDevices {

@@ -8,8 +8,6 @@ struct FailureReport {
     static let maximumName = 80
 
     let world: TestWorld
-    /// The argument of `swift test --filter` that runs this test alone.
-    let filter: String
 
     /// The texts for a failure. A later failure of the same test has only what was not shown before.
     ///
@@ -24,21 +22,31 @@ struct FailureReport {
     }
 
     /// The seed, and how to run the test again.
-    var repetition: String {
-        "seed \(world.seed); to repeat: HARALD_SEED=\(world.seed) swift test --filter '\(filter)'"
+    var repetition: String { Self.repetition(seed: world.seed, filter: world.filter) }
+
+    /// Returns the text with a seed, and how to run a test again with it.
+    static func repetition(
+        seed: UInt64,
+        filter: String,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String {
+        // The steps of a searched world depend on their number.
+        let steps = "HARALD_SEARCH_STEPS"
+        let setting = environment[steps].map { "\(steps)=\($0) " } ?? ""
+        return "seed \(seed); to repeat: HARALD_SEED=\(seed) \(setting)swift test --filter '\(filter)'"
+    }
+
+    /// The report of a world's first failure, to be kept after the end of the world.
+    var explanation: WorldExplanation {
+        var shown: Int?
+        return WorldExplanation(comments: comments(after: &shown), files: files)
     }
 
     private func story(_ lines: [String], of count: Int, _ name: String) -> String {
         guard !lines.isEmpty else { return "\(name) is empty: no device was added to the world" }
-        let shown = lines.suffix(min(Self.maximumLines, count))
+        let shown = lines.suffix(min(Self.maximumLines, count)).map { ShortValues.shortened($0) }
         let title = shown.count == count ? "\(name):" : "\(name), the last \(shown.count) of \(count) lines:"
         return ([title] + shown).joined(separator: "\n")
-    }
-
-    /// The last lines of the story.
-    var lastLines: [String] {
-        let lines = world.story.lines()
-        return lines.suffix(Self.maximumLines)
     }
 
     private var misuse: String {
@@ -75,12 +83,6 @@ struct FailureReport {
         // Messages about misuse have addresses of objects.
         let lines = world.story.lines().map { $0.replacing(/0x[0-9a-f]{8,}/, with: "0x…") }
         return (lines + captures).joined(separator: "\n") + "\n"
-    }
-
-    /// Writes the files into a directory.
-    func write(to directory: URL) throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        for file in files { try Data(file.octets).write(to: directory.appending(path: file.name)) }
     }
 }
 

@@ -3,6 +3,7 @@ import BluetoothService
 import CoreBluetooth
 import EventLoops
 import Foundation
+import ServiceMessages
 import Synchronization
 import Testing
 import VirtualAppTime
@@ -12,15 +13,10 @@ import VirtualAppTime
 /// Tests with the trait ``Testing/Trait/world`` have one of their own for each test case. In a ``WorldTestCase`` the
 /// property of the same name takes the place of this one.
 ///
-/// - Precondition: The test or its suite has the trait, and the code runs in a task of the test.
-public var world: TestWorld {
-    guard let world = TestWorld.slot?.world else {
-        preconditionFailure(
-            "there is no world here: give the test or its suite the trait .world, and use it in tasks of the test only"
-        )
-    }
-    return world
-}
+/// A test without the trait fails, and has an empty world.
+///
+/// - Precondition: The code runs in a task of a test.
+public var world: TestWorld { TestWorld.slot?.world ?? MissingWorlds.world() }
 
 /// A `SimulatedWorld` of BluetoothSimulation for one test: with time that the test waits for, expectations with
 /// deadlines, and a record of what happened for the report of a failure.
@@ -51,7 +47,11 @@ public final class TestWorld: WorldOfDevices {
     let appTime: WorldTrait.AppTime
     /// The arguments of the test program that run this test alone.
     let rerun: [String]
+    /// The argument of `swift test --filter` that runs this test alone.
+    let filter: String
     private let checked = Mutex(0)
+    /// The issues of other worlds, with their explanations.
+    private let others = Mutex<[(text: String, explanation: WorldExplanation)]>([])
 
     /// Creates a world.
     ///
@@ -61,6 +61,7 @@ public final class TestWorld: WorldOfDevices {
     ///   - appTime: The time that clocks and timers in the code of apps follow.
     ///   - keepsCaptures: Whether to keep captures of the air and of each device for the report of a failure.
     ///   - rerun: The arguments of the test program that run this test alone.
+    ///   - filter: The argument of `swift test --filter` that runs this test alone.
     ///   - report: Records an issue.
     init(
         seed: UInt64,
@@ -68,6 +69,7 @@ public final class TestWorld: WorldOfDevices {
         _ appTime: WorldTrait.AppTime,
         keepsCaptures: Bool,
         rerun: [String] = [],
+        filter: String = "",
         report: @escaping @Sendable (WorldIssue) -> Void
     ) {
         let simulation = SimulatedWorld(seed: seed, named: name)
@@ -75,7 +77,7 @@ public final class TestWorld: WorldOfDevices {
         let recordings = keepsCaptures ? WorldRecordings() : nil
         (self.simulation, self.name, self.report, self.recordings) = (simulation, name, report, recordings)
         executor = WorldExecutor(name)
-        (self.appTime, self.rerun) = (appTime, rerun)
+        (self.appTime, self.rerun, self.filter) = (appTime, rerun, filter)
         // The loop keeps the observer, and this object keeps the loop.
         let loop = simulation.loop
         simulation.watch(WorldStory.kinds) { [story] device, event in
@@ -190,6 +192,26 @@ public final class TestWorld: WorldOfDevices {
     /// A thousand of them are kept.
     public var misuse: [String] { story.misuse }
 
+    /// Receives the packets of a device that an extension of `WorldOfDevices` adds, such as an accessory: they are
+    /// attached to a failure. Nil if there are no captures.
+    public func capture(ofDevice name: String) -> (@Sendable ([UInt8]) -> Void)? {
+        recordings?.addDevice(named: name).map { $0.write }
+    }
+
+    /// Reports an issue of another world, with the explanation of that one.
+    func report(_ issue: WorldIssue, _ explanation: WorldExplanation) {
+        others.withLock { $0.append((issue.text, explanation)) }
+        report(issue)
+    }
+
+    /// Returns the explanation of an issue of another world; nil for issues of this one.
+    func explanation(of text: String) -> WorldExplanation? {
+        others.withLock { $0.first { $0.text == text }?.explanation }
+    }
+
+    /// The files of the issues of other worlds.
+    var filesOfOthers: [WorldFile] { others.withLock { $0.flatMap(\.explanation.files) } }
+
     /// Ends everything in the world, and lets the apps release their objects.
     func end() {
         simulation.end()
@@ -235,6 +257,15 @@ final class WorldSlot: Sendable {
     func replace() { replaced.store(true, ordering: .relaxed) }
 
     func clear() { content.withLock { $0 = nil } }
+
+    /// Runs code of the test in this world.
+    func withWorld<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
+        try await TestWorld.$slot.withValue(self) {
+            try await ServiceLocator.$onOutsider.withValue(noteOutsider) { try await body() }
+        }
+    }
+
+    private var noteOutsider: @Sendable () -> Void { { [weak self] in self?.world?.story.noteOutsider() } }
 
     /// Returns the texts for a failure.
     func explain(by report: FailureReport) -> [String] { shown.withLock { report.comments(after: &$0) } }

@@ -51,13 +51,15 @@ struct WorldHints {
 
     private var managers: [Owner: Manager] = [:]
     private var order: [Owner] = []
+    /// The processes that have ended, by device and app.
+    private var ended: Set<[String]> = []
     private var advertisers: [String: [BluetoothUUID]] = [:]
 
     /// Adds an entry of the story.
     mutating func add(_ entry: WorldStory.Entry) {
-        guard case .observed(let observation) = entry.event, let app = observation.subject.app?.name,
-            let manager = observation.subject.manager?.rawValue
-        else { return }
+        guard case .observed(let observation) = entry.event, let app = observation.subject.app?.name else { return }
+        if case .appMoved(let phase) = observation.content { move(entry.device, app, to: phase, at: entry.time) }
+        guard let manager = observation.subject.manager?.rawValue else { return }
         let owner = Owner(device: entry.device, app: app, manager: manager)
         if managers[owner] == nil {
             managers[owner] = Manager()
@@ -75,9 +77,20 @@ struct WorldHints {
     }
 
     private mutating func close(_ owner: Owner, at time: Duration) {
-        if managers[owner]?.isUsed == false { managers[owner]?.closed = time }
+        if managers[owner]?.isUsed == false, !ended.contains([owner.device, owner.app]) {
+            managers[owner]?.closed = time
+        }
         managers[owner]?.scan = nil
         managers[owner]?.peers = [:]
+    }
+
+    /// Managers of a process that ends are not released by the app.
+    private mutating func move(_ device: String, _ app: String, to phase: AppPhase, at time: Duration) {
+        guard case .notRunning = phase else { return _ = ended.remove([device, app]) }
+        ended.insert([device, app])
+        for owner in order where owner.device == device && owner.app == app && managers[owner]?.closed == time {
+            managers[owner]?.closed = nil
+        }
     }
 
     private mutating func add(_ request: Request, _ owner: Owner, at time: Duration) {

@@ -89,6 +89,14 @@ final class WorldStory: Sendable {
         }
     }
 
+    /// Adds that a manager was created where no app is.
+    func noteOutsider() {
+        let text =
+            "a manager was created, or its class was asked, outside of all apps of this world, which do not affect it: "
+            + "create managers in the closure of launch or install"
+        state.withLock { state in _ = Self.note(problem: text, at: state.time, &state) }
+    }
+
     /// Returns whether the entry belongs into the story, which has each problem once.
     private func note(_ entry: Entry, _ state: inout State) -> Bool {
         switch entry.event {

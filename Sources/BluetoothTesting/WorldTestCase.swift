@@ -1,4 +1,5 @@
 import Foundation
+import ServiceMessages
 import Synchronization
 import Testing
 import XCTest
@@ -17,6 +18,7 @@ open class WorldTestCase: XCTestCase {
     /// See ``FailureReport/comments(after:)``.
     private var shown: Int?
     private var isMade = false
+    private let outsiders = Outsiders()
 
     /// The seed of the world, unless `HARALD_SEED` is set. A subclass may override it; by default it is 1.
     open var seed: UInt64 { WorldSeed.standard }
@@ -33,15 +35,16 @@ open class WorldTestCase: XCTestCase {
     private func makeWorld() -> TestWorld {
         isMade = true
         let seed = WorldSeed.chosen(seed).seed
+        let filter = name.replacing(".", with: "/")
         let test = String(reflecting: type(of: self)) + "/" + (name.split(separator: ".").last ?? "")
-        return TestWorld(seed: seed, name: name, appTime, keepsCaptures: true, rerun: [test]) { [reported] in
-            reported.add($0)
+        return TestWorld(seed: seed, name: name, appTime, keepsCaptures: true, rerun: [test], filter: filter) {
+            [reported] in reported.add($0)
         }
     }
 
     /// Runs the test, and ends its world. Called by XCTest.
     override open func invokeTest() {
-        super.invokeTest()
+        ServiceLocator.$onOutsider.withValue({ [outsiders] in outsiders.note() }) { super.invokeTest() }
         guard isMade else { return }
         world.checkHere(misuse, at: nil)
         for issue in reported.all {
@@ -52,7 +55,7 @@ open class WorldTestCase: XCTestCase {
                 expected: true
             )
         }
-        if shown != nil { writeFiles() }
+        if shown != nil || !world.filesOfOthers.isEmpty { writeFiles() }
         world.end()
     }
 
@@ -71,16 +74,18 @@ open class WorldTestCase: XCTestCase {
         )
     }
 
-    private var report: FailureReport { FailureReport(world: world, filter: name.replacing(".", with: "/")) }
-
     func explained(_ description: String) -> String {
-        ([description] + report.comments(after: &shown)).joined(separator: "\n")
+        outsiders.move(to: world.story)
+        let comments =
+            world.explanation(of: description)?.comments ?? FailureReport(world: world).comments(after: &shown)
+        return ([description] + comments).joined(separator: "\n")
     }
 
     private func writeFiles() {
         guard let path = ProcessInfo.processInfo.environment[Self.attachmentsVariable], !path.isEmpty else { return }
         do {
-            try report.write(to: URL(filePath: path, directoryHint: .isDirectory))
+            let own = shown == nil ? [] : FailureReport(world: world).files
+            try WorldFile.write(own + world.filesOfOthers, to: URL(filePath: path, directoryHint: .isDirectory))
         } catch {
             super.recordFailure(
                 withDescription: "the files of the failed test were not written to \(path): \(error)",
@@ -89,6 +94,15 @@ open class WorldTestCase: XCTestCase {
                 expected: false
             )
         }
+    }
+}
+
+/// The use of Core Bluetooth outside of all apps, until the story of the world has it.
+private final class Outsiders: Sendable {
+    private let isThere = Atomic(false)
+    func note() { isThere.store(true, ordering: .relaxed) }
+    func move(to story: WorldStory) {
+        if isThere.exchange(false, ordering: .relaxed) { story.noteOutsider() }
     }
 }
 

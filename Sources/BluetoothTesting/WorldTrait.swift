@@ -53,9 +53,9 @@ public struct WorldTrait: TestTrait, SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        let scope = WorldScope(test, self)
+        let scope = WorldScope(test, self, of: testCase)
         TestWorld.slot?.replace()
-        try await TestWorld.$slot.withValue(scope.slot) {
+        try await scope.slot.withWorld {
             try await IssueHandlingTrait.compactMapIssues { scope.explain($0) }
                 .provideScope(for: test, testCase: testCase) { try await scope.perform(function) }
         }
@@ -113,16 +113,17 @@ struct WorldScope: Sendable {
     private let trait: WorldTrait
     private let complaint: String?
 
-    init(_ test: Test, _ trait: WorldTrait) {
+    init(_ test: Test, _ trait: WorldTrait, of testCase: Test.Case? = nil) {
         let (seed, complaint) = WorldSeed.chosen(trait.seed)
         (self.test, self.trait, self.complaint) = (test, trait, complaint)
         slot = WorldSlot(
             TestWorld(
                 seed: seed,
-                name: test.name,
+                name: ([test.name] + CaseArguments.texts(of: testCase)).joined(separator: " "),
                 trait.appTime,
                 keepsCaptures: trait.keepsCaptures,
-                rerun: ["--testing-library", "swift-testing", "--filter", "^\(Self.filter(test))\\("]
+                rerun: ["--testing-library", "swift-testing", "--filter", "^\(Self.filter(test))\\("],
+                filter: Self.filter(test)
             ) {
                 Issue.record(Comment(rawValue: $0.text), sourceLocation: $0.place ?? test.sourceLocation)
             }
@@ -152,15 +153,17 @@ struct WorldScope: Sendable {
     func explain(_ issue: Issue) -> Issue {
         guard issue.isFailure, !slot.isReplaced, let world = slot.world else { return issue }
         var explained = issue
-        let report = FailureReport(world: world, filter: filter)
-        explained.comments += slot.explain(by: report).map { Comment(rawValue: $0) }
+        let other = issue.comments.first.flatMap { world.explanation(of: $0.rawValue) }
+        let comments = other?.comments ?? slot.explain(by: FailureReport(world: world))
+        explained.comments += comments.map { Comment(rawValue: $0) }
         return explained
     }
 
     /// Attaches the files to a test that has failed.
     func attachFiles(_ attach: (WorldFile) -> Void) {
-        guard slot.hasFailed, let world = slot.world else { return }
-        for file in FailureReport(world: world, filter: filter).files { attach(file) }
+        guard let world = slot.world else { return }
+        let own = slot.hasFailed ? FailureReport(world: world).files : []
+        for file in own + world.filesOfOthers { attach(file) }
     }
 
     /// Ends the world, so that nothing keeps it.
@@ -169,8 +172,6 @@ struct WorldScope: Sendable {
         slot.clear()
         await withTaskExecutorPreference(world.executor) { world.end() }
     }
-
-    private var filter: String { Self.filter(test) }
 
     private static func filter(_ test: Test) -> String {
         let names = [test.id.moduleName] + test.id.nameComponents

@@ -42,6 +42,29 @@ import Testing
         #expect(world.story.hints.isEmpty)
     }
 
+    @Test("an app that crashes when it creates its manager has not released it", .world(misuse: .isAllowed))
+    func aCrash() async {
+        let phone = world.addDevice(named: "Phone", DeviceOptions(permission: .notDetermined))
+        phone.launch("app") { _ in CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app")) }
+        await world.run(for: .seconds(1))
+        #expect(world.story.lines().contains { $0.contains("lacks NSBluetoothAlwaysUsageDescription") })
+        #expect(!world.story.hints.contains { $0.contains("released its") })
+    }
+
+    @Test("a manager that is created outside of all apps is a hint", .gathers(Self.namesOutsider), .world)
+    func anOutsider() async {
+        let manager = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app"))
+        await world.run(for: .seconds(5))
+        #expect(manager.delegate != nil)
+    }
+
+    @Sendable private static func namesOutsider(_ issues: [GatheredIssue]) {
+        #expect(issues.count == 1)
+        let hint = issues.first?.comments.last ?? ""
+        #expect(hint.hasPrefix("hints:\n  a manager was created, or its class was asked, outside of all apps"))
+        #expect(hint.contains("in the closure of launch or install"))
+    }
+
     @Test("the story and the hints name a queue whose callback does not return")
     func aBlockedQueue() {
         let story = WorldStory()

@@ -1,3 +1,4 @@
+import Accessories
 import CoreBluetooth
 import Foundation
 import TestBasics
@@ -11,7 +12,7 @@ import Testing
     func filesOfAFailure() async throws {
         let pair = TestPair(in: world)
         await world.until { pair.follower.notes.all.last == "subscribed" }
-        let files = FailureReport(world: world, filter: "x").files
+        let files = FailureReport(world: world).files
         let start = "filesOfAFailure-seed-\(world.seed)-"
         #expect(files.map(\.name) == ["story.txt", "Belt.btsnoop", "Phone.btsnoop", "air.pcapng"].map { start + $0 })
         let story = String(decoding: try #require(files.first).octets, as: UTF8.self)
@@ -29,9 +30,56 @@ import Testing
         scope.attachFiles { attached.add($0.name) }
         #expect(attached.all.isEmpty)
         let world = try #require(scope.slot.world)
-        _ = scope.slot.explain(by: FailureReport(world: world, filter: "x"))
+        _ = scope.slot.explain(by: FailureReport(world: world))
         scope.attachFiles { attached.add($0.name) }
         #expect(attached.all.count == 2)
+    }
+
+    @Test("the arguments of a test case are in the names of its files", .world, arguments: ["a/b"], [4])
+    func filesOfACase(text: String, number: Int) {
+        let seed = WorldSeed.chosen(1).seed
+        #expect(
+            FailureReport(world: world).files.first?.name == "filesOfACase-text-number-a-b-4-seed-\(seed)-story.txt"
+        )
+    }
+
+    @Test("the captures of accessories are among the files", .world)
+    func filesOfAnAccessory() {
+        world.addAccessory(.heartRate)
+        let names = FailureReport(world: world).files.map(\.name)
+        #expect(names.contains { $0.hasSuffix("-Heart-Rate.btsnoop") })
+    }
+
+    @Test("the log shortens long values, the file has them whole", .world)
+    func longValues() {
+        let (digits, text) = (String(repeating: "41", count: 33), String(repeating: "A", count: 33))
+        let long = "app ← value, 2A37: \(digits) \"\(text)\", failed: no"
+        let short = "app ← value, 2A37: \(String(repeating: "41", count: 32))… (33 octets), failed: no"
+        #expect(ShortValues.shortened(long) == short)
+        let fits = "app ← value, 2A37: \(String(repeating: "41", count: 32)) \"\(String(repeating: "A", count: 32))\""
+        #expect(ShortValues.shortened(fits) == fits)
+        world.note(long)
+        let report = FailureReport(world: world)
+        #expect(report.explanation.comments.contains { $0.contains(short) && !$0.contains(long) })
+        #expect(report.files.first.map { String(decoding: $0.octets, as: UTF8.self).contains(long) } == true)
+    }
+
+    @Test("an explanation survives the way to another process", .world)
+    func anExplanationInFiles() throws {
+        world.addDevice(named: "Phone")
+        let directory = FileManager.default.temporaryDirectory.appending(path: "explanation-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let explanation = FailureReport(world: world).explanation
+        try explanation.write(to: directory)
+        let read = try WorldExplanation(from: directory)
+        #expect(read.comments == explanation.comments)
+        #expect(read.files == explanation.files)
+    }
+
+    @Test("the number of steps of a search belongs to what repeats it")
+    func aRepetition() {
+        let text = FailureReport.repetition(seed: 5, filter: "A.b", ["HARALD_SEARCH_STEPS": "60"])
+        #expect(text == "seed 5; to repeat: HARALD_SEED=5 HARALD_SEARCH_STEPS=60 swift test --filter 'A.b'")
     }
 
     @Test("a capture keeps its header and the last packets")
@@ -62,7 +110,7 @@ import Testing
         let phone = world.addDevice(named: "Phone")
         for x in 1...100 { phone.move(to: Position(x: Double(x))) }
         var shown: Int?
-        let comments = FailureReport(world: world, filter: "x").comments(after: &shown)
+        let comments = FailureReport(world: world).comments(after: &shown)
         #expect(comments.count == 4)
         let lines = comments.dropFirst(2).first?.split(separator: "\n") ?? []
         #expect(shown == 101)

@@ -29,6 +29,31 @@ final class WorldTestCaseTests: WorldTestCase {
         XCTAssertTrue(world.until { pair.follower.notes.all.last == "subscribed" })
     }
 
+    func testAnInstalledAppOnTheMainActor() {
+        let phone = world.addDevice(named: "Phone")
+        phone.installOnMainActor("app") { _, _ in MainActorApp() }
+        phone.open("app")
+        XCTAssertTrue(world.until { phone.app("app", as: MainActorApp.self) != nil })
+        world.run(for: .seconds(1))
+        let app = phone.app("app", as: MainActorApp.self)
+        XCTAssertTrue(MainActor.assumeIsolated { app?.isOn == true })
+    }
+
+    func testAnInstalledAppOnTheMainActorInAnAsynchronousTest() async {
+        let phone = world.addDevice(named: "Phone")
+        phone.installOnMainActor("app") { _, _ in MainActorApp() }
+        phone.open("app")
+        await world.run(for: .seconds(5))
+        let isOn = await phone.app("app", as: MainActorApp.self)?.isOn
+        XCTAssertEqual(isOn, true)
+    }
+
+    func testAManagerOutsideOfAllApps() {
+        let manager = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app"))
+        XCTAssertTrue(explained("x").contains("outside of all apps"))
+        withExtendedLifetime(manager) {}
+    }
+
     func testEachTestHasAWorldOfItsOwn() {
         XCTAssertEqual(world.now, .zero)
         XCTAssertTrue(world.name.hasSuffix("testEachTestHasAWorldOfItsOwn"))

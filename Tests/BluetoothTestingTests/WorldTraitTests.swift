@@ -23,6 +23,20 @@ import Testing
         #expect(world.simulation.name == "aSeed()")
     }
 
+    @Test("a test without the trait fails, and has a world", .gathers(Self.namesTheTrait))
+    func noTrait() async {
+        let phone = world.addDevice(named: "Phone")
+        await world.run(for: .seconds(1))
+        #expect(phone.world === world.simulation)
+    }
+
+    @Sendable private static func namesTheTrait(_ issues: [GatheredIssue]) {
+        #expect(issues.count == 1)
+        #expect(
+            issues.first?.text.hasPrefix("noTrait() has no world: give the test or its suite the trait .world") == true
+        )
+    }
+
     @Test("HARALD_SEED replaces the seed of the test, and is refused if it is no number")
     func theSeedOfTheEnvironment() {
         #expect(WorldSeed.chosen(7, [:]).seed == 7)

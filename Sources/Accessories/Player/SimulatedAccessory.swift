@@ -38,9 +38,12 @@ extension WorldOfDevices {
         at position: Position = Position(),
         capture: (@Sendable ([UInt8]) -> Void)? = nil
     ) -> SimulatedAccessory {
-        let device = simulation.addDevice(named: accessory.name, at: position, options: .accessory, capture: capture) {
-            accessory.configure(&$0)
-        }
+        let device = simulation.addDevice(
+            named: accessory.name,
+            at: position,
+            options: .accessory,
+            capture: capture ?? self.capture(ofDevice: accessory.name)
+        ) { accessory.configure(&$0) }
         simulation.leaveOutOfAdvice(device)
         device.person.behaves(accessory.security.allowsPairing ? .agrees(lookingAt: []) : .declines)
         let player = AccessoryPlayer(accessory)

@@ -8,8 +8,8 @@ struct SearchRequest: Codable, Sendable {
     var count: Int
     /// The steps, in place of drawn ones.
     var steps: [SearchStep]?
-    /// The file for the end of the story.
-    var story: String?
+    /// The directory for the explanation of the failure.
+    var explanation: String?
     /// The directory for the whole story, with digests of the packets.
     var stories: String?
 }
@@ -37,21 +37,24 @@ extension SearchRequest {
         _ setup: @escaping SearchRun.Setup,
         begun: @escaping @Sendable ([SearchStep]) -> Void
     ) async -> [SearchFault] {
-        let run = SearchRun(seed: seed, like: world, keepsCaptures: stories != nil)
+        let run = SearchRun(seed: seed, like: world, keepsCaptures: keepsCaptures(world))
         var faults = await run.faults(steps.map { .these($0) } ?? .drawn(count), setup, drawn: begun)
         if let stories {
             let file = URL(filePath: stories).appending(path: "\(seed).txt")
             do {
-                try Data(FailureReport(world: run.world, filter: "").comparableStory.utf8).write(to: file)
+                try Data(FailureReport(world: run.world).comparableStory.utf8).write(to: file)
             } catch {
                 faults.append(SearchFault(check: "the story is written", text: "\(error)"))
             }
         }
-        if let story {
-            let lines = FailureReport(world: run.world, filter: "").lastLines
-            try? Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: story))
+        if let explanation {
+            try? run.explanation?.write(to: URL(filePath: explanation, directoryHint: .isDirectory))
         }
         return faults
+    }
+
+    private func keepsCaptures(_ world: TestWorld) -> Bool {
+        stories != nil || explanation != nil && world.recordings != nil
     }
 }
 

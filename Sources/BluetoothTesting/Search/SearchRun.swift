@@ -39,6 +39,7 @@ final class SearchRun: Sendable {
     private let surroundings: SearchSurroundings
     private let ledger: SystemLedger
     private let found: Mutex<[SearchFault]>
+    private let explained = Mutex<WorldExplanation?>(nil)
 
     init(seed: UInt64, like other: TestWorld, keepsCaptures: Bool = false) {
         let issues = ReportedFaults()
@@ -47,7 +48,8 @@ final class SearchRun: Sendable {
             name: other.name,
             other.appTime,
             keepsCaptures: keepsCaptures,
-            rerun: other.rerun
+            rerun: other.rerun,
+            filter: other.filter
         ) {
             issues.add(SearchFault(check: "an expectation", text: $0.text))
         }
@@ -71,7 +73,7 @@ final class SearchRun: Sendable {
         drawn: @escaping @Sendable ([SearchStep]) -> Void = { _ in }
     ) async -> [SearchFault] {
         await gatheringIssues { [self] in
-            await TestWorld.$slot.withValue(WorldSlot(world)) {
+            await WorldSlot(world).withWorld {
                 do {
                     try await perform(steps, setup, drawn: drawn)
                 } catch {
@@ -81,6 +83,8 @@ final class SearchRun: Sendable {
         }
         for fault in issues.take() { add(fault.check, fault.text) }
         let faults = found.withLock { $0 }
+        // The hints are about apps that are still running.
+        if !faults.isEmpty { explained.withLock { $0 = FailureReport(world: world).explanation } }
         await withTaskExecutorPreference(world.executor) { world.end() }
         return faults
     }
@@ -112,6 +116,9 @@ final class SearchRun: Sendable {
         case these([SearchStep])
         case drawn(Int)
     }
+
+    /// The report of the failure, if the world has ended with one.
+    var explanation: WorldExplanation? { explained.withLock { $0 } }
 
     private var hasFailed: Bool { found.withLock { !$0.isEmpty } }
 

@@ -39,7 +39,9 @@ extension TestWorld {
             // Without a way to run this test alone, this process runs all worlds.
             if rerun.isEmpty { options.workers = 0 }
             let findings = try await WorldSearch(self, options, scenario).run()
-            for finding in findings { report(WorldIssue(text: finding, place: sourceLocation)) }
+            for finding in findings {
+                report(WorldIssue(text: finding.text, place: sourceLocation), finding.explanation)
+            }
         } catch {
             report(WorldIssue(text: "\(error)", place: sourceLocation))
         }
@@ -60,12 +62,11 @@ extension TestWorld {
         sourceLocation: SourceLocation = #_sourceLocation,
         of scenario: @escaping @Sendable (TestWorld) async throws -> Scenario
     ) async -> Bool {
-        let run = SearchRun(seed: seed, like: self)
+        let run = SearchRun(seed: seed, like: self, keepsCaptures: recordings != nil)
         let faults = await run.faults(.these(steps), scenario)
         guard !faults.isEmpty else { return true }
-        let story = ["the story:"] + FailureReport(world: run.world, filter: "").lastLines
-        let text = (faults.map(\.line) + story).joined(separator: "\n")
-        report(WorldIssue(text: text, place: sourceLocation))
+        let issue = WorldIssue(text: faults.map(\.line).joined(separator: "\n"), place: sourceLocation)
+        report(issue, run.explanation ?? FailureReport(world: run.world).explanation)
         return false
     }
 }
@@ -94,8 +95,14 @@ struct WorldSearch {
         }
     }
 
-    /// Searches, and returns the texts of the findings.
-    func run() async throws -> [String] {
+    /// The report of a finding.
+    struct Issue {
+        let text: String
+        let explanation: WorldExplanation
+    }
+
+    /// Searches, and returns the reports of the findings.
+    func run() async throws -> [Issue] {
         let seeds = options.chosen
         var findings = state.findings
         var done = state.done.intersection(seeds)
@@ -108,11 +115,11 @@ struct WorldSearch {
                 findings.append(finding)
             }
         }
-        var texts: [String] = []
-        for finding in findings { texts.append(try await text(of: finding)) }
+        var issues: [Issue] = []
+        for finding in findings { issues.append(try await issue(of: finding)) }
         await pool.close()
         try writeReport(findings, worlds: done.count, of: seeds.count)
-        return texts
+        return issues
     }
 
     private struct Failure {
@@ -195,26 +202,27 @@ struct WorldSearch {
 
     // MARK: Reports
 
-    private func text(of finding: SearchFinding) async throws -> String {
-        let story = finding.fault.isEndless ? "there is none" : try await story(of: finding)
+    private func issue(of finding: SearchFinding) async throws -> Issue {
         let count = "\(finding.steps.count) of \(finding.drawn) steps are enough"
-        return """
+        let text = """
             seed \(finding.seed): \(finding.fault.line); \(count)
             a test that repeats it, in which "scenario" stands for the argument of the search:
 
             \(finding.test(isXCTest: world.rerun.count == 1))
-
-            the end of its story:
-            \(story)
             """
+        return Issue(text: text, explanation: try await explanation(of: finding))
     }
 
-    private func story(of finding: SearchFinding) async throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(path: "harald-\(UUID().uuidString).txt")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let request = SearchRequest(seed: finding.seed, count: 0, steps: finding.steps, story: file.path)
+    /// The story and the captures of a finding's world, which runs once more for that.
+    private func explanation(of finding: SearchFinding) async throws -> WorldExplanation {
+        let repetition = FailureReport.repetition(seed: finding.seed, filter: world.filter)
+        let none = WorldExplanation(comments: [repetition, "the process ended, so the world has no story"], files: [])
+        guard !finding.fault.isEndless else { return none }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "harald-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let request = SearchRequest(seed: finding.seed, count: 0, steps: finding.steps, explanation: directory.path)
         _ = try await pool.run(request)
-        return (try? String(contentsOf: file, encoding: .utf8)) ?? "there is none"
+        return (try? WorldExplanation(from: directory)) ?? none
     }
 
     private func writeReport(_ findings: [SearchFinding], worlds: Int, of count: Int) throws {

@@ -4,10 +4,15 @@ package enum ServiceLocator {
     /// created, and set it again around every callback.
     @TaskLocal package static var current: (any ServiceConnection)?
 
+    /// Called where code outside of all simulated apps looks for a service, as the body of a test may by mistake.
+    @TaskLocal package static var onOutsider: (@Sendable () -> Void)?
+
     /// Returns the service for a manager created here: that of the simulated app, or else that of this process.
     package static func connect(
         otherwise ofProcess: @autoclosure () -> any ServiceConnection
     ) -> any ServiceConnection {
-        current ?? ofProcess()
+        if let current { return current }
+        onOutsider?()
+        return ofProcess()
     }
 }

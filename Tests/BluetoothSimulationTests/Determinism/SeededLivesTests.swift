@@ -37,7 +37,7 @@ import Testing
         var options = SearchOptions(seeds: 1...2, steps: steps, budget: nil)
         (options.workers, options.stories) = (0, directory)
         let found = try await WorldSearch(world, options, SeededLives.scenario).run()
-        #expect(found == [])
+        #expect(found.isEmpty)
         return try options.seeds.map { try String(contentsOf: directory.appending(path: "\($0).txt"), encoding: .utf8) }
     }
 }

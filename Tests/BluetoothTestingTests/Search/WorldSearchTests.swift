@@ -15,14 +15,23 @@ import VirtualAppTime
 
     @Test("a defect is found, and its steps are reduced to those that show it", .gathers(Self.isReduced), .world)
     func aDefect() async {
-        await world.search(seeds: 1...20, of: Self.scenario { #expect($0 < 3) })
+        await world.search(seeds: 5...24, of: Self.scenario { #expect($0 < 3) })
+        guard !SearchWorker.isWorker else { return }
+        #expect(world.filesOfOthers.map(\.name) == Self.filesOfADefect)
     }
+
+    private static let filesOfADefect = ["story.txt", "Phone.btsnoop", "air.pcapng"].map { "aDefect-seed-5-\($0)" }
 
     @Sendable private static func isReduced(_ issues: [GatheredIssue]) {
         // In a process of the search there is none.
         guard !SearchWorker.isWorker else { return }
         #expect(issues.count == 1)
-        let text = issues.first?.text ?? ""
+        let (text, comments) = (issues.first?.text ?? "", issues.first?.comments ?? [])
+        let command = "HARALD_SEED=5 swift test --filter 'BluetoothTestingTests.WorldSearchTests/aDefect'"
+        #expect(comments.dropFirst().first == "seed 5; to repeat: \(command)")
+        #expect(comments.contains { $0.hasPrefix("the story:\n00:00.000 Phone: is switched on") })
+        #expect(comments.last == "no app misused the API")
+        #expect(!text.contains("is empty"))
         #expect(text.contains("an expectation"))
         #expect(text.contains("3 of 20 steps are enough"))
         #expect(text.contains("await world.replay(seed: "))
@@ -41,6 +50,7 @@ import VirtualAppTime
         let text = issues.first?.text ?? ""
         #expect(text.contains("the process survives: it was ended by signal"))
         #expect(text.contains("two are too many"))
+        #expect(issues.first?.comments.last == "the process ended, so the world has no story")
         #expect(text.contains("2 of 20 steps are enough"))
     }
 
@@ -52,9 +62,10 @@ import VirtualAppTime
         (options.workers, options.limit) = (1, .seconds(1))
         let found = try await WorldSearch(world, options, scenario).run()
         #expect(found.count == 2)
-        for (seed, text) in zip(1...2, found) {
+        for (seed, (text, explanation)) in zip(1...2, found.map { ($0.text, $0.explanation) }) {
             let line = "seed \(seed): the world ends: its process was ended after 1 s of the machine's time"
             #expect(text.hasPrefix(line))
+            #expect(explanation.files.isEmpty)
         }
     }
 
@@ -70,6 +81,7 @@ import VirtualAppTime
     @Sendable private static func isReplayed(_ issues: [GatheredIssue]) {
         #expect(issues.count == 1)
         #expect(issues.first?.text.contains("Phone: is switched on") == true)
+        #expect(issues.first?.comments.dropFirst().first?.hasPrefix("seed 3; to repeat: HARALD_SEED=3 ") == true)
     }
 
     @Test("the same seed draws the same steps, and only installed apps end", .world)
