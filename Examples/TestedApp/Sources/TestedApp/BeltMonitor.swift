@@ -64,7 +64,12 @@ public final class BeltMonitor: NSObject {
 extension BeltMonitor: CBCentralManagerDelegate {
     /// Searches as soon as Bluetooth is on.
     public func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        guard central.state == .poweredOn else { return report(.failed("Bluetooth is not available")) }
+        guard central.state == .poweredOn else {
+            // Peripherals, and requests for connections, do not outlive this.
+            timeOut?.cancel()
+            belt = nil
+            return report(.failed("Bluetooth is not available"))
+        }
         report(.searching)
         central.scanForPeripherals(withServices: [Self.service])
     }

@@ -47,6 +47,17 @@
             world.expectNoAdvice()
         }
 
+        @Test func searchesAgainWhenBluetoothIsBackOn() async {
+            await world.until("the app has found the belt") { [reports] in reports.has(.connecting) }
+            belt.device.leaveRange()
+            phone.setPower(false)
+            await world.run(for: .seconds(20))
+            belt.device.returnToRange()
+            phone.setPower(true)
+            await world.until("a rate is reported") { [reports] in reports.has(.rate(73)) }
+            #expect(!reports.has(.timedOut))
+        }
+
         @Test func reportsARefusedValue() async {
             belt.device.answerFault = .error(0x0E)
             await world.until("the error is reported") { [reports] in
