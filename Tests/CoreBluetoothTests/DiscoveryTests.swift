@@ -236,20 +236,61 @@ import Testing
         #expect((app.lastError as? CBError)?.code == .invalidHandle)
     }
 
+    @Test("behaviour 4.20: requests that are pending when their service is invalidated call the delegate")
+    func requestsPendingAtServiceChanged() throws {
+        let app = CentralApp()
+        let old = app.explore()
+        let descriptor = try #require(old.descriptors?.last)
+        let service = try #require(old.service)
+        app.peripheral.readValue(for: old)
+        app.peripheral.writeValue(Data([1]), for: old, type: .withResponse)
+        app.peripheral.setNotifyValue(true, for: old)
+        app.peripheral.readValue(for: descriptor)
+        app.peripheral.writeValue(Data([1]), for: descriptor)
+        app.peripheral.discoverCharacteristics(nil, for: service)
+        app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
+        // The same handles are in use again, and a read of the new characteristic is pending behind the old one.
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
+        let found = RemoteCharacteristic(handle: 3, uuid: 0x2A37, properties: 2)
+        app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
+        let late = app.take().calls
+        #expect(late == ["didModifyServices", "services", "characteristics!"])
+        app.peripheral.discoverCharacteristics(nil, for: try #require(app.peripheral.services?.first))
+        app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
+        let new = try #require(app.characteristic)
+        #expect(new !== old)
+        app.peripheral.readValue(for: new)
+        app.take()
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([7])))
+        #expect(old.value == Data([7]))
+        #expect(new.value == nil)
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([8])))
+        #expect(new.value == Data([8]))
+        let error = ServiceError(.invalidHandle)
+        app.service.deliver(.valueWritten(peer: app.peer, characteristic: 3, nil))
+        app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
+        #expect(!old.isNotifying)
+        app.service.deliver(.descriptorUpdated(peer: app.peer, descriptor: 5, .failure(error)))
+        app.service.deliver(.descriptorWritten(peer: app.peer, descriptor: 5, error))
+        // This event answers no request.
+        app.service.deliver(.descriptorWritten(peer: app.peer, descriptor: 5, error))
+        #expect(app.take().calls.count == 6)
+    }
+
     /// Repeated requests for removed attributes do not grow memory without limit; replies beyond the limit are dropped.
     @Test("AB-G05: pending requests for removed attributes are bounded")
     func requestsForWhatIsGoneAreRememberedWithinABound() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
-        for _ in 0..<100 { app.peripheral.readValue(for: characteristic) }
-        #expect(app.take().requests.count == 100)
-        for _ in 0..<100 {
+        for _ in 0..<1_100 { app.peripheral.readValue(for: characteristic) }
+        #expect(app.take().requests.count == 1_100)
+        for _ in 0..<1_100 {
             app.service.deliver(
                 .valueRead(peer: app.peer, characteristic: 0, .failure(ServiceError(.invalidHandle)))
             )
         }
-        #expect(app.take().calls == [String](repeating: "value nil!", count: 64))
+        #expect(app.take().calls == [String](repeating: "value nil!", count: 1_024))
     }
 
     @Test("behaviour 13.7: references back to the owner are weak")

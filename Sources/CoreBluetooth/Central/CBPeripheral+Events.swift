@@ -66,14 +66,17 @@ extension CBPeripheral {
             delegate?.peripheral(self, didDiscoverServices: result.apiError)
         case .includedServicesDiscovered(let handle, let result):
             guard let service = service(handle, .includedServices) else { return }
+            let result = checked(result, of: service)
             update(result) { $0.tree.add(includedServices: $1, to: service, of: self) }
             delegate?.peripheral(self, didDiscoverIncludedServicesFor: service, error: result.apiError)
         case .characteristicsDiscovered(let handle, let result):
             guard let service = service(handle, .characteristics) else { return }
+            let result = checked(result, of: service)
             update(result) { $0.tree.add(characteristics: $1, to: service) }
             delegate?.peripheral(self, didDiscoverCharacteristicsFor: service, error: result.apiError)
         case .descriptorsDiscovered(let handle, let result):
             guard let characteristic = characteristic(handle, .descriptors) else { return }
+            let result = checked(result, of: characteristic)
             update(result) { $0.tree.add(descriptors: $1, to: characteristic) }
             delegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: result.apiError)
         case .servicesModified(let handles):
@@ -115,7 +118,7 @@ extension CBPeripheral {
             delegate?.peripheral(self, didWriteValueFor: characteristic, error: error?.apiError)
         case .notifyStateChanged(let handle, let isNotifying, let error):
             guard let characteristic = characteristic(handle, .notify) else { return }
-            characteristic.setNotifying(isNotifying)
+            characteristic.setNotifying(isNotifying && contents.withLock { $0.tree.contains(characteristic) })
             characteristic.keyValues.check()
             delegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.apiError)
         case .descriptorUpdated(let handle, let result):
@@ -186,17 +189,27 @@ extension CBPeripheral {
         return change(body)
     }
 
-    // MARK: Attributes of events
-
-    private func service(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBService? {
-        contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.service(handle) }
+    /// Returns the result of a discovery, or an error if its attribute was invalidated meanwhile: what was found below
+    /// an attribute that is no longer valid is not valid either (behaviour 4.13).
+    private func checked<Value>(
+        _ result: Result<Value, ServiceError>,
+        of attribute: CBAttribute
+    ) -> Result<Value, ServiceError> {
+        guard case .success = result, !contents.withLock({ $0.tree.contains(attribute) }) else { return result }
+        return .failure(ServiceError(.invalidHandle, reason: "\(attribute) is no longer part of the peripheral"))
     }
 
-    private func characteristic(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBCharacteristic? {
-        contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.characteristic(handle) }
+    // MARK: Attributes of events, for which a request may be pending
+
+    private func service(_ handle: AttributeHandle, _ kind: PendingRequests.Kind) -> CBService? {
+        contents.withLock { $0.pending.next(kind, at: handle) ?? $0.tree.service(handle) }
     }
 
-    private func descriptor(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBDescriptor? {
-        contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.descriptor(handle) }
+    private func characteristic(_ handle: AttributeHandle, _ kind: PendingRequests.Kind) -> CBCharacteristic? {
+        contents.withLock { $0.pending.next(kind, at: handle) ?? $0.tree.characteristic(handle) }
+    }
+
+    private func descriptor(_ handle: AttributeHandle, _ kind: PendingRequests.Kind) -> CBDescriptor? {
+        contents.withLock { $0.pending.next(kind, at: handle) ?? $0.tree.descriptor(handle) }
     }
 }

@@ -28,7 +28,9 @@ extension CBPeripheral {
                 return .failure(ServiceError(.invalidHandle, reason: reason))
             }
             let full = ServiceError(.outOfSpace, reason: "too many requests are pending")
-            return $0.ledger.add(completion).map { .success($0) } ?? .failure(full)
+            guard let number = $0.ledger.add(completion) else { return .failure(full) }
+            if let attribute { $0.pending.add(attribute, request) }
+            return .success(number)
         }
         switch number {
         case .success(let number): send(.ask(number, request))

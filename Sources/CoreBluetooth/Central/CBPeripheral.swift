@@ -344,15 +344,14 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ///
     /// For an attribute that was invalidated or belongs to another peripheral the result is handle 0, which no server
     /// has (Core Vol 3 Part F 3.2.2). The request then fails in its turn, as it should (behaviour 4.16).
-    private func handle(of attribute: CBAttribute, for kind: StrayRequests.Kind) -> AttributeHandle {
-        let isKnown = contents.withLock {
-            if $0.tree.contains(attribute) { return true }
-            $0.strays.add(attribute, kind)
-            return false
+    private func handle(of attribute: CBAttribute, for kind: PendingRequests.Kind) -> AttributeHandle {
+        let handle: AttributeHandle = contents.withLock {
+            let handle = $0.tree.contains(attribute) ? attribute.handle : 0
+            $0.pending.add(attribute, kind, at: handle)
+            return handle
         }
-        if isKnown { return attribute.handle }
-        link.report("\(attribute) is no longer part of \(self); discover it again")
-        return 0
+        if handle == 0 { link.report("\(attribute) is no longer part of \(self); discover it again") }
+        return handle
     }
 
     override func value(named name: String) -> Any?? {

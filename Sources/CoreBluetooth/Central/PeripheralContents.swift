@@ -7,7 +7,7 @@ struct PeripheralContents: @unchecked Sendable {
     var name: String?
     var rssi: Int?
     var tree = AttributeTree()
-    var strays = StrayRequests()
+    var pending = PendingRequests()
     var ledger = RequestLedger()
     private var connection = ConnectionProgress()
     /// The longest value of a write without response, in octets.
@@ -61,7 +61,7 @@ struct PeripheralContents: @unchecked Sendable {
     /// Drops all state that belongs to a connection (behaviour 3.14).
     private mutating func forgetConnection() {
         tree.removeAll()
-        strays = StrayRequests()
+        pending = PendingRequests()
         isAuthorizedForNotifications = false
         maximumWriteLength = 0
         writeCredits = 0
