@@ -49,8 +49,8 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
         socket = str(tmp_path / "service")
         async with harald("monitor", "--json", "--kinds", "links,managers", "--service", socket) as monitor:
             # The monitor starts before the app.
-            while not json.loads(await tool(harald, tmp_path, "status", "--json"))["state"] == "poweredOn":
-                await asyncio.sleep(0.1)
+            while not monitor.out:
+                await tool(harald, tmp_path, "scan", "--seconds", "0.2")
             with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
                 async with app.opened():
                     await app.line("value")
@@ -63,6 +63,18 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
         assert "Bluetooth is on" in people and GATEWAY in people
         assert {json.loads(line)["kind"] for line in monitor.out} == {"links", "managers"}
         assert json.loads(await tool(harald, tmp_path, "bonds", "list", "--json")) == []
+
+
+async def test_damaged_bonds_are_not_an_empty_list(harald: Start, tmp_path: Path) -> None:
+    """A user who is told that there are none pairs all devices again."""
+    store = tmp_path / "store"
+    store.mkdir(mode=0o700)
+    (store / "bonds").write_bytes(b"not what was written")
+    (store / "bonds").chmod(0o600)
+    async with controllers() as air, service(harald, air.address, tmp_path, "--store", str(store)):
+        async with harald("bonds", "list", "--service", str(tmp_path / "service")) as listed:
+            assert await listed.status() == 1
+    assert listed.out == [] and f"paired devices cannot be used: {store}/bonds is damaged" in listed.errors
 
 
 def line_of(source: str, text: str) -> str:

@@ -73,7 +73,7 @@ extension BondError: CustomStringConvertible {
         case .damaged(let place, let reason, let backup):
             "\(place) is damaged (\(reason)), so the bonds are not used; "
                 + (backup.map { "a backup is kept as \($0); " } ?? "")
-                + "restore a good copy, or remove the file to start without bonds and pair again"
+                + "remove the file, then restore a good copy, or start without bonds and pair again"
         case .foreign(let place, let secret):
             "the bonds in \(place) were not written with the secret in \(secret) and are not used; restore the "
                 + "secret that they were written with, or remove the bonds to start without any and pair again"

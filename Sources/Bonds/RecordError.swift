@@ -33,7 +33,7 @@ extension RecordError: CustomStringConvertible {
         case .damaged(let place, let reason, let backup):
             "\(place) is damaged (\(reason)) and is not used; "
                 + (backup.map { "a backup is kept as \($0); " } ?? "")
-                + "restore a good copy before the next start, or remove it"
+                + "remove it, and restore a good copy before the next start if there is one"
         case .foreign(let place):
             "\(place) was not written with the secret of this host and is not used; restore the secret that it was "
                 + "written with, or remove it"

@@ -13,6 +13,8 @@ import Security
 final class BondKeeper {
     /// The bonds of the controller. Nil without a controller, or if they cannot be used.
     private(set) var store: BondStore?
+    /// Why the bonds cannot be used; nil if they can, or while there is no controller.
+    private(set) var failure: BondError?
     /// Called to notify the user.
     var onNotice: ((SystemNotice) -> Void)?
 
@@ -48,6 +50,7 @@ final class BondKeeper {
         if let store, store.adapter == adapter { return }
         store?.flush()
         store = nil
+        failure = nil
         do throws(BondError) {
             let storage = try openStorage()
             let opened = try BondStore(
@@ -61,6 +64,7 @@ final class BondKeeper {
             opened.onFailure = { [weak self] in self?.onNotice?(.bondsUnavailable(reason: "\($0)")) }
             store = opened
         } catch {
+            failure = error
             onNotice?(.bondsUnavailable(reason: "\(error)"))
         }
     }

@@ -215,6 +215,9 @@ extension Peers {
     /// Whether the user can be asked about a pairing.
     var canAskUser: Bool { deviceSecurity.prompter != nil }
 
+    /// Why the bonds cannot be used; nil if they can, or while there is no controller.
+    var bondFailure: BondError? { keeper.failure }
+
     /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
     var bondedPeers: [BondedPeer] { keeper.store?.bonds.map { BondedPeer($0) } ?? [] }
 

@@ -436,6 +436,9 @@ extension BluetoothSystem: PromptedSystem {
         return nil
     }
 
+    /// Why the bonds cannot be used; nil if they can, or while there is no controller.
+    package var bondFailure: BondError? { peers.bondFailure }
+
     /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
     package var bondedPeers: [BondedPeer] { peers.bondedPeers }
 

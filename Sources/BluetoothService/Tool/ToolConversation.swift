@@ -159,7 +159,7 @@ package final class ToolConversation {
         switch question {
         case .status: reply(number, .success(system.status))
         case .devices: reply(number, .success(system.deviceStatus))
-        case .bonds: reply(number, .success(system.bondStatus))
+        case .bonds: listBonds(number)
         case .apps: listApps(number)
         case .forgetBond(let peer): forget(peer, number)
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
@@ -169,6 +169,12 @@ package final class ToolConversation {
         case .ownAdvice: adviseItself(number)
         case .packets: followPackets(number)
         }
+    }
+
+    private func listBonds(_ number: UInt32) {
+        // A list without bonds would advise to pair again.
+        if let failure = system.bondFailure { return fail(number, .unknown, "paired devices cannot be used: \(failure)") }
+        reply(number, .success(system.bondStatus))
     }
 
     private func forget(_ peer: UUID, _ number: UInt32) {
