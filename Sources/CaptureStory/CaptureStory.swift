@@ -89,8 +89,16 @@ package struct CaptureStory: Sendable {
         for key in open.keys {
             guard let link = open[key] else { continue }
             let silence = now &- link.turns.lastFrame
-            let isLost = link.isAir && link.timeout > 0 && silence > Int64(link.timeout) * 10_000
-            close(key, isLost ? "not seen any more: longer silent than the supervision timeout" : nil)
+            let timeout = Int64(link.timeout) * 10_000
+            guard link.isAir, timeout > 0, silence > timeout else {
+                close(key, nil)
+                continue
+            }
+            // Both ends gave it up then, while the capture went on.
+            let end = now
+            now = link.turns.lastFrame &+ timeout
+            close(key, "not seen any more: longer silent than the supervision timeout")
+            now = end
         }
         return entries
     }

@@ -92,6 +92,17 @@ import Testing
         #expect(link.flows[0].limit != nil)
     }
 
+    @Test("a link whose end was not heard ends after its supervision timeout, not with the capture")
+    func anUnheardEnd() throws {
+        var air = AirStoryTests()
+        air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+        air.data(0b0001, [], after: 30_000)
+        let last = air.time
+        air.frame(Self.advertising, [0x40, 13] + Self.peripheral + [6, 0x09] + Array("Pulse".utf8), after: 60_000_000)
+        let link = try #require(air.told().story.links.first)
+        #expect(link.end == last + 720_000)
+    }
+
     @Test("the end of a link is told with its reason, and the link is closed")
     func anEnd() throws {
         var air = AirStoryTests()
