@@ -54,6 +54,21 @@ import Testing
         world.world.run(for: .milliseconds(1))
     }
 
+    @Test("an app that is launched again before it has connected has one process, and comes to the front")
+    func aUserLaunchesAnAppTwice() {
+        let (world, results) = (makeWorld(), Results())
+        launchForEvent("app", world)
+        launch("app", world, results)
+        launch("app", world, results)
+        #expect(results.all == ["done", "done"])
+        #expect(paths(world).count == 1)
+        let app = AppIdentity(name: "app", owner: ClientWorld.owner)
+        #expect(!world.clients.with { $0.processes.isLaunchedInBackground(app) })
+        world.programs.with { $0.end(.exited(status: 3)) }
+        launch("app", world, results)
+        #expect(paths(world).count == 2)
+    }
+
     private func paths(_ world: ClientWorld) -> [String] { world.programs.with { $0.paths } }
 
     @Test("a user's launch starts the program with the service's socket, and completes when the process connects")
@@ -92,18 +107,19 @@ import Testing
         "AB-G05: a program whose file does not load delays no other, and programs that are starting are bounded"
     )
     func aProgramThatDoesNotLoad() {
-        let (world, results) = (makeWorld(["app", "slow"]), Results())
+        let names = (1...AppProcesses.maximumLaunched).map { "app\($0)" }
+        let (world, results) = (makeWorld(["app", "slow"] + names), Results())
         world.programs.with { $0.isStuck = true }
         launch("slow", world, results)
         world.programs.with { $0.isStuck = false }
         launch("app", world, results)
         #expect(paths(world) == ["/opt/slow", "/opt/app"])
         #expect(results.all == ["done"])
-        for _ in 0..<AppProcesses.maximumLaunched { launch("app", world, results) }
+        for name in names { launch(name, world, results) }
         #expect(paths(world).count == AppProcesses.maximumLaunched)
         #expect(results.all.suffix(2).allSatisfy { $0.contains("64 programs") })
         world.programs.with { programs in for _ in 0..<2 { programs.end() } }
-        launch("app", world, results)
+        launch(names[names.count - 1], world, results)
         #expect(results.all.last == "done")
     }
 

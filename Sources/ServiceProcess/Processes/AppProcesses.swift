@@ -273,6 +273,11 @@ extension AppProcesses: AppControl {
             return completion(.failure(ServiceError(.unknownDevice, reason: reason)))
         }
         system.personOpens(identity)
+        // Its process is there, and has not connected yet. An app has one process; it is in front now.
+        if launched.values.contains(where: { $0.app == identity }) {
+            expected.remove(identity)
+            return completion(.success(()))
+        }
         launch(identity, command, restoring: RestoreIdentifiers(), inBackground: false) { result in
             completion(
                 result.mapError { ServiceError(.unknown, reason: "\(name.quotedName) cannot be launched: \($0)") }
