@@ -173,7 +173,9 @@ package final class ToolConversation {
 
     private func listBonds(_ number: UInt32) {
         // A list without bonds would advise to pair again.
-        if let failure = system.bondFailure { return fail(number, .unknown, "paired devices cannot be used: \(failure)") }
+        if let failure = system.bondFailure {
+            return fail(number, .unknown, "paired devices cannot be used: \(failure)")
+        }
         reply(number, .success(system.bondStatus))
     }
 
