@@ -20,7 +20,7 @@ from peers.processes import Process
 from test_service import service
 from test_service_tools import read_end_closed
 
-NOT_FOUND, NOT_SECURED, USAGE, INTERRUPTED = 5, 7, 64, 130
+CONTROLLER, NOT_FOUND, NOT_SECURED, USAGE, INTERRUPTED = 4, 5, 7, 64, 130
 
 
 def documents(process: Process) -> list[dict]:
@@ -246,6 +246,46 @@ async def test_a_followed_value_ends_with_its_reader(harald: Start, binary: str,
         said = await asyncio.to_thread(lambda: child.communicate(timeout=20))
         assert child.returncode == -signal.SIGPIPE and said[1] == b""
         await sensor.event("disconnection")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_service_that_ends_is_the_cause(
+    harald: Start, tmp_path: Path, place: str, sent: signal.Signals
+) -> None:
+    """Of the failure of each command that uses it: neither the device nor the controller is blamed."""
+    async with controllers() as air, peripheral(air.transport), service(harald, air.address, tmp_path) as host:
+        where = ("--service", place)
+        async with (
+            harald("follow", *where, NAME, "2A37") as follow,
+            harald("scan", *where, "--seconds", "60") as scan,
+            harald("connect", *where, NAME) as connect,
+        ):
+            await follow.line("bpm")
+            await scan.line("scanning")
+            await connect.line("^link: every ")
+            await host.gone(sent)
+            for process in (follow, scan, connect):
+                assert await process.status() == 1
+                assert process.err[0].startswith("harald: the Bluetooth service has ended; start it again with ")
+                assert len(process.err) == 1
+        assert not any("connecting again" in line for line in connect.out)
+
+
+async def test_a_controller_that_ends_is_the_cause(harald: Start, tmp_path: Path) -> None:
+    """With a controller of the command's own, as with a service."""
+    for command in (("follow", NAME, "2A37"), ("connect", NAME), ("scan", "--seconds", "60")):
+        arguments = ("controllers", "--listen", "0")
+        async with harald(*arguments) as air:
+            address = "tcp:127.0.0.1:" + (await air.line(r"127\.0\.0\.1:(\d+)"))[1]
+            async with harald("serve", "--controller", address, "--name", NAME) as served:
+                await served.line("advertising")
+                async with harald(*command, "--controller", address) as process:
+                    await process.line({"follow": "bpm", "connect": "^link: every ", "scan": NAME}[command[0]])
+                    await air.gone(signal.SIGKILL)
+                    assert await process.status() == CONTROLLER
+        assert process.err == [
+            f"harald: the controller at {address} is gone; check that it is running or plugged in, then try again"
+        ]
 
 
 async def test_pairs_through_the_service(harald: Start, tmp_path: Path, place: str) -> None:

@@ -123,6 +123,24 @@ async def test_signals_end_a_shell_with_a_pipe(harald: Start, tmp_path: Path, pl
                 assert shell.out[-1] == "disconnected" and shell.err == []
 
 
+async def test_goes_on_with_the_next_service(harald: Start, tmp_path: Path, place: str) -> None:
+    """While there is none, each command says so, and nothing else is printed."""
+    async with controllers() as air, peripheral(air.transport):
+        async with service(harald, air.address, tmp_path) as host:
+            async with harald("shell", "--service", place, "--keep-going") as shell:
+                shell.type(f'read "{NAME}" {LOCATION}')
+                await shell.line("wrist")
+                await host.gone(signal.SIGKILL)
+                shell.type("devices")
+                await shell.line("harald: no service is running at ")
+                async with service(harald, air.address, tmp_path):
+                    shell.type(f'read "{NAME}" {LOCATION}')
+                    await shell.lines("wrist", 2)
+                    shell.type("quit")
+                    assert await shell.status() == 1
+                assert len(shell.err) == 1
+
+
 async def test_a_controller_that_is_missing_is_the_error_of_the_shell(harald: Start) -> None:
     async with harald("shell", "--controller", "tcp:127.0.0.1:1") as shell:
         give(shell, "scan")

@@ -27,27 +27,33 @@ struct ClientHost: Sendable {
     ///   - known: The devices that it knows.
     ///   - devices: Returns those that it knows later.
     static func service(_ path: String, known: [DeviceStatus], devices: @escaping Devices) -> ClientHost {
-        var logger = Logger(label: "harald.service")
-        logger.logLevel = .error
+        let (watch, loop) = (ServiceWatch(), NIOEventLoop())
         let connection = RemoteConnection(
-            path: path,
             hello: Hello(AppIdentity(name: ToolRights.toolName), declaring: .unmanaged),
             isLaunched: false,
-            loop: NIOEventLoop(),
-            logger: logger
-        )
-        return ClientHost(connection: connection, facts: DeviceFacts(known: known), devices: devices, stop: {})
+            loop: loop,
+            logger: Logger(label: "harald.service") { _ in ServiceWatchLog(watch: watch) }
+        ) {
+            WatchedDialer(dialer: SocketDialer(path: path, loop: loop), watch: watch)
+        }
+        let facts = DeviceFacts(known: known, place: .service(path, watch))
+        return ClientHost(connection: connection, facts: facts, devices: devices, stop: {})
     }
 
     /// A system of the command's own.
     ///
-    /// - Parameter prompter: Who answers when devices pair.
+    /// - Parameters:
+    ///   - controller: The address of its controller.
+    ///   - prompter: Who answers when devices pair.
     static func system(
         _ system: LoopBound<BluetoothSystem>,
+        controller: String,
         prompter: LoopBound<TerminalPrompter>?
     ) -> ClientHost {
         let connection = system.with { $0.openApp(AppIdentity(name: ToolRights.toolName)) }
-        let facts = DeviceFacts(known: []) { identifier in system.with { $0.address(of: identifier) } }
+        let facts = DeviceFacts(place: .controller(controller)) { identifier in
+            system.with { $0.address(of: identifier) }
+        }
         let devices: Devices = { () throws(ToolError) in system.with { $0.deviceStatus } }
         return ClientHost(connection: connection, facts: facts, devices: devices) {
             system.stop { $0.stop($1) }
@@ -58,9 +64,18 @@ struct ClientHost: Sendable {
 
 /// Facts about devices that apps do not get.
 struct DeviceFacts: Sendable {
+    /// The service or the controller that a command uses.
+    enum Place: Sendable {
+        case service(String, ServiceWatch)
+        case controller(String)
+        /// A simulated system, in tests.
+        case simulation
+    }
+
     /// The devices that the service knew when the command began. Connected ones do not advertise, so that no scan finds
     /// them.
     var known: [DeviceStatus] = []
+    var place = Place.simulation
     /// Returns the address of a device, where addresses are known.
     var address: @Sendable (UUID) -> BluetoothAddress? = { _ in nil }
 }

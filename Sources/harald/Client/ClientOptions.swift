@@ -100,7 +100,7 @@ struct ClientOptions: ParsableArguments {
         let outcome = Outcome()
         let (aborts, abort) = AsyncStream<ToolError>.makeStream()
         Interrupts.onEnd { abort.yield($0) }
-        let host = try open(trust, say: say) { abort.yield($0) }
+        let host = try open(trust, say: say, lost: { abort.yield($0) }) { abort.yield($0) }
         let facts = host.facts
         ServiceLocator.$current.withValue(host.connection) {
             _ = Task {
@@ -117,11 +117,13 @@ struct ClientOptions: ParsableArguments {
     ///   - trust: How to pair, with a controller of the command's own.
     ///   - keyboard: Where the user answers prompts then.
     ///   - say: Prints a line for the user.
+    ///   - lost: Receives the error if a controller that has worked fails.
     ///   - abort: Receives the error if the controller turns out to be unusable.
     func open(
         _ trust: TrustOptions?,
         keyboard: any Keyboard = StandardInput(),
         say: @escaping @Sendable (String) -> Void,
+        lost: @escaping @Sendable (ToolError) -> Void,
         abort: @escaping @Sendable (ToolError) -> Void
     ) throws(ToolError) -> ClientHost {
         switch place {
@@ -137,13 +139,20 @@ struct ClientOptions: ParsableArguments {
                 try service.at(path).ask(.devices, for: [DeviceStatus].self)
             }
             return ClientHost.service(path, known: (try? devices()) ?? [], devices: devices)
-        case .controller:
+        case .controller(let address):
             let outcome = Outcome { if case .failure(let error) = $0 { abort(error) } }
             let capture = try line.captureFile()
             let loop = NIOEventLoop()
             let system = line.startSystem(named: "Harald", trust: trust, loop: loop, capture: capture, outcome: outcome)
+            system.with { system in
+                let fail = system.onFailure
+                system.onFailure = { [weak system] error in
+                    guard system?.hasWorked == true else { fail?(error); return }
+                    lost(ToolError(losing: "\(address)", error))
+                }
+            }
             let prompter = trust?.prepare(system, outcome, keyboard: keyboard, say: say)
-            return ClientHost.system(system, prompter: prompter)
+            return ClientHost.system(system, controller: "\(address)", prompter: prompter)
         }
     }
 }

@@ -53,10 +53,17 @@ extension DeviceClient {
             try await attempt("staying connected", device) {
                 for try await end in ends {
                     let reason = end.text
-                    report.show(
-                        LinkDocument(device: device.candidate.document, state: "disconnected", reason: reason),
-                        as: "disconnected: \(reason.clause); connecting again"
+                    let document = LinkDocument(
+                        device: device.candidate.document,
+                        state: "disconnected",
+                        reason: reason
                     )
+                    // Without Bluetooth, there is nothing to connect again with.
+                    if case .state(let state) = end.cause {
+                        report.show(document, as: "disconnected: \(reason.clause)")
+                        throw ExtrasError.notPoweredOn(state)
+                    }
+                    report.show(document, as: "disconnected: \(reason.clause); connecting again")
                     try await central.connect(device.peripheral)
                     report.show(LinkDocument(device: device.candidate.document, state: "connected"), as: "connected")
                 }
@@ -111,7 +118,7 @@ extension Disconnection {
     fileprivate var text: String {
         switch cause {
         case .asked: "the connection was cancelled"
-        case .lost(let error): error.localizedDescription
+        case .lost(let error): error.localizedDescription.lowercasedFirst
         case .state(.resetting): "Bluetooth was reset, or its service ended"
         case .state(let state): "Bluetooth is \(stateName(state))"
         }

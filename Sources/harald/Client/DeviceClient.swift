@@ -27,12 +27,15 @@ final class DeviceClient: Sendable {
     /// The devices of the session that the command belongs to.
     let memory: ClientMemory
     private let used = Mutex<[FoundDevice]>([])
+    /// The number of connections to the service that had ended when the command began.
+    private let lostServices: Int
 
     private init(_ central: CBCentralManager, facts: DeviceFacts, report: ToolReport, memory: ClientMemory) {
         self.central = central
         self.facts = facts
         self.report = report
         self.memory = memory
+        if case .service(_, let watch) = facts.place { lostServices = watch.ends } else { lostServices = 0 }
     }
 
     /// Creates a central manager.
@@ -66,8 +69,9 @@ final class DeviceClient: Sendable {
                 return .success(())
             }
             var first = await group.next() ?? .success(())
-            // The state of the manager says less than the error of the controller, which comes at about the same time.
-            if case .failure(.bluetooth) = first {
+            if case .failure(let error) = first { first = .failure(explained(error)) }
+            // The controller's own error says more, and comes at about the same time.
+            if case .failure(let error) = first, error.saysLessThanController {
                 let known = first
                 group.addTask {
                     try? await Task.sleep(for: Self.controllerErrorLimit)
@@ -94,10 +98,36 @@ final class DeviceClient: Sendable {
 
     /// Waits until Bluetooth is on.
     private func begin() async throws(ToolError) {
+        guard case .service(let path, let watch) = facts.place else { return try await poweredOn() }
+        if let error = watch.obstacle(at: path) { throw error }
+        guard central.state == .unsupported else { return try await poweredOn() }
+        // The state may be from before the service was back.
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await state in self.powerStates where state == .poweredOn { return } }
+            group.addTask { await self.pause(watch.isOpen ? Self.goodbye : Self.startLimit) }
+            await group.next()
+            group.cancelAll()
+        }
+        if !watch.isOpen { throw .service("the service at \(path) does not answer; see its log") }
+        try await poweredOn()
+    }
+
+    private func poweredOn() async throws(ToolError) {
         do {
             try await central.poweredOn(deadline: Self.startLimit)
         } catch {
             throw .bluetooth(central.state)
+        }
+    }
+
+    /// The states of the manager, until the stream fails.
+    private var powerStates: AsyncStream<CBManagerState> {
+        AsyncStream { [central] source in
+            let task = Task {
+                for try await state in central.states { source.yield(state) }
+                source.finish()
+            }
+            source.onTermination = { _ in task.cancel() }
         }
     }
 
@@ -166,6 +196,22 @@ final class DeviceClient: Sendable {
 
     // MARK: Errors
 
+    /// Returns the error of the service or of the controller if that is the cause of an error: devices and managers
+    /// only say that they are gone.
+    func explained(_ error: ToolError) -> ToolError {
+        switch (error, facts.place) {
+        case (.interrupted, _), (.service, _): return error
+        case (_, .service(_, let watch)) where watch.ends > lostServices: return watch.loss
+        case (.peerVanished, _) where central.state != .poweredOn: break
+        case (.bluetooth, _): break
+        default: return error
+        }
+        guard case .controller(let address) = facts.place, central.state != .unauthorized else {
+            return .bluetooth(central.state)
+        }
+        return .controllerGone(address)
+    }
+
     /// Runs a step of a command, and reports its error as the tool does.
     ///
     /// - Parameter doing: The step in messages, such as `reading 2A37`.
@@ -195,6 +241,14 @@ struct FoundDevice: Hashable, Sendable {
 }
 
 extension ToolError {
+    /// Whether the error of a controller may follow, which has the cause.
+    fileprivate var saysLessThanController: Bool {
+        switch self {
+        case .bluetooth, .controllerGone: true
+        default: false
+        }
+    }
+
     /// Converts an error of the API.
     init(_ error: any Error, doing: String, with name: String) {
         let debug = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String

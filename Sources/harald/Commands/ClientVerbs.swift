@@ -10,7 +10,8 @@ struct ConnectCommand: ConnectedVerb {
         commandName: "connect",
         abstract: "Connect to a device and stay connected, reporting changes of the link, until interrupted.",
         discussion: """
-            \(ClientOptions.discussion) When the link is lost, it connects again.
+            \(ClientOptions.discussion) When the link is lost, it connects again. When the service or the controller \
+            goes, it ends with an error.
 
             Example:
               harald connect Pulse

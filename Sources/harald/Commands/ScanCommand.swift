@@ -130,8 +130,16 @@ private final class Listener {
 
     private func stateChanged(_ state: GenericAccess.State) {
         switch state {
-        case .off, .starting: break
-        case .failed(let error): finish(.failure(ToolError(error, controller: controller)))
+        case .off: break
+        case .starting:
+            if hasStarted { finish(.failure(.controllerFailed(controller, reason: "it was reset"))) }
+        case .failed(let error):
+            finish(
+                .failure(
+                    hasStarted
+                        ? ToolError(losing: controller, error) : ToolError(error, controller: controller)
+                )
+            )
         case .ready:
             var settings = ScanSettings.attentive
             settings.isActive = isActive
@@ -139,7 +147,8 @@ private final class Listener {
                 try observer.observe(settings) { [weak self] in
                     self?.heard($0)
                 } onEnd: { [weak self] in
-                    if let error = $0 { self?.failed(error) }
+                    // A missing controller is reported through the device's state.
+                    if let error = $0, error != .notReady { self?.failed(error) }
                 }
                 hasStarted = true
                 report.say("scanning")

@@ -200,7 +200,8 @@ final class Explorer {
         case (.starting, _):
             let cause = device.resetCause.map { "\($0); " } ?? ""
             end(.failure(.controllerFailed(plan.controller, reason: "\(cause)it was reset")))
-        case (.failed(let error), _): end(.failure(ToolError(error, controller: plan.controller)))
+        case (.failed(let error), .starting): end(.failure(ToolError(error, controller: plan.controller)))
+        case (.failed(let error), _): end(.failure(ToolError(losing: plan.controller, error)))
         case (.ready, .starting): search()
         case (.ready, _): break
         }

@@ -49,7 +49,9 @@ struct ShellCommand: ParsableCommand {
         let interrupts = ShellInterrupts(isInteractive: isInteractive)
         let session: ShellSession
         do throws(ToolError) {
-            let host = try client.open(trust, keyboard: terminal, say: terminal.say) { interrupts.fail($0) }
+            let host = try client.open(trust, keyboard: terminal, say: terminal.say, lost: interrupts.lost) {
+                interrupts.fail($0)
+            }
             let memory = ClientMemory(isForCompletion: hasScreen)
             session = ShellSession(host, memory, report: client.report, terminal, interrupts)
         } catch {

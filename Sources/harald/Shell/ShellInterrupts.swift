@@ -76,6 +76,11 @@ final class ShellInterrupts: Sendable {
         }
     }
 
+    /// Ends the running command because the controller has failed. Later commands work once it is back.
+    func lost(_ error: ToolError) {
+        state.withLock { _ = $0.abort?.yield(error) }
+    }
+
     /// Called when a command begins, with what ends it. Returns why it may not begin; nil if it may.
     func beginCommand(_ abort: AsyncStream<ToolError>.Continuation) -> ToolError? {
         state.withLock { state in

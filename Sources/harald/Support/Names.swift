@@ -33,4 +33,7 @@ func shown(_ value: PacketBuffer, of uuid: BluetoothUUID? = nil, raw: Bool = fal
 extension String {
     /// A sentence without its full stop, to be followed by more.
     var clause: String { hasSuffix(".") ? String(dropLast()) : self }
+
+    /// A sentence to follow a colon.
+    var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }

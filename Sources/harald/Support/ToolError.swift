@@ -23,6 +23,8 @@ enum ToolError: Error, CustomStringConvertible {
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
     case controllerRefuses(String, reason: String)
+    /// A controller that has worked is no longer there.
+    case controllerGone(String)
     /// The capture that takes the place of a controller is over.
     case captureOver(String)
     case noSuchDevice(DeviceSelector, Search, seconds: Double, heard: HeardDevices)
@@ -59,6 +61,14 @@ enum ToolError: Error, CustomStringConvertible {
         }
     }
 
+    /// The controller at `address`, which has worked, has failed.
+    init(losing address: String, _ error: HCIHostError) {
+        switch error {
+        case .transport(.unreachable), .transport(.closedByPeer): self = .controllerGone(address)
+        default: self = .controllerFailed(address, reason: "\(error)")
+        }
+    }
+
     /// The controller at `address` cannot perform an operation, such as "advertise". An invalid request is not the
     /// controller's fault.
     init(_ error: GAPError, doing what: String, controller address: String) {
@@ -73,7 +83,7 @@ enum ToolError: Error, CustomStringConvertible {
     var exitStatus: Int32 {
         switch self {
         case .controllerUnreachable: 3
-        case .controllerFailed, .controllerRefuses: 4
+        case .controllerFailed, .controllerRefuses, .controllerGone: 4
         case .noSuchDevice, .ambiguousDevice: 5
         case .peerVanished, .captureOver: 6
         case .notSecured: 7
@@ -88,7 +98,7 @@ enum ToolError: Error, CustomStringConvertible {
     var code: String {
         switch self {
         case .controllerUnreachable: "controllerUnreachable"
-        case .controllerFailed: "controllerFailed"
+        case .controllerFailed, .controllerGone: "controllerFailed"
         case .controllerRefuses: "controllerRefuses"
         case .captureOver: "captureOver"
         case .noSuchDevice: "deviceNotFound"
@@ -125,6 +135,8 @@ enum ToolError: Error, CustomStringConvertible {
             "the controller at \(address) failed: \(reason); check \(Self.checks(of: address))"
         case .controllerRefuses(let address, let reason):
             "the controller at \(address) rejected the request: \(reason)"
+        case .controllerGone(let address):
+            "the controller at \(address) is gone; check that it is running or plugged in, then try again"
         case .captureOver(let address):
             "\(address) is over: nothing in it is left to play"
         case .noSuchDevice(let selector, let search, let seconds, let heard):
