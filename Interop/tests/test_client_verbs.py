@@ -259,12 +259,13 @@ async def test_a_service_that_ends_is_the_cause(
             harald("follow", *where, NAME, "2A37") as follow,
             harald("scan", *where, "--seconds", "60") as scan,
             harald("connect", *where, NAME) as connect,
+            harald("record", *where, NAME, "--seconds", "60") as record,
         ):
             await follow.line("bpm")
             await scan.line("scanning")
             await connect.line("^link: every ")
             await host.gone(sent)
-            for process in (follow, scan, connect):
+            for process in (follow, scan, connect, record):
                 assert await process.status() == 1
                 assert process.err[0].startswith("harald: the Bluetooth service has ended; start it again with ")
                 assert len(process.err) == 1

@@ -7,12 +7,16 @@ import Foundation
 // MARK: - harald record
 
 extension DeviceClient {
-    /// Returns an accessory with the attribute table of a device, its readable values, and its notifications.
+    /// Returns an accessory with the attribute table of a device, its readable values, and its notifications. If the
+    /// device is lost before the time is over, the error says how much was recorded.
     ///
     /// - Parameters:
     ///   - device: A connected device.
     ///   - duration: The time to record notifications.
-    func record(_ device: FoundDevice, for duration: Duration) async throws(ToolError) -> Accessory {
+    func record(
+        _ device: FoundDevice,
+        for duration: Duration
+    ) async throws(ToolError) -> (accessory: Accessory, loss: ToolError?) {
         let table = try await discover(device)
         var accessory = Accessory(name: device.candidate.names.first ?? "Recorded")
         accessory.advertising.services = device.candidate.services.map(\.attributeForm)
@@ -36,11 +40,12 @@ extension DeviceClient {
             }
             accessory.services.append(service)
         }
-        for (handle, values) in try await notifications(of: notifying, device, for: duration) {
+        let (recording, loss) = await notifications(of: notifying, device, for: duration)
+        for (handle, values) in recording {
             guard let place = places[handle] else { continue }
             accessory.services[place.service].characteristics[place.characteristic].adopt(values)
         }
-        return accessory
+        return (accessory, loss)
     }
 
     private func recorded(
@@ -98,13 +103,14 @@ extension DeviceClient {
         }
     }
 
-    /// Returns the values that characteristics notify or indicate, by handle, with the time of each.
+    /// Returns the values that characteristics notify or indicate, by handle, with the time of each, and the error if
+    /// the device was lost meanwhile.
     private func notifications(
         of characteristics: [CBCharacteristic],
         _ device: FoundDevice,
         for duration: Duration
-    ) async throws(ToolError) -> [UInt16: [TimedValue]] {
-        guard !characteristics.isEmpty, duration > .zero else { return [:] }
+    ) async -> (values: [UInt16: [TimedValue]], loss: ToolError?) {
+        guard !characteristics.isEmpty, duration > .zero else { return ([:], nil) }
         let start = ContinuousClock.now
         return await withTaskGroup(of: (handle: UInt16, values: [TimedValue]).self) { group in
             for characteristic in characteristics {
@@ -112,9 +118,53 @@ extension DeviceClient {
                     (characteristic.handle, await Self.values(of: characteristic, device, since: start))
                 }
             }
-            await pause(duration)
+            let loss = await loss(of: device, within: duration, since: start)
             group.cancelAll()
-            return await group.reduce(into: [:]) { $0[$1.handle] = $1.values }
+            return (await group.reduce(into: [:]) { $0[$1.handle] = $1.values }, loss)
+        }
+    }
+
+    /// Waits for `duration`. Returns the error if the device is lost before.
+    private func loss(
+        of device: FoundDevice,
+        within duration: Duration,
+        since start: ContinuousClock.Instant
+    ) async -> ToolError? {
+        let ends = central.disconnections(of: device.peripheral)
+        // It may have been lost before the stream existed.
+        guard device.peripheral.state == .connected else {
+            return cut(ToolError(CBError(.notConnected), doing: "recording", with: device.name), start, duration)
+        }
+        return await withTaskGroup(of: ToolError?.self) { group in
+            group.addTask {
+                await self.pause(duration)
+                return nil
+            }
+            group.addTask {
+                guard let end = try? await ends.first(where: { _ in true }) else { return nil }
+                let error: ToolError =
+                    switch end.cause {
+                    case .asked: ToolError(CBError(.notConnected), doing: "recording", with: device.name)
+                    case .lost(let error): ToolError(error, doing: "recording", with: device.name)
+                    case .state(let state): .bluetooth(state)
+                    }
+                return self.cut(error, start, duration)
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+    }
+
+    /// Adds to an error how much of the time was recorded.
+    private func cut(_ error: ToolError, _ start: ContinuousClock.Instant, _ duration: Duration) -> ToolError {
+        let seconds = ((ContinuousClock.now - start) / .milliseconds(100)).rounded(.down) / 10
+        let note = "only \(seconds) s of \(duration / .seconds(1)) s were recorded"
+        return switch explained(error) {
+        case .peerVanished(let name, let doing, let reason):
+            .peerVanished(name, doing: doing, reason: "\(reason.clause); \(note)")
+        case .service(let text): .service("\(text); \(note)")
+        case let other: other
         }
     }
 

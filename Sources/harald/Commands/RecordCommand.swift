@@ -9,7 +9,8 @@ struct RecordCommand: ConnectedVerb {
         discussion: """
             \(ClientOptions.discussion)
 
-            The file has the services, the values, and the notifications of some seconds with their timing. The command \
+            The file has the services, the values, and the notifications of some seconds with their timing. If the device is \
+            lost meanwhile, the file has what was recorded, and the command fails. The command \
             declines to pair: values that need pairing are left out, and marked as encrypted.
 
             Examples:
@@ -41,6 +42,8 @@ struct RecordCommand: ConnectedVerb {
     }
 
     func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
-        Console.lines(try await client.record(device, for: .seconds(seconds)).json)
+        let (accessory, loss) = try await client.record(device, for: .seconds(seconds))
+        Console.lines(accessory.json)
+        if let loss { throw loss }
     }
 }
