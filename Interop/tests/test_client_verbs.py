@@ -174,6 +174,9 @@ async def test_a_value_that_does_not_notify(harald: Start, tmp_path: Path, place
             assert await process.status() == 1
         told = "2A38 Body Sensor Location does not notify; these do: 2A37 Heart Rate Measurement, "
         assert told in process.errors
+        async with harald("explore", *where, NAME, "--follow", "heart rate m", "--notifications", "1") as process:
+            assert await process.status() == 0
+        assert "following 2A37 Heart Rate Measurement" in process.out
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["service", "controller"])
@@ -202,6 +205,12 @@ async def test_reads_and_writes_a_value(harald: Start, tmp_path: Path, place: st
             assert await process.status() == 0
         assert of("written", process)[0]["isConfirmed"] is False
         await sensor.event("write", uuid=text(NOTE), value=b"on")
+        async with harald("write", *where, NAME, text(NOTE), "0x7a:7A") as process:
+            assert await process.status() == 0
+        await sensor.event("write", uuid=text(NOTE), value=b"zz")
+        async with harald("read", *where, "service:heart rate", "0x2A37") as process:
+            assert await process.status() == 1
+        assert "2A37 Heart Rate Measurement is not readable; it notifies: `harald follow`; " in process.errors
         async with harald("write", *where, NAME, text(NOTE), "xyz") as process:
             assert await process.status() == USAGE
         assert "--text" in process.errors
@@ -287,6 +296,14 @@ async def test_a_controller_that_ends_is_the_cause(harald: Start, tmp_path: Path
         assert process.err == [
             f"harald: the controller at {address} is gone; check that it is running or plugged in, then try again"
         ]
+
+
+async def test_an_address_is_no_name_of_a_service(harald: Start, tmp_path: Path, place: str) -> None:
+    async with controllers() as air, service(harald, air.address, tmp_path):
+        for command in (("read", ADDRESS, "2A38"), ("scan", "--until", ADDRESS)):
+            async with harald(*command, "--service", place) as process:
+                assert await process.status() == NOT_FOUND
+            assert "devices have identifiers rather than addresses; `harald scan` shows them" in process.errors
 
 
 async def test_pairs_through_the_service(harald: Start, tmp_path: Path, place: str) -> None:

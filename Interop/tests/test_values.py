@@ -88,7 +88,7 @@ async def test_says_which_characteristic_is_missing(harald: Start) -> None:
     async with controllers() as air, peripheral(air.transport):
         async with harald("explore", "--controller", air.address, NAME, "--follow", "FFF0") as process:
             assert await process.status() == 1
-    assert re.search("no characteristic FFF0", process.errors)
+    assert re.search('no characteristic "FFF0"; it has ', process.errors)
 
 
 # --- Harald's server --------------------------------------------------------------------------------------------------

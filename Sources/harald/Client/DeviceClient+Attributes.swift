@@ -1,44 +1,9 @@
-import ArgumentParser
 import BluetoothTypes
 import CoreBluetooth
 import CoreBluetoothExtras
-import Demos
 import Foundation
 
 // MARK: - Characteristics
-
-/// The characteristic that a command is about: a UUID, or the beginning of its name in the assigned numbers, perhaps
-/// after its service and a slash.
-struct CharacteristicSelector: Hashable, Sendable, ExpressibleByArgument {
-    static let help = ArgumentHelp(
-        "The characteristic: a UUID, or a name or its beginning, after its service and a slash if several have it.",
-        valueName: "CHARACTERISTIC"
-    )
-
-    /// The argument as the user wrote it.
-    let text: String
-    private let service: String?
-    private let characteristic: String
-
-    /// Parses an argument. Returns nil if a part of it is empty.
-    init?(argument: String) {
-        let parts = argument.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.allSatisfy({ !$0.isEmpty }), let last = parts.last else { return nil }
-        text = argument
-        service = parts.count == 2 ? parts.first.map(String.init) : nil
-        characteristic = String(last)
-    }
-
-    func fits(_ listed: AttributeListing.Characteristic, in service: AttributeListing.Service) -> Bool {
-        if let wanted = self.service, !Self.fits(wanted, service.uuid) { return false }
-        return Self.fits(characteristic, listed.uuid)
-    }
-
-    private static func fits(_ text: String, _ uuid: BluetoothUUID) -> Bool {
-        if let wanted = BluetoothUUID(text) { return wanted == uuid }
-        return assignedName(uuid.attributeForm.description)?.lowercased().hasPrefix(text.lowercased()) == true
-    }
-}
 
 /// A characteristic of a connected device, with what is known of the others.
 struct FoundCharacteristic: Sendable {
@@ -49,6 +14,31 @@ struct FoundCharacteristic: Sendable {
 
     var uuid: BluetoothUUID { characteristic.uuid.uuid }
     var name: String { nameOf(uuid) }
+
+    func checkFollowable() throws(ToolError) {
+        if characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
+            throw .incomplete(listing.doesNotNotify(uuid))
+        }
+    }
+
+    func checkReadable() throws(ToolError) {
+        guard !characteristic.properties.contains(.read) else { return }
+        let notifies = !characteristic.properties.isDisjoint(with: [.notify, .indicate])
+        throw .incomplete(listing.cannotBeRead(uuid, notifies: notifies))
+    }
+
+    func checkWritable(withResponse isConfirmed: Bool) throws(ToolError) {
+        let properties = characteristic.properties
+        if properties.contains(isConfirmed ? .write : .writeWithoutResponse) { return }
+        guard !properties.isDisjoint(with: [.write, .writeWithoutResponse]) else {
+            throw .incomplete(listing.cannotBeWritten(uuid))
+        }
+        throw .incomplete(
+            isConfirmed
+                ? "\(name) is written without response only: add --without-response"
+                : "\(name) is written with response only: leave out --without-response"
+        )
+    }
 }
 
 extension DeviceClient {
@@ -61,29 +51,11 @@ extension DeviceClient {
         preferring isPreferred: (AttributeListing.Characteristic) -> Bool = { _ in true }
     ) async throws(ToolError) -> FoundCharacteristic {
         let table = try await discover(device)
-        let fitting = table.listing.services.flatMap { service in
-            service.characteristics.filter { selector.fits($0, in: service) }
-        }
-        let names = Set(fitting.map(\.uuid)).map { nameOf($0) }.sorted()
-        guard names.count <= 1 else {
-            throw .incomplete(
-                "\(selector.text.quotedName) fits several characteristics: \(names.joined(separator: ", "))"
-            )
-        }
-        guard let chosen = fitting.first(where: isPreferred) ?? fitting.first,
-            let characteristic = table.characteristics[chosen.handle]
-        else {
-            throw .incomplete(Self.lacks(selector, device, table.listing))
+        let chosen = try table.listing.choose(selector, of: device.name, preferring: isPreferred)
+        guard let characteristic = table.characteristics[chosen.handle] else {
+            throw .incomplete("\(device.name.quotedName) has changed its services")
         }
         return FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
-    }
-
-    private static func lacks(_ selector: CharacteristicSelector, _ device: FoundDevice, _ listing: AttributeListing)
-        -> String
-    {
-        let own = listing.services.flatMap(\.characteristics).map { nameOf($0.uuid) }
-        let list = own.isEmpty ? "it has none" : "it has \(own.joined(separator: ", "))"
-        return "\(device.name.quotedName) has no characteristic \(selector.text.quotedName); \(list)"
     }
 }
 

@@ -76,13 +76,12 @@ extension DeviceClient {
     ) async throws(ToolError) {
         let followable = table.listing.followable
         var listed = followable.first { $0.uuid == 0x2A37 } ?? followable.first
-        if let uuid = plan.follow {
-            let all = table.listing.services.flatMap(\.characteristics)
-            listed = followable.first { $0.uuid == uuid } ?? all.first { $0.uuid == uuid }
-            if listed == nil { throw .incomplete("\(device.name.quotedName) has no characteristic \(nameOf(uuid))") }
+        if let selector = plan.follow {
+            listed = try table.listing.choose(selector, of: device.name) { $0.canNotify }
         }
         guard let listed, let characteristic = table.characteristics[listed.handle] else { return }
         let target = FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
+        try target.checkFollowable()
         report.say("following \(target.name)")
         try await follow(target, count: plan.notifications) { value in
             "value of \(target.name): \(shown(value, of: target.uuid, raw: plan.isRaw))"
@@ -100,11 +99,19 @@ extension DeviceClient {
         }
     }
 
+    /// The longest value of an attribute, in octets (Core Vol 3 Part F 3.2.9).
+    private static let longestValue = 512
+
     func write(
         _ value: PacketBuffer,
         to target: FoundCharacteristic,
         withResponse isConfirmed: Bool
     ) async throws(ToolError) {
+        guard value.count <= Self.longestValue else {
+            throw .incomplete(
+                "cannot write \(value.count) octets: a value has at most \(Self.longestValue)"
+            )
+        }
         let (peripheral, data) = (target.device.peripheral, Data(value))
         try await attempt("writing \(target.name)", target.device) {
             if isConfirmed {
@@ -135,9 +142,7 @@ extension DeviceClient {
         count limit: Int?,
         line: (PacketBuffer) -> String
     ) async throws(ToolError) {
-        guard !target.characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
-            throw .incomplete(target.listing.doesNotNotify(target.uuid))
-        }
+        try target.checkFollowable()
         let document = target.device.candidate.document
         var left = limit
         try await attempt("following \(target.name)", target.device) {

@@ -11,7 +11,7 @@ extension DeviceClient {
     /// As in Core Bluetooth, devices pair when a value is used that is for paired devices only (behaviour 6.1). This
     /// reads and follows values until one of them is.
     func pair(_ device: FoundDevice) async throws(ToolError) {
-        if try await showPairing(device) { return }
+        if try await showPairing(device, isNew: false) { return }
         let table = try await discover(device)
         report.say("pairing with \(device.name.quotedName)")
         for listed in table.listing.services.flatMap(\.characteristics) {
@@ -55,7 +55,7 @@ extension DeviceClient {
     }
 
     /// Returns whether the link is encrypted, and prints it.
-    private func showPairing(_ device: FoundDevice) async throws(ToolError) -> Bool {
+    private func showPairing(_ device: FoundDevice, isNew: Bool = true) async throws(ToolError) -> Bool {
         let link = try await attempt("reading the properties of the link", device) {
             try await device.peripheral.linkInformation(deadline: Self.answerLimit)
         }
@@ -63,8 +63,9 @@ extension DeviceClient {
         let trust = link.isAuthenticated ? "authenticated" : "unauthenticated"
         report.show(
             PairingDocument(link, device.candidate.document),
-            as: "\(link.isBonded ? "paired" : "encrypted, without keeping a bond"): \(trust), "
-                + count(link.keySize, "octet")
+            as: (isNew ? "" : "already ")
+                + "\(link.isBonded ? "paired" : "encrypted, without keeping a bond"): \(trust), "
+                + "with a \(link.keySize)-octet key"
         )
         return true
     }

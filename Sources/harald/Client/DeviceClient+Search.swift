@@ -11,6 +11,7 @@ extension DeviceClient {
     /// Finds the device that the user has named: among those that the service is connected to, or by a scan.
     func find(_ selector: DeviceSelector, seconds: Double) async throws(ToolError) -> FoundDevice {
         if let kept = try kept(selector) { return kept }
+        try checkAddress(selector)
         report.say("searching for \(selector.quoted)")
         if let connected = try connected(selector) { return connected }
         if let identifier = selector.identifier,
@@ -29,6 +30,11 @@ extension DeviceClient {
         case .several(let devices): throw .ambiguousDevice(selector, devices)
         case .none: throw .noSuchDevice(selector, .explore, seconds: seconds, heard: choice.heard)
         }
+    }
+
+    /// Refuses an address if the command uses a service, which has none for apps.
+    private func checkAddress(_ selector: DeviceSelector) throws(ToolError) {
+        if case .service = facts.place, selector.isAddress { throw .addressOfService(selector.text) }
     }
 
     private func found(_ candidate: DeviceCandidate, _ peripheral: CBPeripheral) -> FoundDevice {
@@ -131,6 +137,7 @@ extension DeviceClient {
 
     /// Prints advertisements whenever they change.
     func scan(_ plan: ScanPlan) async throws(ToolError) {
+        if let until = plan.until { try checkAddress(until) }
         report.say("scanning")
         var heard = HeardDevices()
         do {

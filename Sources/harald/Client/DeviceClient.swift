@@ -180,6 +180,7 @@ final class DeviceClient: Sendable {
 
     /// Cancels the connection of this app. The link stays up if other apps use it.
     func disconnect(_ device: FoundDevice) async {
+        let wasConnected = device.peripheral.state == .connected
         guard device.peripheral.state != .disconnected else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.central.disconnect(device.peripheral) }
@@ -187,6 +188,8 @@ final class DeviceClient: Sendable {
             await group.next()
             group.cancelAll()
         }
+        // The end of a link that was lost has been reported.
+        guard wasConnected else { return }
         report.step(LinkDocument(device: device.candidate.document, state: "disconnected"), as: "disconnected")
     }
 

@@ -45,7 +45,12 @@ struct ConnectCommand: ConnectedVerb {
     /// Connects and returns. The device stays connected while the session runs further commands.
     func performInSession(_ client: DeviceClient) async throws(ToolError) {
         guard seconds == nil else { return try await perform(client) }
+        let connected = client.memory.connected
         let device = try await connect(client)
+        if connected.contains(device) {
+            let document = LinkDocument(device: device.candidate.document, state: "connected")
+            client.report.show(document, as: "already connected")
+        }
         client.keep(device)
         if client.memory.isForCompletion { _ = try? await client.discover(device) }
     }
@@ -75,7 +80,8 @@ struct ReadCommand: ConnectedVerb {
     var raw = false
 
     func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
-        let target = try await client.characteristic(characteristic, of: device) { $0.properties & 0x02 != 0 }
+        let target = try await client.characteristic(characteristic, of: device) { $0.canBeRead }
+        try target.checkReadable()
         let value = try await client.read(target)
         client.report.show(
             ValueDocument(value, of: target.uuid, device.candidate.document),
@@ -104,7 +110,12 @@ struct WriteCommand: ConnectedVerb {
     @Argument(help: CharacteristicSelector.help)
     var characteristic: CharacteristicSelector
 
-    @Argument(help: ArgumentHelp("The value in hexadecimal, or a text with --text.", valueName: "VALUE"))
+    @Argument(
+        help: ArgumentHelp(
+            "The value in hexadecimal, such as 01ff, 0x01ff or 01:ff, or a text with --text.",
+            valueName: "VALUE"
+        )
+    )
     var value: String
 
     @Flag(help: "Write the value as UTF-8 text.")
@@ -113,22 +124,23 @@ struct WriteCommand: ConnectedVerb {
     @Flag(help: "Write without response: the device does not confirm it.")
     var withoutResponse = false
 
-    private var octets: PacketBuffer? {
-        if text { return PacketBuffer(Array(value.utf8)) }
-        return BluetoothTypes.octets(hexadecimal: value).map { PacketBuffer($0) }
+    private func octets() throws(TypedValueError) -> PacketBuffer {
+        PacketBuffer(text ? Array(value.utf8) : try typedValue(value))
     }
 
     func validate() throws {
-        guard octets != nil else {
-            throw ValidationError(
-                "\(value.quotedText) is not a value in hexadecimal, such as 01ff; write text with --text"
-            )
+        do throws(TypedValueError) {
+            _ = try octets()
+        } catch {
+            throw ValidationError("\(error); write text with --text")
         }
     }
 
     func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
-        let target = try await client.characteristic(characteristic, of: device) { $0.properties & 0x0C != 0 }
-        try await client.write(octets ?? [], to: target, withResponse: !withoutResponse)
+        let target = try await client.characteristic(characteristic, of: device) { $0.canBeWritten }
+        try target.checkWritable(withResponse: !withoutResponse)
+        // An invalid value has been refused by now.
+        try await client.write((try? octets()) ?? [], to: target, withResponse: !withoutResponse)
     }
 }
 

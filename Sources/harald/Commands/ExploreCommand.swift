@@ -29,10 +29,10 @@ struct ExploreCommand: DeviceVerb {
     @Option(
         help: ArgumentHelp(
             "The characteristic to follow (default: the heart rate, or else the first that notifies).",
-            valueName: "UUID"
+            valueName: "CHARACTERISTIC"
         )
     )
-    var follow: BluetoothUUID?
+    var follow: CharacteristicSelector?
 
     @Option(
         help: ArgumentHelp("Write this value, of any length, and read it back: UUID=HEX.", valueName: "VALUE"),
@@ -144,8 +144,9 @@ private func valueToWrite(_ text: String) throws -> ValueToWrite {
 }
 
 extension BluetoothUUID: ExpressibleByArgument {
-    /// Parses a UUID of 4, 8 or 36 characters. Returns nil for any other text.
+    /// Parses a UUID of 4, 8 or 36 characters, perhaps after `0x`. Returns nil for any other text.
     public init?(argument: String) {
-        self.init(argument)
+        guard let uuid = typedUUID(argument) else { return nil }
+        self = uuid
     }
 }

@@ -35,7 +35,11 @@ struct ScanCommand: DeviceVerb {
 
     @Option(
         name: .customLong("service-uuid"),
-        help: ArgumentHelp("Print devices that advertise this service only; may be repeated.", valueName: "UUID")
+        help: ArgumentHelp(
+            "Print devices that advertise this service only: a UUID or an assigned name; may be repeated.",
+            valueName: "SERVICE"
+        ),
+        transform: service
     )
     var services: [BluetoothUUID] = []
 
@@ -92,6 +96,13 @@ struct ScanCommand: DeviceVerb {
         listener.stop { $0.stop($1) }
         try result.get()
     }
+}
+
+private func service(_ text: String) throws -> BluetoothUUID {
+    guard let uuid = typedService(text) else {
+        throw ValidationError("\(text.quotedName) is not a service: give a UUID or an assigned name, such as 180D")
+    }
+    return uuid
 }
 
 /// Prints the advertisements that it receives. Lives on its loop.

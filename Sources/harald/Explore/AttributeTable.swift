@@ -43,9 +43,11 @@ struct AttributeTable {
         services.flatMap(\.characteristics).map(\.characteristic).first { $0.uuid == uuid }
     }
 
-    /// Returns the characteristic with this UUID to follow: the first that notifies or indicates, or else the first.
-    func toFollow(_ uuid: BluetoothUUID) -> DiscoveredCharacteristic? {
-        followable.first { $0.uuid == uuid } ?? characteristic(uuid)
+    /// Returns the characteristic to follow that the user has named: the first that notifies or indicates, or else the
+    /// first.
+    func toFollow(_ selector: CharacteristicSelector, of name: String) throws(ToolError) -> DiscoveredCharacteristic? {
+        let chosen = try listing().choose(selector, of: name) { $0.canNotify }
+        return services.flatMap(\.characteristics).map(\.characteristic).first { $0.value == chosen.handle }
     }
 
     /// The table for display.

@@ -374,6 +374,7 @@ final class Explorer {
         case .stopped(let error):
             if let response = error.response { incomplete("refuses: \(response.code)") } else { stopped(by: error) }
         case .missing(let uuid): incomplete("has no characteristic \(nameOf(uuid))")
+        case .unclear(let error): end(.failure(error))
         case .doesNotNotify(let uuid, let table): end(.failure(.incomplete(table.listing().doesNotNotify(uuid))))
         }
     }

@@ -7,7 +7,7 @@ import GATT
 final class Visit {
     struct Plan: Sendable {
         /// The characteristic to follow; nil for the table's default.
-        var follow: BluetoothUUID?
+        var follow: CharacteristicSelector?
         /// The number of values to follow.
         var notifications = 3
         /// The value to write first, and to read back.
@@ -22,6 +22,8 @@ final class Visit {
         case done
         case stopped(GATTError)
         case missing(BluetoothUUID)
+        /// The user has named no characteristic of the peer, or several.
+        case unclear(ToolError)
         /// The characteristic to follow does not notify or indicate. `table` has the alternatives.
         case doesNotNotify(BluetoothUUID, table: AttributeTable)
     }
@@ -111,9 +113,16 @@ final class Visit {
 
     private func follow() {
         guard plan.notifications > 0 else { return completion(.done) }
-        guard let followed = plan.follow.map({ table.toFollow($0) }) ?? table.followed else {
-            return completion(plan.follow.map(End.missing) ?? .done)
+        let followed: DiscoveredCharacteristic?
+        do throws(ToolError) {
+            followed =
+                try plan.follow.map { selector throws(ToolError) in
+                    try table.toFollow(selector, of: device.name ?? "the device")
+                } ?? table.followed
+        } catch {
+            return completion(.unclear(error))
         }
+        guard let followed else { return completion(.done) }
         guard followed.canNotify else { return completion(.doesNotNotify(followed.uuid, table: table)) }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, followed) }
         client.setNotifying(true, followed) { [weak self] result in
@@ -156,7 +165,7 @@ struct ValueToWrite: Sendable {
     /// Returns nil for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let uuid = BluetoothUUID(parts[0]), let value = octets(hexadecimal: parts[1]) else {
+        guard parts.count == 2, let uuid = typedUUID(parts[0]), let value = try? typedValue(parts[1]) else {
             return nil
         }
         self.uuid = uuid

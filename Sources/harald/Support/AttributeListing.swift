@@ -33,6 +33,9 @@ struct AttributeListing: Sendable {
 
         /// Whether the peer sends the value as notification or indication.
         var canNotify: Bool { properties & 0x30 != 0 }
+        var canBeRead: Bool { properties & 0x02 != 0 }
+        /// Whether the peer accepts values, with or without response.
+        var canBeWritten: Bool { properties & 0x0C != 0 }
     }
 
     struct Descriptor: Sendable {
@@ -58,10 +61,27 @@ struct AttributeListing: Sendable {
 
     /// Returns why `uuid` cannot be followed, and what can be followed instead.
     func doesNotNotify(_ uuid: BluetoothUUID) -> String {
-        let others = followable.map(\.uuid).filter { $0 != uuid }
+        "\(nameOf(uuid)) does not notify; \(others(followable, than: uuid, do: "do"))"
+    }
+
+    /// Returns why `uuid` cannot be read, and what can be done instead.
+    func cannotBeRead(_ uuid: BluetoothUUID, notifies: Bool) -> String {
+        let readable = services.flatMap(\.characteristics).filter(\.canBeRead)
+        return "\(nameOf(uuid)) is not readable; " + (notifies ? "it notifies: `harald follow`; " : "")
+            + others(readable, than: uuid, do: "are readable")
+    }
+
+    /// Returns why `uuid` cannot be written, and what can be written instead.
+    func cannotBeWritten(_ uuid: BluetoothUUID) -> String {
+        let writable = services.flatMap(\.characteristics).filter(\.canBeWritten)
+        return "\(nameOf(uuid)) is not writable; \(others(writable, than: uuid, do: "are writable"))"
+    }
+
+    private func others(_ fitting: [Characteristic], than uuid: BluetoothUUID, do verb: String) -> String {
+        let others = fitting.map(\.uuid).filter { $0 != uuid }
         let shown = others.prefix(Self.maximumAlternatives).map { nameOf($0) }.joined(separator: ", ")
-        let instead = others.isEmpty ? "no other characteristic does" : "these do: \(shown)"
-        return "\(nameOf(uuid)) does not notify; " + instead + (others.count > Self.maximumAlternatives ? ", ..." : "")
+        guard !others.isEmpty else { return "no other characteristic is suitable" }
+        return "these \(verb): \(shown)" + (others.count > Self.maximumAlternatives ? ", ..." : "")
     }
 
     /// One line per attribute, ordered by handle within each service.

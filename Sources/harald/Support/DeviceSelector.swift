@@ -43,7 +43,7 @@ struct DeviceSelector: Hashable, Sendable, ExpressibleByArgument {
         guard !argument.isEmpty else { return nil }
         text = argument
         if argument.lowercased().hasPrefix(Self.servicePrefix) {
-            guard let uuid = BluetoothUUID(argument.dropFirst(Self.servicePrefix.count)) else { return nil }
+            guard let uuid = typedService(argument.dropFirst(Self.servicePrefix.count)) else { return nil }
             kind = .service(uuid)
         } else if let address = BluetoothAddress(argument, kind: .publicDevice) {
             kind = .address(address.value)
@@ -62,6 +62,11 @@ struct DeviceSelector: Hashable, Sendable, ExpressibleByArgument {
     /// The service, if the user gave one.
     var service: BluetoothUUID? {
         if case .service(let service) = kind { service } else { nil }
+    }
+
+    /// Whether the user gave an address.
+    var isAddress: Bool {
+        if case .address = kind { true } else { false }
     }
 
     /// Returns how well a device fits, or nil if it does not.

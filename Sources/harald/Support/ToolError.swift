@@ -28,6 +28,8 @@ enum ToolError: Error, CustomStringConvertible {
     /// The capture that takes the place of a controller is over.
     case captureOver(String)
     case noSuchDevice(DeviceSelector, Search, seconds: Double, heard: HeardDevices)
+    /// An address, which a service does not know devices by.
+    case addressOfService(String)
     /// Several devices fit what the user has named.
     case ambiguousDevice(DeviceSelector, [DeviceCandidate])
     case peerVanished(String, doing: String, reason: String)
@@ -84,7 +86,7 @@ enum ToolError: Error, CustomStringConvertible {
         switch self {
         case .controllerUnreachable: 3
         case .controllerFailed, .controllerRefuses, .controllerGone: 4
-        case .noSuchDevice, .ambiguousDevice: 5
+        case .noSuchDevice, .ambiguousDevice, .addressOfService: 5
         case .peerVanished, .captureOver: 6
         case .notSecured: 7
         case .bluetooth(let state): state == .unsupported ? 3 : state == .unauthorized ? 1 : 4
@@ -101,7 +103,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .controllerFailed, .controllerGone: "controllerFailed"
         case .controllerRefuses: "controllerRefuses"
         case .captureOver: "captureOver"
-        case .noSuchDevice: "deviceNotFound"
+        case .noSuchDevice, .addressOfService: "deviceNotFound"
         case .ambiguousDevice: "deviceAmbiguous"
         case .peerVanished: "peerLost"
         case .notSecured: "notSecured"
@@ -143,6 +145,11 @@ enum ToolError: Error, CustomStringConvertible {
             """
             no \(selector.description(of: search.device)) was found within \(seconds) s; \(heard.description); check that it is \
             on and in range, or allow more time with \(search.option)
+            """
+        case .addressOfService(let address):
+            """
+            cannot find \(address): through a service, devices have identifiers rather than addresses; `harald scan` shows \
+            them
             """
         case .ambiguousDevice(let selector, let devices):
             "\(selector.quoted) fits \(count(devices.count, "device")); name one of them: "

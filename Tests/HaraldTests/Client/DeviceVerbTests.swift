@@ -1,3 +1,4 @@
+import Accessories
 import BluetoothSimulation
 import BluetoothTypes
 import CoreBluetooth
@@ -5,6 +6,7 @@ import EventLoops
 import Foundation
 import Radio
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import harald
@@ -123,6 +125,69 @@ import Testing
         )
     }
 
+    @Test("what cannot be read or written says so before it is tried, with what can be")
+    func unsuitable() throws {
+        let cases = [
+            (
+                "2A37", true,
+                """
+                2A37 Heart Rate Measurement is not readable; it notifies: `harald follow`; these are readable: 2A38 Body Sensor \
+                Location, FFE4
+                """
+            ),
+            (
+                "2A39", true,
+                "2A39 Heart Rate Control Point is not readable; these are readable: 2A38 Body Sensor Location, FFE4"
+            ),
+            (
+                "2A38", false,
+                "2A38 Body Sensor Location is not writable; these are writable: 2A39 Heart Rate Control Point"
+            ),
+        ]
+        for (text, reads, told) in cases {
+            let world = VerbWorld()
+            world.addSensor("Pulse")
+            let selector = try characteristic(text)
+            let run = try run(world) { client, device async throws(ToolError) in
+                let target = try await client.characteristic(selector, of: device)
+                reads ? try target.checkReadable() : try target.checkWritable(withResponse: true)
+            }
+            #expect(try failure(run.result).description == told)
+        }
+    }
+
+    @Test("a value that is longer than any attribute is not sent")
+    func tooLong() throws {
+        let world = VerbWorld()
+        world.addSensor("Pulse")
+        let selector = try characteristic("2A39")
+        let run = try run(world) { client, device async throws(ToolError) in
+            let target = try await client.characteristic(selector, of: device)
+            try await client.write(PacketBuffer(Array(repeating: 0, count: 513)), to: target, withResponse: true)
+        }
+        #expect(try failure(run.result).description == "cannot write 513 octets: a value has at most 512")
+    }
+
+    @Test("explore follows a characteristic by its name, and only one that notifies")
+    func exploring() throws {
+        let pulse = try #require(DeviceSelector(argument: "pulse"))
+        for (text, told) in [("heart rate/heart rate m", nil), ("body", "2A38 Body Sensor Location does not notify")] {
+            let world = VerbWorld()
+            world.addSensor("Pulse")
+            let plan = Visit.Plan(follow: try characteristic(text), notifications: 2)
+            let run = try world.run { client async throws(ToolError) in
+                try await client.explore(pulse, plan, pairs: false, seconds: 10)
+            }
+            let following = run.lines.filter { $0.hasPrefix("following ") }
+            guard let told else {
+                try run.result.get()
+                #expect(following == ["following 2A37 Heart Rate Measurement"])
+                continue
+            }
+            #expect(try failure(run.result).description.hasPrefix(told) && following.isEmpty)
+        }
+    }
+
     @Test("a device that goes out of range is lost")
     func losing() throws {
         let world = VerbWorld()
@@ -153,6 +218,49 @@ import Testing
         #expect(run.lines.last == "disconnected")
     }
 
+    @Test("Bluetooth that is switched off is no loss of the device, and connect does not try again")
+    func switchingOff() throws {
+        let selector = try characteristic("2A37")
+        for follows in [false, true] {
+            let world = VerbWorld()
+            world.addSensor("Pulse")
+            let run = try run(world) { client, device async throws(ToolError) in
+                _ = client.central.callBack(after: .seconds(5)) { world.machine.setPower(false) }
+                guard follows else { return try await client.stay(device, seconds: nil) }
+                let target = try await client.characteristic(selector, of: device)
+                try await client.follow(target, count: nil) { "\($0)" }
+            }
+            let error = try failure(run.result)
+            #expect(error.exitStatus == 4 && error.code == "bluetoothUnavailable", "\(error)")
+            #expect(!run.lines.contains { $0.hasSuffix("connecting again") })
+        }
+    }
+
+    @Test("a recording that is cut short is kept, and says how much there is")
+    func recording() throws {
+        for isLost in [true, false] {
+            let world = VerbWorld()
+            let sensor = world.addSensor("Pulse")
+            let counts = Notes<Int>()
+            let run = try run(world) { client, device async throws(ToolError) in
+                if isLost {
+                    _ = client.central.callBack(after: .seconds(5)) { sensor.device.move(to: Position(x: 1_000_000)) }
+                }
+                let (accessory, loss) = try await client.record(device, for: .seconds(30))
+                counts.add(accessory.services.flatMap(\.characteristics).map(\.changes.count).reduce(0, +))
+                if let loss { throw loss }
+            }
+            #expect(counts.all.allSatisfy { $0 > 10 } && counts.all.count == 1)
+            guard isLost else {
+                try run.result.get()
+                continue
+            }
+            let error = try failure(run.result)
+            #expect(error.exitStatus == 6 && error.description.contains("; only "), "\(error)")
+            #expect(error.description.contains(" s of 30.0 s were recorded"))
+        }
+    }
+
     @Test("connect ends by itself after the time that it was given")
     func stayingForATime() throws {
         let world = VerbWorld()
@@ -180,7 +288,10 @@ import Testing
                 continue
             }
             try run.result.get()
-            #expect(run.lines.contains { $0.hasPrefix("paired: ") }, "\(run.lines)")
+            #expect(run.lines.contains("paired: authenticated, with a 16-octet key"), "\(run.lines)")
+            let again = try self.run(world) { client, device async throws(ToolError) in try await client.pair(device) }
+            try again.result.get()
+            #expect(again.lines.contains("already paired: authenticated, with a 16-octet key"), "\(again.lines)")
         }
     }
 }
