@@ -7,6 +7,7 @@ import XCTest
 /// A search in a test case of XCTest. Its processes are the test program with this test case alone.
 final class SearchTestCaseTests: WorldTestCase {
     private var failures: [String] = []
+    private var comments: [String] = []
     private var isWatching = false
 
     override func recordFailure(
@@ -24,6 +25,7 @@ final class SearchTestCaseTests: WorldTestCase {
             )
         }
         failures.append(description)
+        comments += world.explanation(of: description)?.comments ?? []
     }
 
     override func invokeTest() {
@@ -36,10 +38,12 @@ final class SearchTestCaseTests: WorldTestCase {
         XCTAssertEqual(found.count, 1)
         for part in [
             "fewer than three: it does not hold", "3 of 8 steps are enough", "func testSeed1() async {\n",
-            "await world.replay(seed: 1, [\n", "the story:\n00:00.000 Phone: is switched on",
+            "await world.replay(seed: 1, [\n",
         ] {
             XCTAssertTrue(found.first?.contains(part) == true, "\(part) is missing in \(found)")
         }
+        let isStory = { (text: String) in text.hasPrefix("the story:\n00:00.000 Phone: is switched on") }
+        XCTAssertTrue(comments.contains(where: isStory), "\(comments)")
     }
 
     func testASearch() async {
