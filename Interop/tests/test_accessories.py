@@ -98,6 +98,23 @@ async def test_an_invalid_file_is_refused_with_its_place(harald: Start, tmp_path
     assert message in process.errors
 
 
+async def test_an_advertised_service_that_is_missing_is_a_warning(harald: Start, tmp_path: Path) -> None:
+    file = tmp_path / "thing.json"
+    file.write_text('{"format": 1, "name": "X", "advertising": {"services": ["180D"]}}')
+    async with harald("serve", "--controller", "tcp:127.0.0.1:1", str(file)) as process:
+        assert await process.status() == 3
+    assert 'warning: "X" advertises services that it does not have: Heart Rate (180D)' in process.errors
+
+
+async def test_files_in_the_wrong_order_are_recognized(harald: Start, tmp_path: Path) -> None:
+    thing, steps = tmp_path / "lamp.json", tmp_path / "steps.json"
+    thing.write_text('{"format": 1, "name": "X"}')
+    steps.write_text(json.dumps(STEPS))
+    async with harald("test", str(steps), str(thing)) as process:
+        assert await process.status() == 1
+    assert "the file of an accessory; the file of steps comes last" in process.errors
+
+
 async def test_the_ready_made_accessories_are_listed_and_printed(harald: Start) -> None:
     async with harald("serve", "--list") as process:
         assert await process.status() == 0

@@ -192,6 +192,62 @@ private func failure(characteristic members: String, _ rest: String = "") -> Acc
         #expect(many?.problem == "the array has 10001 elements")
     }
 
+    @Test(
+        "an error of syntax has its line and column, and a key that is there twice is one",
+        arguments: [
+            ("{\n  \"format\": 1\n  \"name\": 2}", 3, 3, "neither a comma nor a closing brace"),
+            ("{\"ä\": 1, }", 1, 10, "no key"), ("[1,\n]", 2, 1, "no value"),
+            ("{\"a\": 1, \"\\u0061\": 2}", 1, 10, "\"a\" is there twice"),
+            ("[1] 2", 1, 5, "should end here"), ("[\"a\nb\"]", 1, 4, "not closed on its line"),
+            ("[\"a", 1, 4, "no end"),
+            ("[\"\\x\"]", 1, 3, "escape is unknown"), ("[01]", 1, 2, "number"), ("[1.]", 1, 2, "number"),
+            ("{", 1, 2, "no key"),
+            ("{\"a\" 1}", 1, 6, "no colon"), ("[1", 1, 3, "neither a comma nor a closing bracket"),
+            ("", 1, 1, "ends too early"),
+            ("[nil]", 1, 2, "no value"),
+        ]
+    )
+    func syntax(_ text: String, _ line: Int, _ column: Int, _ problem: String) throws {
+        let found = try #require(failure(text))
+        #expect(found.path == "line \(line), column \(column)")
+        #expect(found.problem.contains(problem), "\(found)")
+    }
+
+    @Test("whatever JSON allows passes the check of the syntax")
+    func validSyntax() {
+        #expect(
+            failure(
+                " {\r\n\t\"$schema\" : \"\\u00e4\\n\\/\", \"format\": 1.0E+0, \"name\": \"\\\"\", \"services\": [ ] } "
+            ) == nil
+        )
+        #expect(failure("\u{FEFF}{\"format\": 1, \"name\": \"X\"}") == nil)
+    }
+
+    @Test("a member without the property that it is for is refused, and so is a characteristic without properties")
+    func missingProperties() {
+        #expect(failure(characteristic: #""properties": []"#)?.problem == "the list is empty")
+        let written = failure(characteristic: #""properties": ["read"], "onWrite": []"#)
+        #expect(written?.path == "services[0].characteristics[0].onWrite")
+        #expect(written?.problem == #"the characteristic lacks the property "write" or "writeWithoutResponse""#)
+        #expect(
+            failure(characteristic: #""properties": ["read"], "notifyEvery": 1"#)?.advice
+                == "add it"
+        )
+        #expect(
+            failure(characteristic: #""properties": ["write"], "onRead": {}"#)?.problem.contains(#""read""#) == true
+        )
+        #expect(failure(characteristic: #""properties": ["indicate"], "notifyEvery": 1"#) == nil)
+    }
+
+    @Test("a key that is almost right is answered with the right one")
+    func similarKeys() {
+        #expect(failure(#"{"format": 1, "name": "X", "sevices": []}"#)?.advice == #"did you mean "services"?"#)
+        #expect(
+            failure(#"{"format": 1, "name": "X", "zzzz": 1}"#)?.advice.hasPrefix("remove it, or use one of") == true
+        )
+        #expect(SimilarWords.mostSimilar(to: "lok", of: ReadyMadeAccessory.allCases.map(\.rawValue)) == ["lock"])
+    }
+
     @Test("behaviours 6.9, 7.8, 7.10: an error names the place, and what to do")
     func errorsNameThePlace() {
         #expect(failure("[]")?.problem == "this is an array")
@@ -212,19 +268,19 @@ private func failure(characteristic members: String, _ rest: String = "") -> Acc
         let property = failure(characteristic: #""properties": ["notfy"]"#)
         #expect(property?.path == "\(place).properties[0]")
         #expect(property?.advice == "use one of read, write, writeWithoutResponse, notify, indicate")
-        let number = failure(characteristic: #""properties": [], "value": [{"uint8": 256}]"#)
+        let number = failure(characteristic: #""properties": ["write", "notify"], "value": [{"uint8": 256}]"#)
         #expect(number?.path == "\(place).value[0].uint8")
         #expect(number?.advice == "write a whole number from 0 to 255")
-        let digits = failure(characteristic: #""properties": [], "value": "0E4""#)
+        let digits = failure(characteristic: #""properties": ["write", "notify"], "value": "0E4""#)
         #expect(digits?.problem == "this is no hexadecimal text")
-        let written = failure(characteristic: #""properties": [], "value": {"written": {}}"#)
+        let written = failure(characteristic: #""properties": ["write", "notify"], "value": {"written": {}}"#)
         #expect(written?.path == "\(place).value")
         let reference = failure(
-            characteristic: #""properties": [], "onWrite": [{"then": [{"set": "2A00", "value": ""}]}]"#
+            characteristic: #""properties": ["write", "notify"], "onWrite": [{"then": [{"set": "2A00", "value": ""}]}]"#
         )
         #expect(reference?.path == "\(place).onWrite[0].then[0].set")
         let descriptor = failure(
-            characteristic: #""properties": [], "descriptors": [{"uuid": "2902", "value": "0000"}]"#
+            characteristic: #""properties": ["write", "notify"], "descriptors": [{"uuid": "2902", "value": "0000"}]"#
         )
         #expect(descriptor?.problem == "Core Bluetooth cannot publish the descriptor 2902")
         let advertised = failure(
@@ -235,11 +291,13 @@ private func failure(characteristic members: String, _ rest: String = "") -> Acc
         #expect(authenticated?.problem == "a device without input and output cannot authenticate")
         let mixed = #""properties": ["read"], "permission": {"read": "authenticated", "write": "encrypted"}"#
         #expect(failure(characteristic: mixed, #", "security": {"io": "display"}"#)?.path == "\(place).permission")
-        let fault = failure(characteristic: #""properties": [], "onWrite": [{"fault": {"length": 1}}]"#)
+        let fault = failure(
+            characteristic: #""properties": ["write", "notify"], "onWrite": [{"fault": {"length": 1}}]"#
+        )
         #expect(fault?.advice == "use attError or noAnswer")
-        let wrongType = failure(characteristic: #""properties": [], "repeat": "yes""#)
+        let wrongType = failure(characteristic: #""properties": ["write", "notify"], "repeat": "yes""#)
         #expect("\(wrongType, default: "-")" == "\(place).repeat: this is a text; write true or false")
-        let tooFast = failure(characteristic: #""properties": [], "notifyEvery": 0"#)
+        let tooFast = failure(characteristic: #""properties": ["write", "notify"], "notifyEvery": 0"#)
         #expect(tooFast?.advice == "write a number from 0.001 to 604800 seconds")
     }
 

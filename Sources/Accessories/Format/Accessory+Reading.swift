@@ -170,9 +170,11 @@ extension FileReader {
 extension FileReader {
     private func characteristic() throws(AccessoryError) -> Accessory.Characteristic {
         let members = try members(FormatKeys.characteristic)
-        let properties = try members.required("properties").elements(atMost: 16).map { (each) throws(AccessoryError) in
+        let list = try members.required("properties")
+        let properties = try list.elements(atMost: 16).map { (each) throws(AccessoryError) in
             try each.word(Accessory.Characteristic.Property.self)
         }
+        try list.checkProperties(Set(properties), members)
         var characteristic = Accessory.Characteristic(
             uuid: try members.required("uuid").uuid([.characteristic]),
             properties: Set(properties)
@@ -196,11 +198,27 @@ extension FileReader {
         }
         if let reader = members["descriptors"] {
             characteristic.descriptors = try reader.elements(atMost: AccessoryLimits.descriptors).map {
-                (each) throws(AccessoryError) in
-                try each.descriptor()
+                (each) throws(AccessoryError) in try each.descriptor()
             }
         }
         return characteristic
+    }
+
+    /// Refuses a list without properties, and one without those that other members of the characteristic are for.
+    private func checkProperties(
+        _ properties: Set<Accessory.Characteristic.Property>,
+        _ members: Members
+    ) throws(AccessoryError) {
+        guard !properties.isEmpty else {
+            throw failure("the list is empty", "write at least one property, such as \"read\"")
+        }
+        let needs: [(key: String, properties: [Accessory.Characteristic.Property])] = [
+            ("onRead", [.read]), ("onWrite", [.write, .writeWithoutResponse]), ("notifyEvery", [.notify, .indicate]),
+        ]
+        for need in needs where members[need.key] != nil && properties.isDisjoint(with: need.properties) {
+            let words = need.properties.map(\.rawValue.quotedName).joined(separator: " or ")
+            throw try members.required(need.key).failure("the characteristic lacks the property \(words)", "add it")
+        }
     }
 
     private func protect(_ characteristic: inout Accessory.Characteristic) throws(AccessoryError) {

@@ -26,7 +26,12 @@ struct FileReader {
         }
         if let unknown = members.keys.filter({ !keys.contains($0) }).min() {
             let known = keys.joined(separator: ", ")
-            throw failure("the key \(unknown.quotedName) is unknown", "remove it, or use one of \(known)")
+            let similar = SimilarWords.mostSimilar(to: unknown, of: keys).map(\.quotedName)
+            throw failure(
+                "the key \(unknown.quotedName) is unknown",
+                similar.isEmpty
+                    ? "remove it, or use one of \(known)" : "did you mean \(similar.joined(separator: " or "))?"
+            )
         }
         return Members(members: members, path: path)
     }

@@ -85,6 +85,7 @@ extension JSONTree {
             throw AccessoryError("", "the file has \(octets.count) octets", "use at most \(AccessoryLimits.fileSize)")
         }
         try checkBounds(octets)
+        try JSONSyntax.check(Array(octets))
         do {
             return try JSONDecoder().decode(JSONTree.self, from: Data(octets))
         } catch {

@@ -77,6 +77,7 @@ struct ServeCommand: ParsableCommand {
     }
 
     func validate() throws {
+        if name?.isEmpty == true { throw ValidationError("--name must not be empty") }
         if !fault.isEmpty, accessory == nil {
             throw ValidationError("--fault needs an accessory; --list lists them")
         }

@@ -1,4 +1,5 @@
 import Accessories
+import AssignedNumbers
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
@@ -33,8 +34,22 @@ struct ServedAccessory {
     }
 
     private static func unknown(_ text: String) -> String {
-        let names = ReadyMadeAccessory.allCases.map(\.rawValue).joined(separator: ", ")
-        return "there is no file \(text.quotedText), nor a ready-made accessory; these are ready-made: \(names)"
+        let names = ReadyMadeAccessory.allCases.map(\.rawValue)
+        let problem = "there is no file \(text.quotedText), nor a ready-made accessory"
+        let similar = SimilarWords.mostSimilar(to: text, of: names)
+        return similar.isEmpty
+            ? "\(problem); these are ready-made: \(names.joined(separator: ", "))"
+            : "\(problem); did you mean \(similar.joined(separator: " or "))?"
+    }
+
+    /// Says which services a connectable accessory advertises without having them. Centrals would look for them in
+    /// vain.
+    private var warning: String? {
+        let own = Set(accessory.services.map(\.uuid))
+        let missing = accessory.advertising.services.filter { !own.contains($0) }
+        guard accessory.advertising.isConnectable, !missing.isEmpty else { return nil }
+        let names = missing.map { AssignedNumbers.title(of: $0) }.joined(separator: ", ")
+        return "warning: \(accessory.name.quotedName) advertises services that it does not have: \(names)"
     }
 
     /// Lists the ready-made accessories.
@@ -66,6 +81,7 @@ struct ServedAccessory {
     ) throws(ToolError) {
         let faults = accessory.faults + faults
         try ServedFaults.check(faults)
+        if let warning { Console.problem("harald: \(warning)") }
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let capture = try line.captureFile()
@@ -158,7 +174,7 @@ extension Outcome {
         } catch {
             result = .failure(error)
         }
-        system.stop { $0.stop($1) }
+        system.stop { $0.leave($1) }
         try result.get()
     }
 }
