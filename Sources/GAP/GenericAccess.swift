@@ -34,6 +34,7 @@ package final class GenericAccess {
     package var onLink: ((AccessLink) -> Void)?
     /// The open links, oldest first.
     package private(set) var links: [AccessLink] = []
+    private var onAllDisconnected: (() -> Void)?
     /// The event loop of the device.
     package let loop: any EventLoop
     package let advertiser: HostAdvertiser
@@ -192,6 +193,24 @@ package final class GenericAccess {
     /// Stops the controller, which ends all links, modes and procedures.
     package func stop() {
         host.stop()
+    }
+
+    /// Disconnects all links, so that no peer has to wait for a supervision timeout. Calls `completion` when they have
+    /// ended, or after `limit` if a peer does not answer.
+    package func disconnectAll(within limit: Duration, _ completion: @escaping () -> Void) {
+        guard !links.isEmpty else { return completion() }
+        let timer = loop.schedule(after: limit) { [weak self] in self?.allDisconnected() }
+        onAllDisconnected = { [weak self] in
+            self?.loop.cancel(timer)
+            completion()
+        }
+        for link in links { link.terminate() }
+    }
+
+    private func allDisconnected() {
+        let completion = onAllDisconnected
+        onAllDisconnected = nil
+        completion?()
     }
 
     /// Calls `completion` once the final reset of a stopped controller has been sent (``HCIHost/whenSilent(_:)``).
@@ -380,6 +399,9 @@ extension GenericAccess: LinkDevice {
             subrating.ended(link, reason)
         }
         if isUp { advertiser.linkEnded() }
+        // Not from within the host, which the completion may stop.
+        guard links.isEmpty, onAllDisconnected != nil else { return }
+        loop.schedule(after: .zero) { [weak self] in self?.allDisconnected() }
     }
 
     /// Returns the open link with this handle.

@@ -177,6 +177,18 @@ package final class BluetoothSystem {
         device.map { $0.whenSilent(completion) } ?? completion()
     }
 
+    /// The maximum time that the end of the links may take in ``leave(_:)``.
+    private static let leaveLimit = Duration.seconds(1)
+
+    /// Ends advertising and all links, then stops the system for good, as ``stop(_:)`` does. Peers learn at once that
+    /// this device has left.
+    package func leave(_ completion: @escaping () -> Void = {}) {
+        guard let device = controllers.device else { return stop(completion) }
+        apps.stop()
+        controllers.advertise(nil)
+        device.disconnectAll(within: Self.leaveLimit) { [self] in stop(completion) }
+    }
+
     /// Reports a problem that apps do not notice.
     package func trouble(_ text: @autoclosure () -> String, _ weight: EventWeight = .warning) {
         observers.trouble(text(), weight)
