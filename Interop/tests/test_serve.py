@@ -1,13 +1,14 @@
 """`harald serve`: Harald's heart rate sensor on foreign controllers, with a foreign central."""
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from bumble import att
+from bumble import att, hci
 
 from checks import FOREIGN_AIRS, NEW_LONG_VALUE, NOTIFICATION, foreign_air, values
 from conftest import Start
@@ -18,6 +19,7 @@ from peers.database import BODY_SENSOR_LOCATION, HEART_RATE_CONTROL_POINT, HEART
 from peers.ports import HOST, free_ports
 from peers.processes import Process
 from peers.rootcanal import Rootcanal
+from peers.terminal import at_terminal
 
 Capture = Callable[[str], Path]
 DEFAULT_NAME = "Harald HR"
@@ -130,6 +132,32 @@ async def test_ends_in_order_on_a_signal(harald: Start, capture: Capture, sent: 
         assert "Bluetooth is" not in process.output
     # The controller is left clean: its Reset ends the advertising.
     assert captures.commands(log)[-1] == RESET
+
+
+async def test_a_central_learns_at_once_that_it_ended(harald: Start) -> None:
+    """The link is disconnected, so that the central does not wait for its supervision timeout."""
+    async with controllers() as air, serving(harald, air) as process, central(air.transport) as client:
+        await client.connect(DEFAULT_NAME)
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        client.peer.connection.on(client.peer.connection.EVENT_DISCONNECTION, ended.set_result)
+        assert await process.stop(signal.SIGINT) == 0
+        assert await asyncio.wait_for(ended, 5) == hci.HCI_REMOTE_USER_TERMINATED_CONNECTION_ERROR
+
+
+async def test_in_the_background_of_a_terminal_it_declines_to_pair(harald: Start, binary: str, tmp_path: Path) -> None:
+    """It says why, and keeps running. A read of the terminal would stop it."""
+    log = tmp_path / "sensor.log"
+    async with controllers() as air, at_terminal("bash", "--norc", "-i", PS1="$ ") as terminal:
+        terminal.type(f"{binary} serve --controller {air.address} > {log} &\n")
+        while not log.exists() or "advertising" not in log.read_text():
+            await asyncio.sleep(0.05)
+        async with harald("pair", "--controller", air.address, "--answer", "yes", DEFAULT_NAME) as process:
+            assert await process.status() == 7
+        assert "[ declined, because this program runs in the background" in log.read_text()
+        terminal.type("jobs\n")
+        await terminal.sees("Running")
+        terminal.type("kill %1; wait\n")
+        await terminal.sees("Done")
 
 
 async def test_a_name_cannot_steer_the_terminal(harald: Start) -> None:

@@ -34,6 +34,16 @@ private struct OtherwiseUsedKeyboard: Keyboard {
     func read() -> [UInt8]? { nil }
 }
 
+/// A terminal in whose background the program runs.
+private struct BackgroundKeyboard: Keyboard {
+    var isInBackground: Bool { true }
+    func discardPending() { Issue.record("only the foreground may touch the terminal") }
+    func read() -> [UInt8]? {
+        Issue.record("only the foreground may read")
+        return nil
+    }
+}
+
 @Suite struct TerminalPrompterTests {
     /// A prompter with a keyboard, and the answers it gave.
     private final class PrompterSession {
@@ -217,5 +227,40 @@ private struct OtherwiseUsedKeyboard: Keyboard {
             #expect(answers == [answer])
             #expect(lines.isEmpty == (prepared == nil))
         }
+    }
+
+    @Test("in the background of a terminal, a prompt is shown and declined at once, without reading")
+    func inTheBackground() {
+        for (prepared, answer) in [(nil, .refuse), (.yes, .accept)] as [(TerminalPrompter.Prepared?, PairingAnswer)] {
+            var answers: [PairingAnswer] = []
+            var lines: [String] = []
+            let prompter = TerminalPrompter(
+                loop: VirtualEventLoop(),
+                prepared: prepared,
+                keyboard: BackgroundKeyboard(),
+                say: { lines.append($0) },
+                remedy: "use fg"
+            )
+            let peer = PromptedPeer(link: 1, address: BluetoothAddress(1, kind: .publicDevice), name: nil)
+            prompter.prompt(.confirmPairing, peer: peer) { answers.append($0) }
+            #expect(answers == [answer])
+            #expect(lines.count == (prepared == nil ? 2 : 1))
+            #expect(lines.last?.contains("use fg") == (prepared == nil))
+        }
+    }
+
+    @Test("the end of the input is noticed without a prompt once the keyboard is read")
+    func theEndOfTheInput() {
+        let ended = DispatchSemaphore(value: 0)
+        let prompter = TerminalPrompter(
+            loop: VirtualEventLoop(),
+            prepared: nil,
+            keyboard: EndedKeyboard(),
+            onEnd: {
+                ended.signal()
+            }
+        )
+        prompter.read()
+        #expect(ended.wait(timeout: .now() + 30) == .success)
     }
 }

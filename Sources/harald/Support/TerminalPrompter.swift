@@ -33,6 +33,9 @@ final class TerminalPrompter: PairingPrompter {
     private let prepared: Prepared?
     private let keyboard: any Keyboard
     private let say: (String) -> Void
+    /// The remedy for a prompt in the background of the terminal.
+    private let remedy: String
+    private let onEnd: () -> Void
     private var lines = TypedLines()
     private var wrongAnswers = 0
     private var open: Open?
@@ -55,17 +58,24 @@ final class TerminalPrompter: PairingPrompter {
     /// The number of invalid lines after which the answer is no, in case a program is typing.
     static let maximumWrongAnswers = 20
 
-    /// - Parameter prepared: The answer to every prompt; nil to ask the user.
+    /// - Parameters:
+    ///   - prepared: The answer to every prompt; nil to ask the user.
+    ///   - remedy: The remedy for a prompt in the background of the terminal.
+    ///   - onEnd: Called when the input has ended, on the loop.
     init(
         loop: any EventLoop,
         prepared: Prepared?,
         keyboard: any Keyboard = StandardInput(),
-        say: @escaping (String) -> Void = Console.line
+        say: @escaping (String) -> Void = Console.line,
+        remedy: String = "answer in advance with --answer, or bring it to the foreground with fg",
+        onEnd: @escaping () -> Void = {}
     ) {
         self.loop = loop
         self.prepared = prepared
         self.keyboard = keyboard
         self.say = say
+        self.remedy = remedy
+        self.onEnd = onEnd
     }
 
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
@@ -83,6 +93,10 @@ final class TerminalPrompter: PairingPrompter {
         // Discards earlier input before the question appears, so that input in response to it is not lost.
         if prepared == nil { perform(lines.handle(.opened)) }
         for line in shown { say("[ \(line) ]") }
+        if prepared == nil, keyboard.isInBackground {
+            say("[ declined, because this program runs in the background of its terminal; \(remedy) ]")
+            return asked.decide(.no)
+        }
         open = asked
         wrongAnswers = 0
         if let prepared { return decide(prepared) }
@@ -120,7 +134,7 @@ final class TerminalPrompter: PairingPrompter {
     // MARK: Terminal
 
     /// Reads on a separate thread until the program ends. The thread waits until the loop has processed each chunk.
-    private func read() {
+    func read() {
         guard !isReading else { return }
         isReading = true
         let (prompter, keyboard) = (LoopBound(self, loop: loop), keyboard)
@@ -137,7 +151,7 @@ final class TerminalPrompter: PairingPrompter {
     private func perform(_ actions: [TypedLines.Action]) {
         for action in actions {
             switch action {
-            case .discardPending: keyboard.discardPending()
+            case .discardPending: if !keyboard.isInBackground { keyboard.discardPending() }
             case .answer(let line): answered(line)
             }
         }
@@ -155,6 +169,7 @@ final class TerminalPrompter: PairingPrompter {
     private func ended() {
         isAtEnd = true
         decide(.no)
+        onEnd()
     }
 }
 
