@@ -18,7 +18,7 @@ from peers.controllers import controllers
 from peers.database import HEART_RATE, HEART_RATE_MEASUREMENT, SECRET, WORKSHOP, text
 from peers.pairing import DISPLAY, NOTHING, Pairing
 from peers.peripheral import NAME, peripheral
-from peers.processes import die_with_parent
+from peers.processes import die_with_parent, running
 from test_service import service
 
 GATEWAY = "com.example.gateway"
@@ -278,6 +278,14 @@ async def test_an_agent_answers_who_pairs(harald: Start, binary: str, tmp_path: 
                     bonds = json.loads(await tool(harald, tmp_path, "bonds", "list", "--json"))
     assert (said[1] == "read") == (answer == "code"), said[0]
     assert [each["authenticated"] for each in bonds] == ([True] if answer == "code" else [])
+
+
+async def test_an_agent_without_input_ends(harald: Start, binary: str, tmp_path: Path) -> None:
+    """It could answer no prompt, and would keep each from other agents."""
+    async with controllers() as air, service(harald, air.address, tmp_path):
+        async with running(binary, "agent", "--service", str(tmp_path / "service"), name="agent") as agent:
+            assert await agent.status() == 1
+        assert "the input has ended" in agent.errors
 
 
 async def test_an_agent_is_asked_whether_an_app_may_use_bluetooth(harald: Start, binary: str, tmp_path: Path) -> None:

@@ -31,11 +31,16 @@ package struct MonitorWords: Sendable {
 
     /// Returns the text of an event, without its time.
     package mutating func text(of event: MonitoredEvent) -> String {
-        guard let message = event.message else { return plain(event) }
+        guard let message = message(of: event) else { return plain(event) }
+        return "\(Self.app(event) ?? "an app") \(message)"
+    }
+
+    /// Returns the message of an event in words, without the app: `→ start scan`. Returns nil for an event without a
+    /// message. Remembers the names in it.
+    package mutating func message(of event: MonitoredEvent) -> String? {
+        guard let message = event.message else { return nil }
         learn(message, event)
-        let app = Self.app(event) ?? "an app"
-        let arrow = message.direction == .event ? "←" : "→"
-        return "\(app) \(arrow) \(words(message, event))"
+        return "\(message.direction == .event ? "←" : "→") \(words(message, event))"
     }
 
     /// An event without fields: its subject, and the text of the service.

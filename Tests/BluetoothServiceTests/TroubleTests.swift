@@ -55,6 +55,21 @@ import Testing
         }
     }
 
+    @Test("a missing controller is a trouble until one works, and the status says it in one line")
+    func aMissingController() throws {
+        var list = TroubleList()
+        func add(_ content: Observation.Content) {
+            list.add(Observation(number: 1, time: .zero, cause: nil, subject: .init(), content: content))
+        }
+        add(.controllerFailed(.notRunning))
+        add(.trouble("the disk is full", .error))
+        #expect(list.entries.count == 2)
+        add(.stateChanged(.resetting))
+        #expect(list.entries.count == 2)
+        add(.stateChanged(.poweredOn))
+        #expect(list.entries.map(\.text) == ["the disk is full"])
+    }
+
     @Test("a damaged record is an error in log and status")
     func aDamagedRecord() throws {
         let records = MemoryRecordStorage([.permissions: [9, 9, 9]])

@@ -96,6 +96,21 @@ import Testing
         )
     }
 
+    @Test("the text of a message in JSON is in the words of the other form, and names come from messages not shown")
+    func theTextInJSON() throws {
+        let events = [discovery, event(.requested(.central(.peer(Self.peer, .connect(ConnectOptions())))))]
+        let texts = try lines(events, .json).map {
+            try JSONDecoder().decode(MonitoredEvent.self, from: Data($0.utf8)).text
+        }
+        #expect(texts.last == #"→ connect "Pulse""#)
+        var shown: [String] = []
+        let printer = MonitorPrinter(.words, kinds: try MonitoredKinds("links")) { shown.append($0) }
+        for each in events + [event(.linkMade, app: nil, manager: nil, peer: Self.peer)] {
+            printer.show(each, now: Self.date)
+        }
+        #expect(shown.map { $0.dropFirst(13) } == [#""Pulse": the link was established"#])
+    }
+
     @Test func aPeripheralIsPutIntoWords() {
         let rate = LocalCharacteristic(id: LocalAttributeID(2), uuid: 0x2A37, properties: 0x10, permissions: 1)
         let service = LocalService(id: LocalAttributeID(1), uuid: 0x180D, isPrimary: true, characteristics: [rate])

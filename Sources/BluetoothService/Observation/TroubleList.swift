@@ -15,6 +15,8 @@ struct TroubleList {
     struct Entry: Equatable {
         let text: String
         let weight: EventWeight
+        /// Whether the trouble is over as soon as a controller works.
+        let endsWithPower: Bool
         /// The time of the last occurrence.
         var time: Instant
         var count: Int
@@ -24,14 +26,20 @@ struct TroubleList {
     private(set) var entries: [Entry] = []
 
     /// Adds an observation. Ignores one that is no trouble.
+    ///
+    /// A controller that works again ends the trouble that there was none.
     mutating func add(_ observation: Observation) {
+        if case .stateChanged(.poweredOn) = observation.content { entries.removeAll { $0.endsWithPower } }
         guard let (text, weight) = observation.trouble else { return }
-        add(text.oneLine(Self.maximumText), weight, at: observation.time)
+        let endsWithPower = if case .controllerFailed = observation.content { true } else { false }
+        add(text.oneLine(Self.maximumText), weight, at: observation.time, endsWithPower: endsWithPower)
     }
 
-    private mutating func add(_ text: String, _ weight: EventWeight, at time: Instant) {
+    private mutating func add(_ text: String, _ weight: EventWeight, at time: Instant, endsWithPower: Bool) {
         let known = entries.firstIndex { $0.text == text && $0.weight == weight }
-        var entry = known.map { entries.remove(at: $0) } ?? Entry(text: text, weight: weight, time: time, count: 0)
+        var entry =
+            known.map { entries.remove(at: $0) }
+            ?? Entry(text: text, weight: weight, endsWithPower: endsWithPower, time: time, count: 0)
         (entry.time, entry.count) = (time, entry.count + 1)
         entries.append(entry)
         guard entries.count > Self.maximumEntries else { return }

@@ -22,7 +22,8 @@ extension SystemStatus {
         lines += section("scans", scans.map(\.line))
         lines += section("advertising", advertising.map(\.line))
         lines += section("preserved apps", preserved.map(\.line))
-        lines += section("troubles", troubles.map(\.line))
+        // The first line has said it already.
+        lines += section("troubles", troubles.filter { $0.text != lines.first }.map(\.line))
         lines += energy?.lines ?? []
         return lines
     }

@@ -52,11 +52,11 @@ struct MonitorCommand: ParsableCommand {
         if isatty(STDERR_FILENO) == 1 { Console.problem("watching the Bluetooth service (Ctrl-C ends)") }
         let outcome = Outcome()
         outcome.finishOnInterrupt()
-        let (kinds, advice) = (kinds.bits, advice)
+        let (kinds, advice) = (kinds, advice)
         let form: MonitorForm = showing.json ? .json : raw ? .raw : .words
         let client = service.connect(outcome) { client in
-            let printer = MonitorPrinter(form)
-            for question in [.monitor(kinds: kinds)] + (advice ? [.advice] : []) as [ToolQuestion] {
+            let printer = MonitorPrinter(form, kinds: kinds)
+            for question in [.monitor(kinds: kinds.asked(for: form))] + (advice ? [.advice] : []) as [ToolQuestion] {
                 client.ask(question, onLine: { printer.show($0) }) { result in
                     outcome.finish(result.map { _ in }.mapError(ToolError.init))
                 }
@@ -82,11 +82,13 @@ enum MonitorForm: Sendable {
 /// Prints events of the service as they arrive. Lives on the loop.
 final class MonitorPrinter {
     private let form: MonitorForm
+    private let kinds: MonitoredKinds
     private let say: (String) -> Void
     private var words = MonitorWords()
 
-    init(_ form: MonitorForm, say: @escaping (String) -> Void = Console.line) {
+    init(_ form: MonitorForm, kinds: MonitoredKinds = .all, say: @escaping (String) -> Void = Console.line) {
         self.form = form
+        self.kinds = kinds
         self.say = say
     }
 
@@ -102,12 +104,18 @@ final class MonitorPrinter {
         guard var event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(text.utf8)) else {
             return say(Console.escaped(json: text))
         }
+        guard kinds.contains(event.kind) else {
+            // Contains the names of the devices that shown events are about.
+            _ = words.message(of: event)
+            return
+        }
         switch form {
         case .words: say(words.line(event, arrival: now.timeIntervalSince1970))
         case .raw: say(event.line)
         case .json:
             // Milliseconds, since the transmission takes longer than that.
             event.date = event.date ?? (now.timeIntervalSince1970 * 1_000).rounded() / 1_000
+            event.text = words.message(of: event) ?? event.text
             say(Console.escaped(json: JSONText.of(event) ?? text))
         }
     }
@@ -118,7 +126,18 @@ struct MonitoredKinds: Hashable, Sendable {
     static let names = Observation.Kinds.named.map(\.name).joined(separator: ", ")
     static let all = MonitoredKinds(bits: .max)
 
-    let bits: UInt16
+    private let bits: UInt16
+
+    /// Returns the kinds to ask the service for: those shown, and messages, which name the devices.
+    func asked(for form: MonitorForm) -> UInt16 {
+        form == .words ? bits | Observation.Kinds.messages.rawValue : bits
+    }
+
+    /// Whether events of this kind are shown. That events were lost, and kinds of later versions, are always shown.
+    func contains(_ name: String) -> Bool {
+        guard let kind = Observation.Kinds.named.first(where: { $0.name == name })?.kind else { return true }
+        return bits & kind.rawValue != 0
+    }
 
     private init(bits: UInt16) {
         self.bits = bits
