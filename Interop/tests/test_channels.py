@@ -18,6 +18,7 @@ import pytest
 from checks import foreign_air
 from conftest import Start
 from peers.central import central
+from peers.controllers import controllers
 from peers.echo import NAME, PSM, echo, send
 from peers.ports import HOST
 
@@ -166,3 +167,10 @@ async def test_a_foreign_publisher_leaves_in_the_middle(harald: Start, air_name:
         assert re.search("disconnected: |the channel was closed: ", process.errors)
         assert MEGABYTE // 8 <= len(other.received) < MEGABYTE
         assert bytes(other.received) == bytes((each * 2_654_435_761 >> 13) & 0xFF for each in range(len(other.received)))
+
+
+async def test_a_device_that_is_missing_has_its_exit_status(harald: Start) -> None:
+    async with controllers() as air:
+        async with harald("channel", "--controller", air.address, "--to", "missing", "--timeout", "0.5") as process:
+            assert await process.status() == 5
+        assert 'no connectable device called "missing" was found' in process.errors

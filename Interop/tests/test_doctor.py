@@ -46,4 +46,5 @@ def test_a_controller_that_is_named_is_asked(binary: str, tmp_path: Path) -> Non
     """An unreachable controller is a problem."""
     result = doctor(binary, tmp_path, "--json", "--controller", "tcp:127.0.0.1:1")
     assert result.returncode == 1
-    assert any(finding["code"] == "controller" for finding in findings(result))
+    found = next(finding for finding in findings(result) if finding["code"] == "controller")
+    assert found["remedy"] == "start it, or check the host and port"

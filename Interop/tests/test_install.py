@@ -113,6 +113,27 @@ def test_no_argument_splits_a_line(program: Path, tmp_path: Path, character: str
     assert "control characters" in refusal(home / "harald", "--controller", "tcp:127.0.0.1:6402")
 
 
+def test_the_next_steps_fit_the_directory(binary: str, tmp_path: Path) -> None:
+    """systemd and udev do not look in another directory by themselves."""
+    command = [binary, "install", "--directory", str(tmp_path)]
+    printed = subprocess.run(
+        [*command, "--controller", "tcp:127.0.0.1:6402"], capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert f"systemctl --user link {tmp_path}/harald.socket {tmp_path}/harald.service" in printed
+    printed = subprocess.run([*command, "--udev"], capture_output=True, text=True, check=True).stdout
+    assert f"cp {tmp_path}/70-harald-usb.rules /etc/udev/rules.d" in printed
+
+
+def test_a_controller_that_is_none_is_refused_with_the_forms(binary: str) -> None:
+    result = subprocess.run([binary, "install", "--controller", "foo"], capture_output=True, text=True)
+    assert result.returncode == 64 and "tcp:HOST:PORT" in result.stderr
+
+
+def test_the_rule_alone_is_printed(binary: str) -> None:
+    result = subprocess.run([binary, "install", "--machine", "--udev", "--print"], capture_output=True, text=True)
+    assert result.returncode == 0 and "uaccess" in result.stdout and "the units are left out" in result.stderr
+
+
 def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:
     """It covers the class of Bluetooth controllers, for the user at the machine and for the machine's service."""
     command = [binary, "install", "--udev", "--directory", str(tmp_path)]

@@ -8,13 +8,14 @@ extension Check {
         case .none: return []
         case .dead(let path):
             let what = "the service's socket exists, but no process listens on it"
+            let isOfMachine = path == MachineFacts.socketOfMachine
             return [
                 Finding(
                     .problem,
                     "service-dead",
                     at: path,
                     what,
-                    do: "start it with harald service, or see systemctl status harald"
+                    do: "start it with harald service, or see systemctl \(isOfMachine ? "" : "--user ")status harald"
                 )
             ]
         case .closed(let path):
@@ -42,8 +43,18 @@ extension Check {
     }
 
     static func controller(_ facts: MachineFacts) -> [Finding] {
-        guard let reason = facts.controllerError else { return [] }
-        let remedy = "unplug it, or shut down the machine; wait a few seconds and try again"
+        guard let reason = facts.controllerError else {
+            guard facts.askedController != nil, let controller = facts.controller else { return [] }
+            return [Finding(.note, "controller-works", at: controller.name, "the controller works")]
+        }
+        let remedy =
+            switch facts.askedController {
+            case .tcp: "start it, or check the host and port"
+            case .unix: "start it, or check the path and its permissions"
+            case .capture: "check the file"
+            case .serial: "check the path and the speed, and that the controller is switched on"
+            default: "unplug it, or shut down the machine; wait a few seconds and try again"
+            }
         return [Finding(.problem, "controller", at: "the controller", "it does not work: \(reason)", do: remedy)]
     }
 

@@ -89,8 +89,13 @@ package struct MachineFacts: Hashable, Sendable {
     package var service = ServiceFacts.none
     /// The capabilities of the controller that was queried; nil when none was.
     package var controller: ControllerFacts?
+    /// The controller that was queried directly: the named one, or a free one; nil for none.
+    package var askedController: ControllerAddress?
     /// Why the named controller, or a free one, could not be queried.
     package var controllerError: String?
+
+    /// The socket of a service of the whole machine.
+    package static let socketOfMachine = "/run/harald/service"
 
     /// The udev rule that `harald install --udev` writes.
     package static let usbRule = (directory: "/etc/udev/rules.d", name: "70-harald-usb.rules")

@@ -20,7 +20,7 @@ package final class PageServer {
         package var description: String {
             switch self {
             case .cannotListen(let host, let port, let reason):
-                "cannot listen at \(host):\(port): \(reason); choose another address with --listen and --port"
+                "cannot listen at \(host):\(port): \(reason)"
             }
         }
     }

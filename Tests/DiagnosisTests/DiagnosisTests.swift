@@ -181,6 +181,7 @@ import Testing
         #expect(found.code == code)
         #expect((found.severity == .note) == isSound)
         #expect(found.place == "/s")
+        if code == "service-dead" { #expect(found.remedy?.contains("systemctl --user status") == true) }
         if code == "service-unsupported" { #expect(found.what.contains("f") && found.remedy == "unplug") }
     }
 
@@ -191,6 +192,13 @@ import Testing
         }
         #expect(found.severity == .problem)
         #expect(found.remedy?.contains("unplug") == true)
+        let remote = try finding {
+            $0.askedController = try? ControllerAddress("tcp:127.0.0.1:1")
+            $0.controllerError = "nothing listens"
+        }
+        #expect(remote.remedy == "start it, or check the host and port")
+        let works = try finding { $0.askedController = try? ControllerAddress("tcp:127.0.0.1:1") }
+        #expect(works.severity == .note)
     }
 
     @Test func weakControllersAreFoundAndAreNothingWrong() {

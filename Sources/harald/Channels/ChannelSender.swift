@@ -19,6 +19,9 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     private let finish: Finish
     private var manager: CBCentralManager!
     private var peripheral: CBPeripheral?
+    /// Whether the device has been found. On the queue only.
+    var hasFound: Bool { peripheral != nil }
+    private(set) var heard = HeardDevices()
 
     /// - Parameters:
     ///   - name: The name of the device to connect to.
@@ -57,7 +60,11 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         rssi RSSI: NSNumber
     ) {
         let advertised = advertisementData[CBAdvertisementDataLocalNameKey] as? String
-        guard self.peripheral == nil, advertised == name || peripheral.name == name else { return }
+        guard self.peripheral == nil else { return }
+        guard advertised == name || peripheral.name == name else {
+            let names = [advertised, peripheral.name].compactMap(\.self)
+            return heard.add(DeviceCandidate(identifier: peripheral.identifier, names: names))
+        }
         self.peripheral = peripheral
         peripheral.delegate = self
         central.stopScan()

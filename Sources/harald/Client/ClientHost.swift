@@ -44,7 +44,7 @@ struct ClientHost: Sendable {
     ///
     /// - Parameters:
     ///   - controller: The address of its controller.
-    ///   - prompter: Who answers when devices pair.
+    ///   - prompter: Answers when devices pair.
     static func system(
         _ system: LoopBound<BluetoothSystem>,
         controller: String,

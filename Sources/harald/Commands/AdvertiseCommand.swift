@@ -52,6 +52,7 @@ struct AdvertiseCommand: ParsableCommand {
     var fast = false
 
     func validate() throws {
+        guard extended || !fast else { throw ValidationError("--fast requires --extended") }
         for data in manufacturer where (octets(hexadecimal: data)?.count ?? 0) < 2 {
             throw ValidationError("\(data) is not two or more octets in hexadecimal")
         }
@@ -191,7 +192,9 @@ private final class AdvertisedDevice {
 
     func stop(_ done: @escaping () -> Void) {
         set.want(nil)
-        access.stop()
-        access.whenSilent(done)
+        access.disconnectAll(within: .seconds(1)) { [access] in
+            access.stop()
+            access.whenSilent(done)
+        }
     }
 }

@@ -16,7 +16,7 @@ struct ChannelCommand: ParsableCommand {
               harald channel --controller hci1 --to "Harald echo" --size 20000
               harald channel --controller hci1 --to "Harald echo" --json
 
-            \(ExitStatus.text(.controllerUnreachable, .controllerFailed))
+            \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound))
             """
     )
 
@@ -84,10 +84,7 @@ struct ChannelCommand: ParsableCommand {
                 return ChannelEcho(name: advertised, isEncrypted: pair, queue: queue, say: outcome.say)
             }
             let timeout = timeout
-            queue.asyncAfter(deadline: .now() + timeout) {
-                outcome.finish(.failure(.incomplete("the echo was not complete within \(timeout) s")))
-            }
-            return ChannelSender(
+            let sender = ChannelSender(
                 to: to,
                 psm: psm,
                 size: size,
@@ -100,6 +97,10 @@ struct ChannelCommand: ParsableCommand {
                 },
                 finish: { outcome.finish($0.map { .failure(.incomplete($0)) } ?? .success(())) }
             )
+            queue.asyncAfter(deadline: .now() + timeout) {
+                outcome.finish(.failure(Self.late(sender, to, timeout)))
+            }
+            return sender
         }
         let result: Result<Void, ToolError>
         do throws(ToolError) {
@@ -108,9 +109,19 @@ struct ChannelCommand: ParsableCommand {
         } catch {
             result = .failure(error)
         }
-        system.stop { $0.stop($1) }
+        system.stop { $0.leave($1) }
         withExtendedLifetime((app, prompter)) {}
         try result.get()
+    }
+}
+
+extension ChannelCommand {
+    /// The failure when the time limit has passed. On the queue of the sender.
+    private static func late(_ sender: ChannelSender, _ name: String, _ timeout: Double) -> ToolError {
+        guard !sender.hasFound, let selector = DeviceSelector(argument: name) else {
+            return .incomplete("the echo was not complete within \(timeout) s")
+        }
+        return .noSuchDevice(selector, .explore, seconds: timeout, heard: sender.heard)
     }
 }
 

@@ -144,8 +144,10 @@ struct ControllersCommand: ParsableCommand {
             throw ValidationError("--mute-after must be 0 or more")
         }
         let isOffer = listen != nil || !terminal.isEmpty || dongle > 0 || vhci > 0
-        guard isOffer || (capture == nil && air == nil && quirk.isEmpty) else {
-            throw ValidationError("--capture, --air and --quirk require --listen, --terminal, --dongle or --vhci")
+        guard isOffer || (capture == nil && air == nil && quirk.isEmpty && seed == nil) else {
+            throw ValidationError(
+                "--capture, --air, --quirk and --seed require --listen, --terminal, --dongle or --vhci"
+            )
         }
         guard dongle > 0 || (eventDelay == 0 && !split && !bulkSerialization && muteAfter == nil) else {
             throw ValidationError(

@@ -82,7 +82,12 @@ struct TestCommand: ParsableCommand {
         do throws(AccessoryError) {
             return try DeviceSteps(contentsOf: URL(filePath: path))
         } catch {
-            throw .incomplete("\(path.visible): \(error)")
+            guard (try? Accessory(contentsOf: URL(filePath: path))) != nil else {
+                throw .incomplete("\(path.visible): \(error)")
+            }
+            throw .incomplete(
+                "\(path.visible) is the file of an accessory; the file of steps comes last: harald test ACCESSORY STEPS"
+            )
         }
     }
 

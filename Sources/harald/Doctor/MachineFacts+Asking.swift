@@ -42,6 +42,7 @@ extension MachineFacts {
     /// Queries the capabilities of the named controller, or else of a free adapter. A controller in use is left alone.
     mutating func ask(_ named: ControllerAddress?) {
         guard let address = named ?? freeAdapter else { return }
+        askedController = address
         switch Self.bringUp(address) {
         case .success(let information): controller = ControllerFacts(information, at: "\(address)")
         case .failure(let error): controllerError = "\(address): \(error)"

@@ -10,14 +10,23 @@ final class OpenPage {
     private var client: ToolClient?
 
     /// Listens for browsers, and prints the address to open, and how to end the command.
-    func show(_ server: PageServer, at host: String, port: Int, _ outcome: Outcome) {
+    ///
+    /// - Parameter options: The options that choose another address.
+    func show(
+        _ server: PageServer,
+        at host: String,
+        port: Int,
+        options: String = "--page-listen or --page-port",
+        _ outcome: Outcome
+    ) {
         self.server = server
         server.listen(at: host, port: port) { result in
             switch result {
             case .success(let address):
                 Console.line("Open this address in a browser: \(address)")
                 Console.line("Press Ctrl-C to end.")
-            case .failure(let error): outcome.finish(.failure(.service("\(error)")))
+            case .failure(let error):
+                outcome.finish(.failure(.service("\(error); choose another address with \(options)")))
             }
         }
     }

@@ -42,7 +42,7 @@ struct PageCommand: ParsableCommand {
         let open = loop.make { OpenPage() }
         let client = service.connect(outcome, loop: loop) { client in
             let server = PageServer(client, loop: loop, devices: devices)
-            open.value.show(server, at: listen, port: port, outcome)
+            open.value.show(server, at: listen, port: port, options: "--listen or --port", outcome)
         }
         defer {
             open.with { $0.close() }

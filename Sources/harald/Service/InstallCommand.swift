@@ -22,9 +22,20 @@ struct InstallCommand: ParsableCommand {
         help: ArgumentHelp(
             "The controller that the service uses (default: the first usable adapter of this machine).",
             valueName: "CONTROLLER"
-        )
+        ),
+        transform: InstallCommand.address
     )
-    var controller = ControllerAddress.adapter(.first)
+    var controller: ControllerAddress?
+
+    private var chosen: ControllerAddress { controller ?? .adapter(.first) }
+
+    private static func address(_ text: String) throws -> ControllerAddress {
+        do {
+            return try ControllerAddress(text)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
 
     @Flag(
         help:
@@ -76,15 +87,20 @@ struct InstallCommand: ParsableCommand {
     func run() throws {
         if udev {
             let rule = UdevRule(account: machine ? ServiceUnits.account : nil)
-            return try write([(UdevRule.name, rule.text)], to: directory ?? UdevRule.directory, then: rule.nextSteps)
+            if print, machine {
+                Console.problem("harald: the units are left out; harald install --machine --print shows them")
+            }
+            return try write([(UdevRule.name, rule.text)], to: directory ?? UdevRule.directory) { directory in
+                directory == UdevRule.directory ? rule.nextSteps : rule.nextSteps(from: directory)
+            }
         }
-        let reach = ControllerReach(controller)
+        let reach = ControllerReach(chosen)
         let program = try program ?? Self.ownPath()
-        if case .adapter = controller, !machine {
+        if case .adapter = chosen, !machine {
             throw ToolError.service(
                 """
                 only a service of the whole machine may use one of its adapters: \
-                `\(UnitProgram.installation(of: program, controller: "\(controller)"))`; or choose another controller for the service \
+                `\(UnitProgram.installation(of: program, controller: "\(chosen)"))`; or choose another controller for the service \
                 of this user: `harald install --controller tcp:HOST:PORT`
                 """
             ).report()
@@ -96,16 +112,18 @@ struct InstallCommand: ParsableCommand {
         let units = ServiceUnits(
             scope: machine ? .machine : .user,
             program: program,
-            arguments: ["--controller", "\(controller)"] + (freeze ? ["--freeze"] : []),
+            arguments: ["--controller", "\(chosen)"] + (freeze ? ["--freeze"] : []),
             reach: reach,
             freezes: freeze
         )
         let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]
-        let directory = directory ?? (machine ? "/etc/systemd/system" : Self.unitsOfUser())
-        try write(files, to: directory, then: nextSteps)
+        let standard = machine ? "/etc/systemd/system" : Self.unitsOfUser()
+        try write(files, to: directory ?? standard) { nextSteps(links: $0 == standard ? nil : $0) }
     }
 
-    private func write(_ files: [(String, String)], to directory: String, then nextSteps: [String]) throws {
+    private func write(_ files: [(String, String)], to directory: String, then nextSteps: (String) -> [String]) throws {
+        // The steps are for any working directory.
+        let directory = URL(fileURLWithPath: directory).standardizedFileURL.path
         if print { return files.forEach { name, text in Console.lines("# \(name)\n\(text)") } }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -118,21 +136,26 @@ struct InstallCommand: ParsableCommand {
             throw ToolError.service("cannot write to \(directory): \(reason); choose another with --directory")
                 .report()
         }
-        nextSteps.forEach(Console.line)
+        nextSteps(directory).forEach(Console.line)
     }
 
-    private var nextSteps: [String] {
-        let account = ServiceUnits.account
+    /// - Parameter directory: Where the units are, if systemd does not look there by itself (systemd.unit(5)).
+    private func nextSteps(links directory: String?) -> [String] {
+        let (account, name) = (ServiceUnits.account, ServiceUnits.name)
+        let systemctl = machine ? "systemctl" : "systemctl --user"
+        let linking = directory.map { directory in
+            let paths = ["socket", "service"].map { "\(directory)/\(name).\($0)" }
+            return ["  \(systemctl) link \(paths.joined(separator: " "))"]
+        }
+        let enabling = "  \(systemctl) daemon-reload && \(systemctl) enable --now \(name).socket"
         return machine
             ? [
                 "next steps, as root:",
                 "  useradd --system --no-create-home --shell /usr/sbin/nologin \(account)",
                 "  usermod --append --groups \(account) NAME      for each user whose programs may use Bluetooth",
-                "  systemctl daemon-reload && systemctl enable --now \(ServiceUnits.name).socket",
-            ]
-            : [
-                "next steps:",
-                "  systemctl --user daemon-reload && systemctl --user enable --now \(ServiceUnits.name).socket",
+            ] + (linking ?? []) + [enabling]
+            : ["next steps:"] + (linking ?? []) + [
+                enabling,
                 "  loginctl enable-linger                       to keep it running while no user is logged in",
             ]
     }

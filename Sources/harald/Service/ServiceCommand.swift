@@ -126,7 +126,7 @@ struct ServiceCommand: ParsableCommand {
             withExtendedLifetime((desk, counted)) {}
             page.with { $0.close() }
             listener.with { $0.close() }
-            system.stop { $0.stop($1) }
+            system.stop { $0.leave($1) }
             ServiceLog.finish()
         }
         try outcome.wait()

@@ -27,6 +27,11 @@ struct UdevRule: Hashable {
             .joined(separator: "\n") + "\n"
     }
 
+    /// The commands for a rule in a directory where udev does not look (udev(7)).
+    func nextSteps(from directory: String) -> [String] {
+        [nextSteps[0], "  cp \(directory)/\(Self.name) \(Self.directory)"] + nextSteps.dropFirst()
+    }
+
     /// The commands that the user still has to run.
     var nextSteps: [String] {
         [

@@ -81,6 +81,13 @@ final class StepRunner: Sendable {
             answer = try await perform(step, &group)
         } catch let error as StepFailure {
             answer = .failed(error.text)
+        } catch ToolError.noSuchDevice(let selector, _, let seconds, let heard) {
+            answer = .failed(
+                """
+                no \(selector.description(of: "connectable device")) was found within \(seconds) s; \(heard.description); check that \
+                it is on and in range, or allow the step more time with "within"
+                """
+            )
         } catch let error as ToolError {
             answer = .failed(error.description)
         } catch {
