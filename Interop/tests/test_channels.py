@@ -173,4 +173,4 @@ async def test_a_device_that_is_missing_has_its_exit_status(harald: Start) -> No
     async with controllers() as air:
         async with harald("channel", "--controller", air.address, "--to", "missing", "--timeout", "0.5") as process:
             assert await process.status() == 5
-        assert 'no connectable device called "missing" was found' in process.errors
+        assert 'no connectable device named "missing" was found' in process.errors

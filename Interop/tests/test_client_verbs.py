@@ -148,6 +148,15 @@ async def test_a_name_that_fits_several(harald: Start, tmp_path: Path, place: st
             assert "Pulse two" in process.output
 
 
+async def test_a_device_learns_at_once_that_a_command_has_ended(harald: Start, place: str) -> None:
+    """The link is disconnected before the controller is reset, so that no supervision timeout passes."""
+    async with controllers() as air, peripheral(air.transport) as sensor:
+        async with harald("read", "--controller", air.address, NAME, text(BODY_SENSOR_LOCATION)) as process:
+            assert await process.status() == 0
+        # Remote User Terminated Connection (Core Vol 1 Part F 2.19).
+        await sensor.event("disconnection", reason=0x13)
+
+
 @pytest.mark.parametrize("own", [False, True], ids=["service", "controller"])
 async def test_an_interrupted_exploration_leaves_the_device(
     harald: Start, tmp_path: Path, place: str, own: bool

@@ -56,7 +56,7 @@ struct ClientHost: Sendable {
         }
         let devices: Devices = { () throws(ToolError) in system.with { $0.deviceStatus } }
         return ClientHost(connection: connection, facts: facts, devices: devices) {
-            system.stop { $0.stop($1) }
+            system.stop { $0.leave($1) }
             withExtendedLifetime((prompter, connection)) {}
         }
     }
