@@ -117,9 +117,9 @@ BEHAVIOURS = RuleList(
     [str(chapter) for chapter in range(100)],
     behaviours_in,
 )
-# From the controller up: HCI, link layer, channels, attributes, security, GAP.
+# From the controller up: HCI, link layer, channels, attributes, security, GAP; then the page, files, and build tools.
 ABUSE = RuleList(
-    DOCUMENTS / "Abuse.md", re.compile(r"- \*\*(AB-(?P<chapter>[HLCASG])(?P<place>\d\d))\*\*"), list("HLCASG"), attacks_in
+    DOCUMENTS / "Abuse.md", re.compile(r"- \*\*(AB-(?P<chapter>[HLCASGPFT])(?P<place>\d\d))\*\*"), list("HLCASGPFT"), attacks_in
 )
 LISTS = [BEHAVIOURS, ABUSE]
 

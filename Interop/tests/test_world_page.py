@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, AsyncIterator
 
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
 
 from conftest import Start
 from peers.controllers import controllers
@@ -19,8 +19,7 @@ from test_page import Site
 async def page(process: Process) -> AsyncIterator[ClientConnection]:
     """The WebSocket of the page whose address a program has printed."""
     site = Site((await process.line(r"(http://\S+)")).group(1))
-    headers = {"Cookie": await asyncio.to_thread(site.cookie)}
-    async with connect(site.socket, origin=site.origin, additional_headers=headers) as socket:  # type: ignore[arg-type]
+    async with site.open() as socket:
         yield socket
 
 

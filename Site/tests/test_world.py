@@ -28,7 +28,7 @@ def open_world(browser: Browser, world: str) -> Iterator:
     visitors: list[Visitor] = []
 
     def new(size: dict[str, int] = DESKTOP, scheme: str = "light") -> Page:
-        visitor = Visitor(browser, world.partition("?")[0], size, scheme)
+        visitor = Visitor(browser, world.partition("#")[0], size, scheme)
         visitors.append(visitor)
         page = visitor.page
         page.goto(world)
@@ -182,7 +182,7 @@ def test_a_line_of_the_story_leads_to_its_packet_and_back(open_world, tmp_path: 
     page.get_by_label("Layer").select_option("All layers")
     page.get_by_label("Filter packets").fill("")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Save pcapng").click()
+        page.get_by_role("button", name="Save pcapng").click()
     download.value.save_as(tmp_path / "world.pcapng")
     rows = tshark(tmp_path / "world.pcapng", "frame.interface_id", "frame.time_epoch", "bthci_evt.code", "btle.access_address",
                   "btle.advertising_header.pdu_type", "_ws.malformed", "btle.crc.incorrect", "frame.comment")

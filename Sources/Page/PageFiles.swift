@@ -5,6 +5,12 @@ enum PageFiles {
         let octets: [UInt8]
     }
 
+    /// A file that is made for one request, with the name to save it under.
+    struct Download: Sendable {
+        let name: String
+        let octets: [UInt8]
+    }
+
     private static let script = "text/javascript; charset=utf-8"
 
     /// The file at a path, or nil.

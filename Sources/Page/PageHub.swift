@@ -31,6 +31,7 @@ final class PageHub {
     private var devices = PageDeviceList()
     private var energy = PageEnergy()
     private var packets = PagePackets()
+    private var tickets = PageTickets()
     private var history = PageHistory()
     /// The pages that show packets, and the stream of them.
     private var packetPages: Set<ObjectIdentifier> = []
@@ -146,6 +147,8 @@ final class PageHub {
         } else if case .packet = message.verb, let number = message.packet {
             let details = packets.details(of: number)
             page.show(details.map { Self.frame("packet", $0) } ?? Self.failure(message.id, "the packet is forgotten"))
+        } else if let order = message.order {
+            page.show(Self.frame("ticket", JSON.of(PageAccess.downloadPath + tickets.issue(order, at: loop.now))))
         } else if message.deed != nil {
             guard let app else {
                 return page.show(Self.failure(message.id, "in a world, its own apps use the devices"))
@@ -277,9 +280,11 @@ final class PageHub {
 
     // MARK: Packets
 
-    /// Returns the kept packets that a query selects, as a file.
-    func capture(_ format: PagePackets.Format, query: String) -> [UInt8] {
-        packets.capture(format, PagePackets.Filter(query: query))
+    /// Returns the file that a ticket stands for, once: the kept packets that its query selects.
+    func download(_ ticket: String) -> PageFiles.Download? {
+        guard let order = tickets.redeem(ticket, at: loop.now) else { return nil }
+        let octets = packets.capture(order.format, PagePackets.Filter(query: order.query))
+        return PageFiles.Download(name: "harald.\(order.format.rawValue)", octets: octets)
     }
 
     /// Follows the packets while a page wants them.

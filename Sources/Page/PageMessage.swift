@@ -26,6 +26,8 @@ struct PageMessage: Codable, Sendable {
         case packets
         /// Asks for one packet, layer by layer.
         case packet
+        /// Asks for the address at which packets can be saved, once.
+        case save
     }
 
     /// The maximum length of a message, in octets.
@@ -50,6 +52,9 @@ struct PageMessage: Codable, Sendable {
     let answer: String?
     /// For ``Verb/packet``: the number of the packet.
     let packet: UInt64?
+    /// For ``Verb/save``: the format, and the packets as ``PagePackets/Filter/init(query:)`` reads them.
+    let format: String?
+    let query: String?
 
     /// The same message under another number.
     func numbered(_ number: UInt32) -> PageMessage {
@@ -65,7 +70,7 @@ struct PageMessage: Codable, Sendable {
             guard let name, let verb = command.flatMap(Self.appVerb) else { return nil }
             return .app(verb, name: name, owner: owner)
         case .forget: return peer.map { .forgetBond($0) }
-        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet: return nil
+        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet, .save: return nil
         }
     }
 
@@ -101,6 +106,12 @@ struct PageMessage: Codable, Sendable {
             }
         default: nil
         }
+    }
+
+    /// The file to save, if the message asks for one.
+    var order: PageTickets.Order? {
+        guard case .save = verb, let format = format.flatMap(PagePackets.Format.init) else { return nil }
+        return PageTickets.Order(format: format, query: query ?? "")
     }
 
     /// The answer to a prompt, if the message is one.

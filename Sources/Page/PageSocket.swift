@@ -6,10 +6,14 @@ import NIOWebSocket
 
 /// The WebSocket of one open page (RFC 6455).
 ///
+/// Its first message must have the token (AB-P04). Until then, it receives nothing and asks nothing, and
+/// ``PageConnections`` gives it five seconds.
+///
 /// A browser that reads slowly goes without events, and is told how many; of values that change it gets the last one
 /// when it is ready. One that does not read at all, or has gone without a word, is closed.
 final class PageSocket: ChannelInboundHandler, PageOutlet {
     typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
 
     /// The number of octets that wait for a browser from which on it goes without events and intermediate values.
     static let highWaterMark = 256 << 10
@@ -22,14 +26,21 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
     static let pingInterval = TimeAmount.seconds(20)
 
     private enum State {
-        case opening
+        case added
+        /// The token has not come yet.
+        case stranger(any Channel)
         case open(any Channel)
         case closed
     }
 
+    /// The status code that tells the page that its token is not that of this run (RFC 6455 7.4.2, private use).
+    private static let staleToken = WebSocketErrorCode(codeNumber: 4_001)
+
     private let hub: PageHub
+    private let access: PageAccess
+    private let connections: PageConnections
     private let loop: NIOEventLoop
-    private var state = State.opening
+    private var state = State.added
     private var lost = 0
     /// The values of which the browser has an old version, because it was too slow.
     private var stale: Set<String> = []
@@ -38,8 +49,8 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
     private var ping: RepeatedTask?
     private var partial: [UInt8]?
 
-    init(_ hub: PageHub, loop: NIOEventLoop) {
-        (self.hub, self.loop) = (hub, loop)
+    init(_ hub: PageHub, _ access: PageAccess, _ connections: PageConnections, loop: NIOEventLoop) {
+        (self.hub, self.access, self.connections, self.loop) = (hub, access, connections, loop)
     }
 
     // MARK: The page
@@ -71,30 +82,59 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
 
     // MARK: The channel
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
+    func handlerAdded(context: ChannelHandlerContext) { state = .stranger(context.channel) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        // A client masks each frame (RFC 6455 5.1).
+        guard frame.maskKey != nil else { return close(.protocolError, context) }
+        switch frame.opcode {
+        case .text, .binary, .continuation: receive(Array(frame.unmaskedData.readableBytesView), frame.fin, context)
+        // Only the last ping needs an answer (RFC 6455 5.5.3), so one that does not fit is left out (AB-P01).
+        case .ping where context.channel.isWritable:
+            let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
+            context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
+        case .ping: break
+        case .pong: isAnswered = true
+        default: context.close(promise: nil)
+        }
+    }
+
+    private func receive(_ octets: [UInt8], _ isLast: Bool, _ context: ChannelHandlerContext) {
+        let text = (partial ?? []) + octets
+        guard text.count <= PageMessage.maximumLength else { return close(.messageTooLarge, context) }
+        partial = isLast ? nil : text
+        guard isLast else { return }
+        switch state {
+        case .stranger(let channel):
+            guard access.admits(text) else { return close(Self.staleToken, context) }
+            open(channel)
+        case .open: loop.arrive { [self] in hub.handle(text, from: self) }
+        case .added, .closed: break
+        }
+    }
+
+    private func open(_ channel: any Channel) {
         state = .open(channel)
+        connections.admit(channel)
         ping = channel.eventLoop.scheduleRepeatedTask(initialDelay: Self.pingInterval, delay: Self.pingInterval) {
             [socket = LoopBound(self, loop: loop)] _ in
             socket.value.look()
         }
+        send(ByteBuffer(string: "{\"type\":\"open\",\"value\":null}"), over: channel)
         loop.arrive { [self] in
             if !hub.add(self) { channel.close(promise: nil) }
         }
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var frame = unwrapInboundIn(data)
-        switch frame.opcode {
-        case .text, .binary, .continuation: received(Array(frame.unmaskedData.readableBytesView), isLast: frame.fin)
-        case .ping:
-            let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
-            context.writeAndFlush(NIOAny(pong), promise: nil)
-        case .pong: isAnswered = true
-        case .connectionClose: context.close(promise: nil)
-        default: context.close(promise: nil)
-        }
-        frame.data.clear()
+    /// Closes with a reason for the browser.
+    private func close(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
+        state = .closed
+        var data = ByteBuffer()
+        data.write(webSocketErrorCode: code)
+        let channel = context.channel
+        let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
+        context.writeAndFlush(wrapOutboundOut(frame)).whenComplete { _ in channel.close(promise: nil) }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -120,18 +160,6 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
-    }
-
-    private func received(_ octets: [UInt8], isLast: Bool) {
-        let text = (partial ?? []) + octets
-        guard text.count <= PageMessage.maximumLength, case .open(let channel) = state else {
-            if case .open(let channel) = state { channel.close(promise: nil) }
-            return
-        }
-        guard isLast else { return partial = text }
-        partial = nil
-        _ = channel
-        loop.arrive { [self] in hub.handle(text, from: self) }
     }
 
     private func look() {

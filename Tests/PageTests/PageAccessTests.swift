@@ -1,3 +1,4 @@
+import EventLoops
 import Testing
 
 @testable import Page
@@ -15,114 +16,88 @@ import Testing
         PageAccess.Request(target: target, host: host)
     }
 
-    /// The cookie that a browser has after it has opened the printed address.
-    private func cookie() throws -> String {
-        let verdict = access.verdict(on: request("/?token=\(access.token)"))
-        guard case .exchange(let setCookie) = verdict else { throw Missing(verdict: verdict) }
-        return String(try #require(setCookie.split(separator: ";").first))
-    }
-
-    private struct Missing: Error { let verdict: PageAccess.Verdict }
-
-    @Test("the token is exchanged for a cookie that scripts cannot read and that other sites cannot use")
-    func exchange() throws {
-        guard case .exchange(let cookie) = access.verdict(on: request("/?token=\(access.token)")) else {
-            return #expect(Bool(false), "no cookie")
-        }
-        #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
-        #expect(!cookie.contains(access.token))
-        #expect(access.token.count == 32)
-    }
-
-    @Test("with the cookie, files are served")
-    func files() throws {
-        var asked = request("/page.js")
-        asked.cookie = "other=1; \(try cookie())"
-        #expect(access.verdict(on: asked) == .serve(path: "/page.js"))
-        asked.host = "LAB.example:8080"
-        #expect(access.verdict(on: asked) == .serve(path: "/page.js"))
-    }
-
-    @Test("without the cookie, or with that of another start, nothing is served")
-    func noCookie() throws {
-        #expect(access.verdict(on: request("/")) == .refuse(.noCookie))
-        var random = SystemRandomNumberGenerator()
-        let later = PageAccess(port: 8_080, names: [], using: &random)
-        var asked = request("/")
-        asked.cookie = try cookie()
-        #expect(later.verdict(on: asked) == .refuse(.noCookie))
-        asked.cookie = "harald-page-8080="
-        #expect(access.verdict(on: asked) == .refuse(.noCookie))
-    }
-
-    @Test("a token of another start is refused, also when the cookie is right", arguments: ["", "0", "token"])
-    func staleToken(_ token: String) throws {
-        var asked = request("/?token=\(token)")
-        #expect(access.verdict(on: asked) == .refuse(.staleToken))
-        asked.cookie = try cookie()
-        #expect(access.verdict(on: asked) == .refuse(.staleToken))
+    @Test("files are served under each name of the server")
+    func files() {
+        #expect(access.verdict(on: request("/page.js")) == .serve(path: "/page.js"))
+        #expect(access.verdict(on: request("/?a=b", host: "LAB.example:8080")) == .serve(path: "/"))
     }
 
     @Test(
-        "a request for another host is refused, whatever it knows",
+        "a request for another host is refused",
         arguments: ["evil.example:8080", "evil.example", "127.0.0.1", "127.0.0.1:80", "", nil] as [String?]
     )
-    func rebinding(_ host: String?) throws {
-        var asked = request("/?token=\(access.token)", host: host)
-        asked.cookie = try cookie()
-        #expect(access.verdict(on: asked) == .refuse(.otherHost))
+    func rebinding(_ host: String?) {
+        #expect(access.verdict(on: request("/", host: host)) == .refuse(.otherHost))
     }
 
     @Test(
-        "a request of another origin is refused, whatever it knows",
+        "a request of another origin is refused",
         arguments: [
             "http://evil.example", "https://127.0.0.1:8080", "http://127.0.0.1:8081", "http://localhost:8080", "null",
             "",
         ]
     )
-    func otherOrigin(_ origin: String) throws {
-        var asked = request("/")
-        asked.cookie = try cookie()
-        asked.origin = origin
-        #expect(access.verdict(on: asked) == .refuse(.otherOrigin))
+    func otherOrigin(_ origin: String) {
+        for target in ["/", PageAccess.socketPath, PageAccess.downloadPath + "0"] {
+            var asked = request(target)
+            asked.isUpgrade = true
+            asked.origin = origin
+            #expect(access.verdict(on: asked) == .refuse(.otherOrigin))
+        }
     }
 
-    @Test("a WebSocket needs the cookie, and the origin that browsers send")
-    func socket() throws {
+    @Test("a WebSocket needs the origin that browsers send")
+    func socket() {
         var asked = request(PageAccess.socketPath)
         asked.isUpgrade = true
+        #expect(access.verdict(on: asked) == .refuse(.unknownPath))
         asked.origin = "http://127.0.0.1:8080"
-        #expect(access.verdict(on: asked) == .refuse(.noCookie))
-        asked.cookie = try cookie()
         #expect(access.verdict(on: asked) == .open)
         asked.isUpgrade = false
         #expect(access.verdict(on: asked) == .refuse(.unknownPath))
-        asked.isUpgrade = true
-        asked.origin = nil
-        #expect(access.verdict(on: asked) == .refuse(.unknownPath))
     }
 
-    @Test("packets are saved with the cookie only, and with the query of the address")
-    func download() throws {
-        var asked = request("/packets.btsnoop?layer=att")
-        #expect(access.verdict(on: asked) == .refuse(.noCookie))
-        asked.cookie = try cookie()
-        #expect(access.verdict(on: asked) == .download(.btsnoop, query: "layer=att"))
-        asked.target = "/packets.pcapng"
-        #expect(access.verdict(on: asked) == .download(.pcapng, query: ""))
-        asked.target = "/packets.exe"
-        #expect(access.verdict(on: asked) == .serve(path: "/packets.exe"))
-        asked.origin = "http://evil.example"
-        #expect(access.verdict(on: asked) == .refuse(.otherOrigin))
+    @Test("AB-P04: only the token of this run opens a page")
+    func token() {
+        var random = SystemRandomNumberGenerator()
+        let later = PageAccess(port: 8_080, names: [], using: &random)
+        #expect(access.token.count == 32)
+        #expect(access.admits(Array(#"{"token":"\#(access.token)"}"#.utf8)))
+        #expect(!later.admits(Array(#"{"token":"\#(access.token)"}"#.utf8)))
+        for text in ["", "{}", "null", #"{"token":""}"#, #"{"token":null}"#, #"["\#(access.token)"]"#, access.token] {
+            #expect(!access.admits(Array(text.utf8)), "\(text)")
+        }
+    }
+
+    @Test("a download has a ticket, whatever follows it")
+    func download() {
+        #expect(access.verdict(on: request("/packets/0a?b")) == .download(ticket: "0a"))
+        #expect(access.verdict(on: request("/packets/")) == .download(ticket: ""))
+        #expect(access.verdict(on: request("/packets.btsnoop")) == .serve(path: "/packets.btsnoop"))
     }
 
     @Test("other methods than GET and HEAD are refused")
-    func methods() throws {
+    func methods() {
         var asked = request("/")
-        asked.cookie = try cookie()
         asked.method = "POST"
         #expect(access.verdict(on: asked) == .refuse(.otherMethod))
         asked.method = "HEAD"
         #expect(access.verdict(on: asked) == .serve(path: "/"))
+    }
+
+    @Test("AB-P04: a ticket is good for one download within its time, and the oldest makes room")
+    func tickets() {
+        var tickets = PageTickets()
+        let (order, start) = (PageTickets.Order(format: .btsnoop, query: "layer=att"), Instant(nanoseconds: 0))
+        let first = tickets.issue(order, at: start)
+        #expect(tickets.redeem("", at: start) == nil)
+        #expect(tickets.redeem(first, at: start) == order)
+        #expect(tickets.redeem(first, at: start) == nil)
+        let late = tickets.issue(order, at: start)
+        #expect(tickets.redeem(late, at: start + PageTickets.lifetime) == nil)
+        let pushed = tickets.issue(order, at: start)
+        let kept = (0..<PageTickets.maximum).map { _ in tickets.issue(order, at: start) }
+        #expect(tickets.redeem(pushed, at: start) == nil)
+        #expect(tickets.redeem(kept[0], at: start) == order)
     }
 }

@@ -174,7 +174,7 @@ import Testing
         #expect(service.stopped == [stream])
         say(#"{"verb":"packet","packet":1}"#, first)
         #expect(first.take("packet").count == 1)
-        #expect(hub.capture(.btsnoop, query: "").count > 16)
+        #expect(try saved(first).count > 16)
         say(#"{"verb":"packet","packet":99}"#, first)
         #expect(first.take("outcome").last?.contains("forgotten") == true)
     }
@@ -191,7 +191,14 @@ import Testing
         hub.use(client)
         loop.run(for: .milliseconds(1))
         #expect(next.stream(.packets) != nil)
-        #expect(hub.capture(.btsnoop, query: "").count == 16)
+        #expect(try saved(outlet).count == 16)
+    }
+
+    /// The packets that a page saves.
+    private func saved(_ outlet: Outlet) throws -> [UInt8] {
+        say(#"{"verb":"save","format":"btsnoop"}"#, outlet)
+        let path = try JSONDecoder().decode(String.self, from: Data(try #require(outlet.take("ticket").last).utf8))
+        return try #require(hub.download(String(path.dropFirst(PageAccess.downloadPath.count)))).octets
     }
 
     private func status(_ charges: [String: Double]?) throws -> String {

@@ -37,9 +37,10 @@ export class Packets {
       id: "packets-follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
     }, "Keep at the end");
     this.empty = element("button", { id: "packets-empty", hidden: true, onclick: () => this.showEmpty() }, "Empty PDUs");
-    this.saves = ["btsnoop", "pcapng"].map((format) =>
-      [format, element("a", { id: `packets-${format}`, download: `harald.${format}`,
-        title: "Saves the packets that the filter selects" }, `Save ${format}`)]);
+    const saves = ["btsnoop", "pcapng"].map((format) => element("button", {
+      id: `packets-${format}`, title: "Saves the packets that the filter selects",
+      onclick: () => this.page.send({ verb: "save", format, query: this.query }),
+    }, `Save ${format}`));
     this.count = element("span", { class: "quiet" });
     this.detail = element("section", { class: "detail", "aria-label": "Packet", tabindex: 0, hidden: true });
     this.list = new LongList({
@@ -49,7 +50,7 @@ export class Packets {
     this.list.area.setAttribute("aria-describedby", "packets-help");
     view.replaceChildren(element("div", { class: "columns" },
       element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.empty, this.scroll,
-        ...this.saves.map(([, link]) => link), this.count),
+        ...saves, this.count),
       element("p", { class: "quiet help", id: "packets-help" }, HELP), this.list.area, this.detail));
     const number = Number(location.hash.split("/")[1]);
     if (number) {
@@ -104,11 +105,14 @@ export class Packets {
   again() {
     this.list.clear();
     this.next = this.page.model.packets.first;
-    const query = Object.entries(this.filters).filter(([, value]) => value)
-      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
-    for (const [format, link] of this.saves) link.setAttribute("href", `packets.${format}${query ? `?${query}` : ""}`);
     this.empty.setAttribute("aria-pressed", `${!this.filters.empty}`);
     this.show();
+  }
+
+  /** The filters, as the server reads them. */
+  get query() {
+    return Object.entries(this.filters).filter(([, value]) => value)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
   }
 
   fits(packet) {

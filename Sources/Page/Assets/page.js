@@ -2,6 +2,7 @@ import { AdviceList, adviceForApps } from "./advice.js";
 import { Apps } from "./apps.js";
 import { Device } from "./device.js";
 import { Devices } from "./devices.js";
+import { element } from "./elements.js";
 import { Events } from "./events.js";
 import { Model } from "./model.js";
 import { Packets } from "./packets.js";
@@ -12,6 +13,9 @@ const SHOWN_MILLISECONDS = 33;
 const PAUSE_MILLISECONDS = 1000;
 const CLOCK_MILLISECONDS = 1000;
 const TROUBLE_MILLISECONDS = 10000;
+const NO_TOKEN = "Open the address that was printed when the page started; it contains the key.";
+// The status code of a WebSocket whose token is not that of this run.
+const STALE_TOKEN = 4001;
 
 /** Connects the model with the server and the views. Draws at most thirty times a second, and only what is in sight. */
 class Page {
@@ -29,8 +33,12 @@ class Page {
     // Nothing until the user, or a world, says so.
     this.wantsPackets = null;
     document.getElementById("trouble-close").addEventListener("click", () => this.tell(""));
-    window.addEventListener("hashchange", () => this.open());
+    window.addEventListener("hashchange", () => {
+      if (this.keepToken()) this.connect();
+      this.open();
+    });
     document.addEventListener("click", (event) => this.leave(event.target.closest?.("a[href^='#']")), true);
+    this.keepToken();
     this.open();
     this.connect();
     // Ages and lives grow without a message.
@@ -58,16 +66,39 @@ class Page {
     if (place && link && link.hash.slice(1).split("/")[0] !== name) history.replaceState(null, "", place);
   }
 
+  /** Moves a token from the address to the storage of this tab, so that it does not stay in the history. */
+  keepToken() {
+    const token = location.hash.match(/^#token=([0-9a-f]+)$/)?.[1];
+    if (!token) return false;
+    sessionStorage.setItem("token", token);
+    history.replaceState(null, "", location.pathname);
+    return true;
+  }
+
   connect() {
-    this.socket = new WebSocket(`ws://${location.host}/socket`);
-    this.socket.onopen = () => { this.begin(); };
-    this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
-    this.socket.onclose = () => {
-      this.isLost = true;
-      this.note(["status"]);
-      this.tell("The connection to Harald is lost. Trying again…", true);
-      setTimeout(() => this.connect(), PAUSE_MILLISECONDS);
+    const token = sessionStorage.getItem("token");
+    if (!token) return this.lose(NO_TOKEN);
+    const last = this.socket;
+    const socket = new WebSocket(`ws://${location.host}/socket`);
+    this.socket = socket;
+    last?.close();
+    socket.onopen = () => socket.send(JSON.stringify({ token }));
+    socket.onmessage = (event) => this.receive(JSON.parse(event.data));
+    socket.onclose = (event) => {
+      if (socket !== this.socket) return;
+      if (event.code === STALE_TOKEN) {
+        sessionStorage.removeItem("token");
+        return this.lose("This key is from an earlier start. Open the address that was printed last.");
+      }
+      this.lose("The connection to Harald is lost. Trying again…");
+      setTimeout(() => { if (socket === this.socket) this.connect(); }, PAUSE_MILLISECONDS);
     };
+  }
+
+  lose(reason) {
+    this.isLost = true;
+    this.note(["status"]);
+    this.tell(reason, true);
   }
 
   begin() {
@@ -87,13 +118,15 @@ class Page {
   }
 
   receive(message) {
+    if (message.type === "open") return this.begin();
+    if (message.type === "ticket") return element("a", { href: message.value, download: "" }).click();
     if (message.type === "outcome") return this.tell(message.value.error ?? "");
     if (message.type === "trouble") return this.tell(message.value);
     return this.note(this.model.take(message));
   }
 
   send(message) {
-    if (this.socket.readyState !== WebSocket.OPEN) return;
+    if (this.socket?.readyState !== WebSocket.OPEN) return;
     this.lastId += 1;
     this.socket.send(JSON.stringify({ ...message, id: this.lastId }));
   }

@@ -94,7 +94,9 @@ struct ServiceCommand: ParsableCommand {
         let counting = counting
         let counted = system.with { LoopBound(counting.count($0, loop: loop), loop: loop) }
         let (access, freeze, showing) = (listening.access, freeze, showing)
-        let page = loop.make { OpenPage() }
+        // Browsers share no loop with the apps (AB-P01).
+        let pageLoop = showing.page ? NIOEventLoop() : nil
+        let page = pageLoop?.make { OpenPage() }
         let installed = InstalledApps(directory: apps ?? StateDirectory.apps())
         let listener = system.with { system in
             let programs = KernelPrograms(loop: loop)
@@ -114,7 +116,8 @@ struct ServiceCommand: ParsableCommand {
                 switch result {
                 case .success:
                     ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place)")
-                    if showing.page { page.value.show(serviceAt: socket.place, loop: loop, showing, outcome) }
+                    guard let page, let pageLoop else { return }
+                    pageLoop.submit { page.value.show(serviceAt: socket.place, loop: pageLoop, showing, outcome) }
                 case .failure(let error): outcome.finish(.failure(.service("\(socket.place): \(error)")))
                 }
             }
@@ -124,7 +127,7 @@ struct ServiceCommand: ParsableCommand {
         defer {
             ServiceManager.tell("STOPPING=1")
             withExtendedLifetime((desk, counted)) {}
-            page.with { $0.close() }
+            page?.with { $0.close() }
             listener.with { $0.close() }
             system.stop { $0.leave($1) }
             ServiceLog.finish()
