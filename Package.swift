@@ -695,9 +695,11 @@ if Context.environment["HARALD_FUZZING"] != nil {
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIFraming", "HCIHost", "LinkLayer",
                 "L2CAP", "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceMessages",
                 "ServiceProcess",
-                "Accessories", "AppAdvice", "AssignedNumbers", "CaptureStory", "CoreBluetooth", "KernelLog",
-                "LoopbackLinks",
+                "Accessories", "AppAdvice", "AssignedNumbers", "CaptureStory", "CoreBluetooth", "HCITransports",
+                "KernelLog", "LoopbackLinks", "Page",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             path: "Fuzzing/HaraldFuzzing",
             swiftSettings: settings

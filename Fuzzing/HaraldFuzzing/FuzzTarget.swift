@@ -32,7 +32,7 @@ extension FuzzTarget {
         bonds, records, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption,
         smpMachine,
         smpConversations,
-        controller, host, clients, connection, kernelLog, propertyLists, accessories, stacks,
+        controller, host, clients, connection, kernelLog, propertyLists, accessories, page, stacks,
     ]
 }
 
