@@ -132,7 +132,8 @@ struct PageMessage: Codable, Sendable {
 /// A prompt of the service as JSON for the page.
 struct PagePrompt: Encodable, Sendable {
     let number: UInt32
-    /// `confirm`, `confirmReplacement`, `showPasskey`, `enterPasskey`, `compare`, `permission` or `notice`.
+    /// `confirm`, `confirmReplacement`, `showPasskey`, `enterPasskey`, `enterPasskeyOnBoth`, `compare`, `permission` or
+    /// `notice`.
     let kind: String
     /// The passkey or the number to show, six digits.
     var code: String?
@@ -169,6 +170,7 @@ struct PagePrompt: Encodable, Sendable {
         case .confirmReplacement: ("confirmReplacement", nil)
         case .showPasskey(let code): ("showPasskey", digits(code))
         case .enterPasskey: ("enterPasskey", nil)
+        case .enterPasskeyOnBoth: ("enterPasskeyOnBoth", nil)
         case .compare(let code): ("compare", digits(code))
         }
     }

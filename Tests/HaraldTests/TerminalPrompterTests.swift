@@ -179,6 +179,24 @@ private struct BackgroundKeyboard: Keyboard {
         #expect(text(.enterPasskey).contains("which code does"))
     }
 
+    @Test("AB-S17: the question for a passkey states where the passkey comes from, and when to answer no")
+    func thePasskeyQuestionsDiffer() {
+        let session = PrompterSession()
+        session.ask(.enterPasskey)
+        session.type("000007\n")
+        session.ask(.enterPasskeyOnBoth)
+        session.type("yes\n")
+        session.type("000008\n")
+        session.ask(.enterPasskeyOnBoth)
+        session.type("no\n")
+        #expect(session.answers == [.passkey(7), .passkey(8), .refuse])
+        let questions = session.log.filter { $0.contains("Sensor") }
+        #expect(questions.count == 3)
+        #expect(questions[0].contains("show? if it asks for one instead, answer no"))
+        #expect(questions[1].contains("make up six digits that no device shows"))
+        #expect(questions[1].contains("if it shows a code, answer no"))
+    }
+
     @Test("AB-A14: if no input is possible any more, the answer is no")
     func whereNobodyCanTypeAnyMoreTheAnswerIsNo() {
         let loop = VirtualEventLoop()

@@ -54,7 +54,7 @@ import Testing
         case "O": []
         case "J": ["confirm"]
         case "N": ["compare"]
-        case "B": ["enter"]
+        case "B": ["enter on both"]
         case "I": [role == .initiator ? "show" : "enter"]
         default: [role == .responder ? "show" : "enter"]
         }
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 6.8: every combination leads to the association model, level and keys of the tables",
+        "behaviour 6.8, AB-S17: every combination leads to the model, level, keys and prompts of the tables",
         arguments: IOCapability.all,
         [false, true]
     )

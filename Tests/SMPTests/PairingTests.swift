@@ -11,6 +11,7 @@ import Testing
         case .confirmReplacement: "replace"
         case .showPasskey: "show"
         case .enterPasskey: "enter"
+        case .enterPasskeyOnBoth: "enter on both"
         case .compare: "compare"
         }
     }

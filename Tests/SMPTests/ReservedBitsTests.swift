@@ -82,7 +82,7 @@ struct Tester {
         switch prompt {
         case .confirmPairing, .confirmReplacement, .compare: perform(machine.handle(.answered(.accept)))
         case .showPasskey(let passkey): perform(exchange?.answer(.passkey(passkey)) ?? [])
-        case .enterPasskey: perform(machine.handle(.answered(.passkey(123_456))))
+        case .enterPasskey, .enterPasskeyOnBoth: perform(machine.handle(.answered(.passkey(123_456))))
         }
         if case .compare = prompt { perform(exchange?.answer(.accept) ?? []) }
     }
@@ -126,7 +126,7 @@ struct Tester {
         for action in actions {
             switch action {
             case .send(let command): toMachine.append(command)
-            case .ask(.enterPasskey):
+            case .ask(.enterPasskey), .ask(.enterPasskeyOnBoth):
                 for case .showPasskey(let passkey) in prompts { perform(exchange?.answer(.passkey(passkey)) ?? []) }
             case .ask: break
             case .agreed(let key): testerKey = key

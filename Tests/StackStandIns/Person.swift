@@ -51,6 +51,7 @@ package final class Person: PairingPrompter {
         switch prompt {
         case .showPasskey(let passkey): slip.write(passkey)
         case .enterPasskey: slip.read(answer)
+        case .enterPasskeyOnBoth: answer(.passkey(271_828))
         default: answer(.accept)
         }
     }

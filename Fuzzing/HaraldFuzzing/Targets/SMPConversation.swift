@@ -195,7 +195,7 @@ final class Conversation {
             switch prompt {
             case .confirmPairing, .confirmReplacement, .compare: person.reply(.accept)
             case .showPasskey: break
-            case .enterPasskey:
+            case .enterPasskey, .enterPasskeyOnBoth:
                 guard case .showPasskey(let passkey)? = other?.person.prompt else {
                     person.reply(.passkey(111_111))
                     return true

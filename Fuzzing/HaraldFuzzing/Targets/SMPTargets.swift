@@ -58,7 +58,7 @@ final class FuzzedPerson {
     func reply(_ reply: PairingAnswer) {
         switch (reply, prompt) {
         case (.accept, .confirmPairing), (.accept, .confirmReplacement), (.accept, .compare): hasAgreed = true
-        case (.passkey, .enterPasskey): hasAgreed = true
+        case (.passkey, .enterPasskey), (.passkey, .enterPasskeyOnBoth): hasAgreed = true
         default: break
         }
         answer?(reply)

@@ -84,13 +84,16 @@ package struct PolicyFile: Hashable, Sendable {
         return prompters.contains(user) ? [.look, .answer] : .look
     }
 
-    /// Returns the answer in place of a user. Showing a passkey is pointless without a user, and the identity of a
-    /// device that has lost its keys cannot be confirmed, so both are refused (AB-S09).
+    /// Returns the answer in place of a user.
+    ///
+    /// Showing a passkey is pointless without a user, and so is entering one that no device shows (AB-S17). The
+    /// identity of a device that has lost its keys cannot be confirmed (AB-S09). All three are refused.
     func answer(to prompt: PairingPrompt, of peer: PromptedPeer, for apps: [AppIdentity]) -> PairingAnswer {
         switch (prompt, decide(name: peer.name, address: peer.address, apps: apps)) {
         case (.confirmPairing, .yes), (.compare, .yes): .accept
         case (.enterPasskey, .code(let code)): .passkey(code)
-        case (.confirmPairing, _), (.compare, _), (.enterPasskey, _), (.showPasskey, _), (.confirmReplacement, _):
+        case (.confirmPairing, _), (.compare, _), (.enterPasskey, _), (.enterPasskeyOnBoth, _), (.showPasskey, _),
+            (.confirmReplacement, _):
             .refuse
         }
     }

@@ -193,7 +193,8 @@ extension PromptDesk.Question {
         case (.permission(_, let tell), .allow): return { tell(true) }
         case (.permission(_, let tell), .deny): return { tell(false) }
         case (.pairing(_, _, let tell), .refuse): return { tell(.refuse) }
-        case (.pairing(.enterPasskey, _, let tell), .passkey(let passkey)) where passkey <= 999_999:
+        case (.pairing(.enterPasskey, _, let tell), .passkey(let passkey)) where passkey <= 999_999,
+            (.pairing(.enterPasskeyOnBoth, _, let tell), .passkey(let passkey)) where passkey <= 999_999:
             return { tell(.passkey(passkey)) }
         case (.pairing(.confirmPairing, _, let tell), .accept), (.pairing(.confirmReplacement, _, let tell), .accept),
             (.pairing(.compare, _, let tell), .accept):
@@ -210,6 +211,7 @@ extension PairingQuestion.Kind {
         case .confirmReplacement: self = .confirmReplacement
         case .showPasskey(let passkey): self = .showPasskey(passkey)
         case .enterPasskey: self = .enterPasskey
+        case .enterPasskeyOnBoth: self = .enterPasskeyOnBoth
         case .compare(let number): self = .compare(number)
         }
     }

@@ -43,6 +43,8 @@ final class Attention {
 
     /// The maximum length of a name on the screen, in Unicode scalars.
     private static let maximumName = 64
+    /// The code that persons type where both devices ask for one.
+    private static let agreedCode = "271828"
     /// The maximum number of notices that are kept.
     private static let maximumNotices = 1_000
 
@@ -132,6 +134,9 @@ final class Attention {
             case .asksForCode:
                 let code = code(on: screens) { if case .showsCode = $0 { true } else { false } }
                 return code.map { .type($0) } ?? lookAgain(at: screens, number)
+            case .asksForCodeOnBoth:
+                let other = latestAlert(on: screens) { $0 == .asksForCodeOnBoth }
+                return other == nil ? lookAgain(at: screens, number) : .type(Self.agreedCode)
             case .comparesCode(let mine):
                 let code = code(on: screens) { if case .comparesCode = $0 { true } else { false } }
                 return code.map { $0 == mine ? .accept : .decline } ?? lookAgain(at: screens, number)
@@ -141,9 +146,14 @@ final class Attention {
 
     /// Returns the latest code of a kind on other screens that is meant for this device, as far as they name one.
     private func code(on screens: [Attention], where isWanted: (PairingAlert.Content) -> Bool) -> String? {
+        latestAlert(on: screens, where: isWanted)?.code
+    }
+
+    /// Returns the latest alert of a kind on other screens that is about this device, as far as they name one.
+    private func latestAlert(on screens: [Attention], where isWanted: (PairingAlert.Content) -> Bool) -> PairingAlert? {
         for screen in screens {
             let found = screen.shown.last { isWanted($0.alert.content) && ($0.alert.peer ?? name) == name }
-            if let code = found?.alert.code { return code }
+            if let found { return found.alert }
         }
         return nil
     }
@@ -217,6 +227,7 @@ extension PairingAlert.Content {
         case .confirmReplacement: self = .asksWhetherToPairAnew
         case .showPasskey(let code): self = .showsCode(Self.digits(code))
         case .enterPasskey: self = .asksForCode
+        case .enterPasskeyOnBoth: self = .asksForCodeOnBoth
         case .compare(let code): self = .comparesCode(Self.digits(code))
         }
     }

@@ -10,6 +10,8 @@ public struct PairingAlert: Hashable, Sendable {
         case showsCode(String)
         /// Asks for the six digits that the other device shows.
         case asksForCode
+        /// Asks for six digits that the person makes up and types on both devices. Neither shows any (AB-S17).
+        case asksForCodeOnBoth
         /// Shows six digits, and asks whether the other device shows the same.
         case comparesCode(String)
     }
@@ -31,7 +33,7 @@ public struct PairingAlert: Hashable, Sendable {
     public var code: String? {
         switch content {
         case .showsCode(let code), .comparesCode(let code): code
-        case .asksWhetherToPair, .asksWhetherToPairAnew, .asksForCode: nil
+        case .asksWhetherToPair, .asksWhetherToPairAnew, .asksForCode, .asksForCodeOnBoth: nil
         }
     }
 }

@@ -116,6 +116,7 @@ package struct HeartRateDemo: Sendable {
         case .asksWhetherToPairAnew: "pair with \(peer) again?"
         case .showsCode(let code): "enter the code \(code) on \(peer)"
         case .asksForCode: "enter the code that \(peer) shows"
+        case .asksForCodeOnBoth: "make up six digits, and enter them here and on \(peer)"
         case .comparesCode(let code): "does \(peer) show \(code) too?"
         }
     }

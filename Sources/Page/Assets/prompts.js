@@ -20,7 +20,9 @@ export class Prompts {
       confirmReplacement: [`Pair again with ${who}?`,
         "The device could not prove that it is the one that was paired before.", [["accept", "Pair"], ["refuse", "Cancel"]]],
       showPasskey: [`Enter this code on ${who}`, "", [["refuse", "Cancel"]]],
-      enterPasskey: [`Enter the code that ${who} shows`, "", [["refuse", "Cancel"]]],
+      enterPasskey: [`Enter the code that ${who} shows`, "If it asks for a code instead, cancel.", [["refuse", "Cancel"]]],
+      enterPasskeyOnBoth: [`Make up six digits, and enter them here and on ${who}`,
+        "Do not enter a code that any device shows. If this device shows one, cancel.", [["refuse", "Cancel"]]],
       compare: [`Does ${who} show this number?`, "", [["accept", "Yes, pair"], ["refuse", "No"]]],
       permission: [`May ${app} use Bluetooth?`,
         [prompt.usage, prompt.executable ? `It runs ${prompt.executable} as user ${prompt.owner}.` : ""].filter(Boolean).join(" "),
@@ -39,7 +41,7 @@ export class Prompts {
     if (prompt.kind === "notice") {
       buttons.push(element("button", { id: `answer-${key}`, type: "button", onclick: () => close(null) }, "OK"));
     }
-    const field = prompt.kind !== "enterPasskey" ? [] : [
+    const field = !prompt.kind.startsWith("enterPasskey") ? [] : [
       element("input", { id: `code-${key}`, inputmode: "numeric", pattern: "[0-9]{6}", maxlength: 6, required: true,
         autocomplete: "off", "aria-label": "Code" }),
       element("button", { id: `enter-${key}`, class: "main" }, "Pair"),

@@ -33,9 +33,9 @@ struct LegacyExchange: Exchange {
             guard case .legacy(let key)? = setting.peerData else { return fail(.outOfBandNotAvailable) }
             return proceed(with: key, confirm: nil)
         case .passkey, .numericComparison:
-            guard setting.negotiation.passkeyTask == .show else {
+            if let prompt = setting.negotiation.passkeyTask?.entryPrompt {
                 state = .awaitsPasskey(confirm: nil)
-                return [.ask(.enterPasskey)]
+                return [.ask(prompt)]
             }
             let passkey = setting.passkey()
             return [.ask(.showPasskey(passkey))] + proceed(with: Self.key(passkey), confirm: nil)

@@ -305,7 +305,7 @@ struct PairingMachine {
         case (.exchanging(let negotiation, _), .typing(let kind)):
             // Only the device on which the passkey is entered sends notifications, and only if both want them (2.3.5.1,
             // 3.5.8).
-            guard negotiation.passkeyTask == .enter, negotiation.notifiesKeypresses else { return [] }
+            guard negotiation.passkeyTask?.entryPrompt != nil, negotiation.notifiesKeypresses else { return [] }
             return [.send(.keypress(KeypressNotification(kind)))]
         case (_, .typing): return []
         case (.awaitsConsent(let negotiation), _):

@@ -80,13 +80,26 @@ struct PairingNegotiation: Hashable, Sendable {
         guard case .passkey(let entry) = model else { return nil }
         switch (entry, role) {
         case (.initiatorShows, .initiator), (.responderShows, .responder): return .show
-        default: return .enter
+        case (.initiatorShows, .responder), (.responderShows, .initiator): return .enter
+        case (.bothTake, _): return .enterOnBoth
         }
     }
 
     enum PasskeyTask {
         case show
+        /// The peer displays the passkey.
         case enter
+        /// The user makes the passkey up, and enters it on both devices.
+        case enterOnBoth
+
+        /// The prompt for the passkey; nil if this device displays it.
+        var entryPrompt: PairingPrompt? {
+            switch self {
+            case .show: nil
+            case .enter: .enterPasskey
+            case .enterOnBoth: .enterPasskeyOnBoth
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 /// A prompt for the user during pairing (Core Vol 3 Part H 2.3.5).
 ///
-/// A passkey and a number to compare never use the same prompt (AB-S08).
+/// A passkey and a number to compare never use the same prompt (AB-S08), and neither do the two modes of entering a
+/// passkey (AB-S17).
 package enum PairingPrompt: Hashable, Sendable {
     /// Asks whether to pair with the device, without MITM protection.
     case confirmPairing
@@ -9,8 +10,12 @@ package enum PairingPrompt: Hashable, Sendable {
     case confirmReplacement
     /// Displays six digits, which the user enters on the other device.
     case showPasskey(UInt32)
-    /// Asks for the six digits that the other device displays, or that the user enters there as well.
+    /// Asks for the six digits that the other device displays. If that device asks for a passkey instead of displaying
+    /// one, its pairing is with a third device (AB-S17).
     case enterPasskey
+    /// Asks for six digits that the user makes up and enters on both devices. A passkey that any device displays
+    /// belongs to another pairing, and must not be entered (AB-S17).
+    case enterPasskeyOnBoth
     /// Asks whether both devices display this number.
     case compare(UInt32)
 }

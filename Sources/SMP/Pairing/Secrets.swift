@@ -30,6 +30,7 @@ extension PairingPrompt: CustomStringConvertible, CustomReflectable {
         case .confirmReplacement: "confirmReplacement"
         case .showPasskey: "showPasskey(secret)"
         case .enterPasskey: "enterPasskey"
+        case .enterPasskeyOnBoth: "enterPasskeyOnBoth"
         case .compare: "compare(secret)"
         }
     }

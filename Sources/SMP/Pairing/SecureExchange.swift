@@ -139,9 +139,9 @@ extension SecureExchange {
             state = .awaitsRandom(commitment: nil)
             return [.send(.confirm(PairingConfirm(Toolbox.f4(publicKey.x, peerKey.x, own, 0))))]
         case .passkey:
-            guard setting.negotiation.passkeyTask == .show else {
+            if let prompt = setting.negotiation.passkeyTask?.entryPrompt {
                 state = .awaitsPasskey(confirm: nil)
-                return [.ask(.enterPasskey)]
+                return [.ask(prompt)]
             }
             let passkey = setting.passkey()
             return [.ask(.showPasskey(passkey))] + proceed(with: passkey, confirm: nil)

@@ -181,7 +181,7 @@ extension PairingQuestion: PacketFields {
 extension PairingQuestion.Kind: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PairingQuestion.Kind] = [
-        .confirm, .confirmReplacement, .showPasskey(0), .enterPasskey, .compare(0),
+        .confirm, .confirmReplacement, .showPasskey(0), .enterPasskey, .compare(0), .enterPasskeyOnBoth,
     ]
 
     /// Codes the kind and its fields. Passkeys are secret fields, which logs leave out.
@@ -190,6 +190,7 @@ extension PairingQuestion.Kind: MessageKinds {
         case .confirm: try coder.kind(0, "confirm")
         case .confirmReplacement: try coder.kind(1, "confirmReplacement")
         case .enterPasskey: try coder.kind(3, "enterPasskey")
+        case .enterPasskeyOnBoth: try coder.kind(5, "enterPasskeyOnBoth")
         case .showPasskey(let passkey):
             try coder.kind(2, "showPasskey")
             self = .showPasskey(try coder.secret("passkey", passkey))

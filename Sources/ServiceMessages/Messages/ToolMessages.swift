@@ -145,6 +145,8 @@ public struct PairingQuestion: Hashable, Sendable {
         case enterPasskey
         /// Whether the other device shows this number too.
         case compare(UInt32)
+        /// Asks for a passkey that the user makes up and enters on both devices, neither of which shows one (AB-S17).
+        case enterPasskeyOnBoth
     }
 
     /// The kind of the prompt.
@@ -180,7 +182,7 @@ public enum PersonAnswer: Hashable, Sendable {
     case accept
     /// Refuses to pair with the device.
     case refuse
-    /// The six-digit passkey that the other device shows, 0 to 999,999.
+    /// The six-digit passkey that the other device shows, or that the user enters on both, 0 to 999,999.
     case passkey(UInt32)
     /// Let the app use Bluetooth.
     case allow

@@ -83,7 +83,7 @@ final class TerminalPrompter: PairingPrompter {
         let who = peer.name.map { "\($0.quotedName) (\(peer.address))" } ?? "\(peer.address)"
         let text = Self.text(of: prompt, who: who)
         guard prompt.needsAnswer else { return say("[ \(text) ]") }
-        let expected: Expected = if case .enterPasskey = prompt { .code } else { .yesOrNo }
+        let expected: Expected = prompt.expectsCode ? .code : .yesOrNo
         ask([text], Open(expected: expected, link: peer.link) { answer(prompt.answer(to: $0)) })
     }
 
@@ -119,7 +119,9 @@ final class TerminalPrompter: PairingPrompter {
         case .confirmPairing: "pair with \(who)? yes or no; its identity cannot be verified"
         case .confirmReplacement: "\(who) has lost its keys, or is another device; pair again? yes or no"
         case .showPasskey(let passkey): "enter the code \(digits(passkey)) on \(who)"
-        case .enterPasskey: "which code does \(who) show?"
+        case .enterPasskey: "which code does \(who) show? if it asks for one instead, answer no"
+        case .enterPasskeyOnBoth:
+            "make up six digits that no device shows; enter them here and on \(who); if it shows a code, answer no"
         case .compare(let number): "does \(who) show \(digits(number)) too? yes or no"
         }
     }
@@ -198,11 +200,19 @@ extension PairingPrompt {
     /// Converts the user's answer to the prompt.
     fileprivate func answer(to prepared: TerminalPrompter.Prepared) -> PairingAnswer {
         switch (self, prepared) {
-        case (.enterPasskey, .passkey(let passkey)): .passkey(passkey)
+        case (.enterPasskey, .passkey(let passkey)), (.enterPasskeyOnBoth, .passkey(let passkey)): .passkey(passkey)
         case (.confirmPairing, .yes), (.confirmReplacement, .yes), (.compare, .yes): .accept
         // Entering the displayed code counts as confirming it.
         case (.compare(let number), .passkey(let passkey)) where number == passkey: .accept
         default: .refuse
+        }
+    }
+
+    /// Whether the answer is a code, or no.
+    fileprivate var expectsCode: Bool {
+        switch self {
+        case .enterPasskey, .enterPasskeyOnBoth: true
+        case .confirmPairing, .confirmReplacement, .showPasskey, .compare: false
         }
     }
 

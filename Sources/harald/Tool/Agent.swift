@@ -99,6 +99,7 @@ extension PairingQuestion {
         case .confirmReplacement: .confirmReplacement
         case .showPasskey(let passkey): .showPasskey(passkey)
         case .enterPasskey: .enterPasskey
+        case .enterPasskeyOnBoth: .enterPasskeyOnBoth
         case .compare(let number): .compare(number)
         }
     }

@@ -110,7 +110,7 @@ import Testing
         arguments: [
             (PairingPrompt.confirmPairing, PairingAnswer.accept, PairingAnswer.refuse),
             (.compare(7), .accept, .refuse), (.enterPasskey, .refuse, .passkey(7)), (.showPasskey(7), .refuse, .refuse),
-            (.confirmReplacement, .refuse, .refuse),
+            (.confirmReplacement, .refuse, .refuse), (.enterPasskeyOnBoth, .refuse, .refuse),
         ]
     )
     func answers(prompt: PairingPrompt, yes: PairingAnswer, code: PairingAnswer) throws {

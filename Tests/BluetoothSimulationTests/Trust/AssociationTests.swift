@@ -59,6 +59,26 @@ import Testing
         }
     }
 
+    @Test("AB-S17: two keyboards ask for digits that the persons make up, and a display is not asked for them")
+    func twoKeyboardsAskForTheSameCode() throws {
+        for (screen, kinds) in [
+            (DeviceOptions.PairingScreen.keyboard, ["asksForCodeOnBoth", "asksForCodeOnBoth"]),
+            (.display, ["asksForCode", "showsCode"]),
+        ] {
+            let trust = TrustWorld(
+                phone: DeviceOptions(pairingScreen: .keyboard),
+                sensor: DeviceOptions(pairingScreen: screen)
+            )
+            let alerts = trust.watchAlerts()
+            let app = try trust.app()
+            try app.pair()
+            #expect(alerts.all.contains { $0.hasPrefix("Phone: \(kinds[0])") }, "\(alerts.all)")
+            #expect(alerts.all.contains { $0.hasPrefix("Sensor: \(kinds[1])") }, "\(alerts.all)")
+            #expect(alerts.all.count == 2)
+            #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == true)
+        }
+    }
+
     @Test("behaviour 6.8, AB-A14: the person is asked even without a code")
     func evenWithoutACodeThePersonIsAsked() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none))

@@ -104,6 +104,7 @@ struct ExploredPairing: Explorable {
         switch prompt {
         case .showPasskey: false
         case .enterPasskey: self[role.other].shown != nil
+        case .enterPasskeyOnBoth: true
         case .confirmPairing, .confirmReplacement, .compare: true
         }
     }
@@ -159,7 +160,7 @@ struct ExploredPairing: Explorable {
         if !agrees { disturbances -= 1 }
         self[role].prompt = nil
         switch prompt {
-        case .enterPasskey:
+        case .enterPasskey, .enterPasskeyOnBoth:
             let shown = self[role.other].shown ?? 0
             // A wrong passkey stands for all that a user does wrong.
             handle(.answered(.passkey(agrees ? shown : shown ^ 1)), at: role)

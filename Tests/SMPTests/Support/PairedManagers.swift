@@ -185,7 +185,7 @@ final class SecuritySide: SecurityManagerDelegate {
         switch prompt {
         case .confirmPairing, .confirmReplacement, .compare: return person.accepts ? .accept : .refuse
         case .showPasskey: return nil
-        case .enterPasskey:
+        case .enterPasskey, .enterPasskeyOnBoth:
             guard person.accepts else { return .refuse }
             for case .showPasskey(let passkey) in other?.prompts.reversed() ?? [] {
                 return .passkey(person.entered ?? passkey)

@@ -145,7 +145,7 @@ struct PairingBench {
         switch prompt {
         case .confirmPairing, .confirmReplacement, .compare: return person.accepts ? .accept : .refuse
         case .showPasskey: return nil
-        case .enterPasskey:
+        case .enterPasskey, .enterPasskeyOnBoth:
             guard person.accepts else { return .refuse }
             for case .showPasskey(let passkey) in self[role.other].prompts.reversed() {
                 return .passkey(person.entered ?? passkey)
