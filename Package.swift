@@ -524,7 +524,7 @@ let package = Package(
             [
                 "BluetoothTypes", "Bonds", "ControllerStandIns", "Cryptography", "EventLoops", "HCI", "HCIHost",
                 "L2CAP", "ATT", "GATT",
-                "Privacy", "SMP", "StackStandIns",
+                "Privacy", "SMP", "StackStandIns", "StateExplorer",
             ]
         ),
         tests(

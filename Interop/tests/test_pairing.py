@@ -61,23 +61,23 @@ class Way:
 
 
 async def agree(process: Process, _: Pairing) -> None:
-    await process.line(r"\[ pair with .*\?")
+    await process.line(r"\[ (pair with .*|.* wants to pair): yes or no\?")
     process.type("yes")
 
 
 async def compare(process: Process, theirs: Pairing) -> None:
-    shown = int((await process.line(r"\[ does .* show (\d{6}) too\?"))[1])
+    shown = int((await process.line(r"\[ .*: does it show (\d{6}) too\?"))[1])
     assert shown == await theirs.person.shown.get()
     process.type("yes")
 
 
 async def enter_here(process: Process, theirs: Pairing) -> None:
-    await process.line(r"\[ which code does .* show\?")
+    await process.line(r"\[ .*: which code does it show\?")
     process.type(f"{await theirs.person.shown.get():06}")
 
 
 async def enter_there(process: Process, theirs: Pairing) -> None:
-    shown = await process.line(r"\[ enter the code (\d{6}) on")
+    shown = await process.line(r"\[ .*: enter the code (\d{6}) on it")
     theirs.person.code.put_nowait(int(shown[1]))
 
 
@@ -196,7 +196,7 @@ async def test_a_wrong_code_fails_on_both_sides(harald: Start, tmp_path: Path, a
     async with air(air_name, harald) as (controller, transport):
         command = exploring(controller, tmp_path / "bonds", "--io-capability", "keyboard-only")
         async with peripheral(transport, pairing=theirs), harald(*command) as process:
-            await process.line(r"\[ which code does .* show\?")
+            await process.line(r"\[ .*: which code does it show\?")
             process.type(f"{(await theirs.person.shown.get() + 1) % 1_000_000:06}")
             assert await process.status() == NOT_SECURED
             assert await theirs.failed.get() == ErrorCode.CONFIRM_VALUE_FAILED
@@ -240,7 +240,7 @@ async def test_what_is_typed_before_the_question_is_no_answer(
             os.write(ours, early.encode())
             command = exploring(controller, tmp_path / "bonds", "--io-capability", "none")
             async with running(binary, *command, name="harald explore", keyboard=theirs) as process:
-                await process.line(r"\[ pair with .*\?")
+                await process.line(r"\[ (pair with .*|.* wants to pair): yes or no\?")
                 # Completes the typed line, if any; then the question has been shown.
                 if not early.endswith("\n"):
                     os.write(ours, b"s\n" if early == "ye" else b"\n")
@@ -395,7 +395,7 @@ async def test_a_wrong_code_as_peripheral_fails_on_both_sides(
         ):
             peer = await client.connect(SERVED)
             pairing = asyncio.ensure_future(peer.connection.pair())
-            shown = await process.line(r"\[ enter the code (\d{6}) on")
+            shown = await process.line(r"\[ .*: enter the code (\d{6}) on it")
             theirs.person.code.put_nowait((int(shown[1]) + 1) % 1_000_000)
             with pytest.raises(ProtocolError) as failure:
                 await pairing

@@ -271,7 +271,7 @@ async def test_an_agent_answers_who_pairs(harald: Start, binary: str, tmp_path: 
             await agent.line("appear here")
             with installed(binary, tmp_path, tmp_path / "service", "reader", PROTECTED) as app:
                 async with app.opened():
-                    await agent.line(r"\[ which code does .* show\?")
+                    await agent.line(r"\[ pair with .*, as .* asks: which code does it show\?")
                     shown = await theirs.person.shown.get()
                     agent.type(f"{shown:06}" if answer == "code" else "no")
                     said = await app.line("(read|refused).*")

@@ -140,6 +140,8 @@ struct PagePrompt: Encodable, Sendable {
     var peerName: String?
     var peerAddress: String?
     var isInBackground: Bool?
+    /// The apps that need the pairing, with their verb; nil if the other device began.
+    var asking: String?
     var app: String?
     var displayName: String?
     var owner: UInt32?
@@ -153,7 +155,7 @@ struct PagePrompt: Encodable, Sendable {
         case .pairing(let pairing):
             (kind, code) = Self.kind(of: pairing.kind)
             (peerName, peerAddress) = (pairing.peerName, pairing.peerAddress)
-            isInBackground = pairing.isInBackground
+            (isInBackground, asking) = (pairing.isInBackground, pairing.origin.asking)
         case .permission(let permission):
             kind = "permission"
             (app, displayName, owner) = (permission.identifier, permission.displayName, permission.owner)

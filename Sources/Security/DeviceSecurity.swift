@@ -73,6 +73,8 @@ package final class DeviceSecurity {
     private var outOfBand: [(peer: BluetoothAddress, data: OutOfBandData)] = []
     private var prompts = PromptQueue()
     private var lastTicket: UInt64 = 0
+    /// The number of prompts that were opened. Answers to earlier ones are ignored.
+    private var shown: UInt64 = 0
 
     /// Creates the security of a device, which has no links until ``begin(on:_:)`` gives it a controller.
     ///
@@ -276,7 +278,14 @@ extension DeviceSecurity {
         guard prompter != nil else { return answer(.refuse) }
         lastTicket += 1
         link.promptWaits(lastTicket, answer: answer)
-        perform(prompts.handle(.ask(PromptQueue.Entry(link: link.number, prompt: prompt, ticket: lastTicket))))
+        let entry = PromptQueue.Entry(link: link.number, prompt: prompt, ticket: lastTicket, cause: link.cause)
+        tell(SecurityEvent(.asks(prompt, link.cause), peer: link.peer, link: link.connection.handle))
+        perform(prompts.handle(.ask(entry)))
+    }
+
+    /// Moves the prompt of a link forward if the pairing has a cause of higher precedence by now.
+    func causeChanged(of link: SecureLink) {
+        if link.hasPrompt { perform(prompts.handle(.caused(link: link.number, link.cause))) }
     }
 
     func closePrompt(of link: SecureLink) {
@@ -290,7 +299,7 @@ extension DeviceSecurity {
             case .open(let entry): open(entry)
             case .close(let number):
                 guard let link = link(number) ?? ended else { continue }
-                prompter?.closePrompt(link.prompted)
+                prompter?.closePrompt(link.prompted(link.cause))
             case .answer(let entry, let answer): link(entry.link)?.answerPrompt(entry.ticket, answer)
             }
         }
@@ -299,8 +308,9 @@ extension DeviceSecurity {
     private func open(_ entry: PromptQueue.Entry) {
         guard let link = link(entry.link) else { return perform(prompts.handle(.close(link: entry.link))) }
         guard let prompter else { return perform(prompts.handle(.prompterLeft)) }
-        prompter.prompt(entry.prompt, peer: link.prompted) { [weak self] answer in
-            guard let self else { return }
+        shown += 1
+        prompter.prompt(entry.prompt, peer: link.prompted(entry.cause)) { [weak self, shown] answer in
+            guard let self, self.shown == shown else { return }
             perform(prompts.handle(.answered(ticket: entry.ticket, answer)))
         }
     }

@@ -12,23 +12,28 @@ package struct PromptedPeer: Hashable, Sendable {
     package var name: String?
     /// The identifier that the bond has, or will have.
     package var identifier: BondIdentifier?
+    /// The cause of the pairing, when the prompt opened.
+    package var cause: PairingCause
 
     package init(
         link: UInt64,
         address: BluetoothAddress,
         name: String? = nil,
-        identifier: BondIdentifier? = nil
+        identifier: BondIdentifier? = nil,
+        cause: PairingCause = .stranger
     ) {
         self.link = link
         self.address = address
         self.name = name
         self.identifier = identifier
+        self.cause = cause
     }
 }
 
 /// Shows prompts to the user while two devices pair. Without a prompter every prompt is declined (AB-A14).
 ///
-/// Only one prompt is open at a time; the others wait. All methods and handlers are called on the event loop.
+/// Only one prompt is open at a time; the others wait. A prompt that is closed before its answer may be shown again
+/// (AB-S16). All methods and handlers are called on the event loop.
 package protocol PairingPrompter: AnyObject {
     /// Shows a prompt. A number or passkey stays on display until ``closePrompt(_:)``.
     ///
@@ -39,6 +44,7 @@ package protocol PairingPrompter: AnyObject {
     ///     ends the prompt, except that accepting a displayed passkey leaves it open.
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void)
 
-    /// Closes the prompt about this peer, because the pairing has advanced, failed, or lost its link.
+    /// Closes the prompt about this peer, because the pairing has advanced, failed, or lost its link, or because
+    /// another prompt takes its place.
     func closePrompt(_ peer: PromptedPeer)
 }

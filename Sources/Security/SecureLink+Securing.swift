@@ -14,8 +14,15 @@ extension SecureLink {
     ///
     /// A bonded peer has to prove its identity before it pairs again (AB-S09). If it cannot, the bond is lost, and
     /// ``SecurityPolicy/lostBonds`` decides.
-    package func secure(_ level: SecurityLevel, completion: @escaping Completion) {
+    ///
+    /// - Parameters:
+    ///   - level: The minimum security of the link.
+    ///   - isForApp: Whether an app of this device waits for it. If not, a prompt is ordered as if the peer had begun
+    ///     (AB-S16).
+    ///   - completion: Called once.
+    package func secure(_ level: SecurityLevel, isForApp: Bool = true, completion: @escaping Completion) {
         guard isOpen else { return completion(.failure(.linkLost)) }
+        let completion = isForApp ? counted(completion) : completion
         // The prompter is a weak reference and may be gone without notice.
         reconfigure()
         let level = level.joined(with: requiredByDevice)
@@ -27,16 +34,22 @@ extension SecureLink {
             default: completion(result)
             }
         }
+        causeChanged()
     }
 
     /// Secures the link as required by a request that the peer refused for lack of security (table 10.2).
     ///
     /// - Parameters:
     ///   - refusal: The error with which the peer refused.
+    ///   - isForApp: Whether an app of this device made the request.
     ///   - completion: Called with the outcome. After ``SecuringOutcome/secured`` the request can be repeated.
-    package func secure(after refusal: ATTErrorCode, completion: @escaping (SecuringOutcome) -> Void) {
+    package func secure(
+        after refusal: ATTErrorCode,
+        isForApp: Bool = true,
+        completion: @escaping (SecuringOutcome) -> Void
+    ) {
         guard let level = level(after: refusal) else { return completion(.untried) }
-        secure(level) { result in
+        secure(level, isForApp: isForApp) { result in
             switch result {
             case .success: completion(.secured)
             case .failure(let error): completion(.failed(UnderlyingError(error)))
@@ -56,8 +69,10 @@ extension SecureLink {
         }
     }
 
-    /// Pairs, whatever keys there are. A bonded peer has to prove its identity first.
+    /// Pairs for an app, whatever keys there are. A bonded peer has to prove its identity first.
     package func pair(completion: @escaping Completion) {
+        let completion = counted(completion)
+        defer { causeChanged() }
         guard bond != nil, connection.role == .central, manager.encryption == nil else {
             return manager.pair(completion: completion)
         }

@@ -72,6 +72,8 @@ package final class SecureLink {
     /// Whether the peer has paired on this link without a bond. Such a pairing proves nothing about an existing bond.
     private(set) var hasPairedWithoutBond = false
     private(set) var life = LinkLife.open(.none)
+    /// The number of requests for security that apps wait for.
+    private var appRequests = 0
     private let l2cap: L2CAPConnection
 
     /// Called once, with the outcome of a procedure.
@@ -112,9 +114,22 @@ package final class SecureLink {
     /// The identity address of the peer if it is known, or else its address on the air.
     package var peer: BluetoothAddress { bond?.address ?? connection.peerAddress.plain }
 
-    /// The description of the peer for prompts.
-    var prompted: PromptedPeer {
-        PromptedPeer(link: number, address: peer, name: name ?? bond?.name, identifier: bond?.identifier ?? identifier)
+    /// Returns the description of the peer for prompts.
+    func prompted(_ cause: PairingCause) -> PromptedPeer {
+        PromptedPeer(
+            link: number,
+            address: peer,
+            name: name ?? bond?.name,
+            identifier: bond?.identifier ?? identifier,
+            cause: cause
+        )
+    }
+
+    /// The cause of a pairing on this link, as of now.
+    var cause: PairingCause {
+        guard appRequests == 0 else { return .app }
+        let isProven = bond != nil && manager.encryption != nil && !hasPairedWithoutBond
+        return connection.role == .central || isProven ? .known : .stranger
     }
 
     /// The security that the configuration of the device requires of all links.
@@ -261,6 +276,18 @@ extension SecureLink {
 // MARK: - Prompts
 
 extension SecureLink {
+    /// Counts a request of an app until its completion.
+    func counted(_ completion: @escaping Completion) -> Completion {
+        appRequests += 1
+        return { [weak self] in
+            self?.appRequests -= 1
+            completion($0)
+        }
+    }
+
+    /// Moves the link's prompt forward if an app has come to need the pairing.
+    func causeChanged() { device.causeChanged(of: self) }
+
     /// Whether a prompt is open or waits for its turn.
     var hasPrompt: Bool { prompt != nil }
 

@@ -24,6 +24,8 @@ package struct SecurityEvent: StackEvent {
         case signatureNotKept(BondError)
         /// A change of a bond could not be stored.
         case bondNotKept(BondError)
+        /// The user has to be asked, for this cause.
+        case asks(PairingPrompt, PairingCause)
     }
 
     package let kind: Kind
@@ -40,7 +42,7 @@ package struct SecurityEvent: StackEvent {
 
     package var weight: EventWeight {
         switch kind {
-        case .paired, .failed, .bondLost: .detail
+        case .paired, .failed, .bondLost, .asks: .detail
         case .secondLinkRefused, .gaveWay: .notice
         case .securityLost: .warning
         case .signatureNotKept, .bondNotKept: .error
@@ -58,6 +60,8 @@ package struct SecurityEvent: StackEvent {
         case .bondLost: "\(peer) no longer has the bond with this device"
         case .signatureNotKept(let error): "a signature is not valid, because its counter could not be stored: \(error)"
         case .bondNotKept(let error): "\(error)"
+        case .asks(let prompt, .app): "pairing with \(peer), as an app needs it: \(prompt)"
+        case .asks(let prompt, _): "\(peer) wants to pair: \(prompt)"
         }
     }
 }

@@ -114,6 +114,7 @@ import Testing
         try check(PersonQuestion.self, random)
         try check(PersonAnswer.self, random)
         try check(PairingQuestion.Kind.self, random)
+        try check(PairingQuestion.Origin.self, random)
     }
 
     /// The numbers that services and apps of one version agree on. A change to them requires a new version.

@@ -125,6 +125,26 @@ private struct StillKeyboard: Keyboard {
         #expect(session.take().first?.contains("\"Mail\" (C0:FF:EE:00:00:01)") == true)
     }
 
+    @Test("AB-S16: a question names the apps that need the pairing, or says that the device began")
+    func aQuestionSaysWhoBegan() {
+        let session = AgentSession()
+        let apps = [AppIdentity(name: "com.example.Heart", owner: 1_000), AppIdentity(name: "a\" asks", owner: 7)]
+        let origins: [(PairingQuestion.Origin, String)] = [
+            (.peer, #"[ "Sensor" (C0:FF:EE:00:00:01) wants to pair: "#),
+            (.apps([]), #"[ pair with "Sensor" (C0:FF:EE:00:00:01), as an app here asks: "#),
+            (.apps([apps[0]]), #"as "com.example.Heart" of user 1000 asks: "#),
+            (.apps(apps), #"as "com.example.Heart" of user 1000 and "a\" asks" of user 7 ask: "#),
+        ]
+        for (number, (origin, text)) in origins.enumerated() {
+            var question = PairingQuestion(.confirm, peerName: "Sensor", peerAddress: "C0:FF:EE:00:00:01")
+            question.origin = origin
+            session.ask(UInt32(number), .pairing(question))
+            session.type("no\n")
+            let line = session.take().first ?? ""
+            #expect(line.contains(text), "\(line)")
+        }
+    }
+
     @Test("AB-G05: questions beyond the limit of a service are answered no")
     func moreQuestionsAreRefused() {
         let session = AgentSession()

@@ -64,6 +64,12 @@ private struct BackgroundKeyboard: Keyboard {
             prompter.prompt(prompt, peer: peer(link, name)) { [unowned self] in answers.append($0) }
         }
 
+        func ask(_ prompt: PairingPrompt, cause: PairingCause) {
+            var peer = peer(1, "Sensor")
+            peer.cause = cause
+            prompter.prompt(prompt, peer: peer) { [unowned self] in answers.append($0) }
+        }
+
         func close(link: UInt64 = 1) { prompter.closePrompt(peer(link, nil)) }
 
         func type(_ text: String) { prompter.typed(Array(text.utf8)) }
@@ -79,7 +85,7 @@ private struct BackgroundKeyboard: Keyboard {
         session.ask(.confirmPairing)
         #expect(session.log.count == 2)
         #expect(session.log.first == "discard")
-        #expect(session.log.last?.hasPrefix("[ pair with \"Sensor\" (00:00:00:00:00:01)?") == true)
+        #expect(session.log.last?.hasPrefix("[ \"Sensor\" (00:00:00:00:00:01) wants to pair: ") == true)
         #expect(session.answers.isEmpty)
         session.type("yes\n")
         #expect(session.answers == [.accept])
@@ -128,7 +134,7 @@ private struct BackgroundKeyboard: Keyboard {
         let session = PrompterSession()
         session.ask(.showPasskey(42))
         session.type("yes\n")
-        #expect(session.log == ["[ enter the code 000042 on \"Sensor\" (00:00:00:00:00:01) ]"])
+        #expect(session.log == ["[ \"Sensor\" (00:00:00:00:00:01) wants to pair: enter the code 000042 on it ]"])
         #expect(session.answers.isEmpty)
     }
 
@@ -136,11 +142,12 @@ private struct BackgroundKeyboard: Keyboard {
         let session = PrompterSession()
         session.ask(.confirmPairing, name: "x\"? no ] [ \u{1B}[8m\u{202E}")
         #expect(
-            session.log.last?.hasPrefix(#"[ pair with "x\"? no ] [ \u{1b}[8m\u{202e}" (00:00:00:00:00:01)?"#) == true
+            session.log.last?.hasPrefix(#"[ "x\"? no ] [ \u{1b}[8m\u{202e}" (00:00:00:00:00:01) wants to pair: "#)
+                == true
         )
         session.close()
         session.ask(.confirmPairing, name: nil)
-        #expect(session.log.last?.hasPrefix("[ pair with 00:00:00:00:00:01?") == true)
+        #expect(session.log.last?.hasPrefix("[ 00:00:00:00:00:01 wants to pair: ") == true)
     }
 
     @Test("AB-A14: only the end of its own link closes a prompt")
@@ -174,9 +181,9 @@ private struct BackgroundKeyboard: Keyboard {
             return session.log.last { $0.hasPrefix("[ ") && $0.contains("Sensor") } ?? ""
         }
         #expect(text(.confirmPairing).contains("its identity cannot be verified"))
-        #expect(text(.confirmReplacement).contains("has lost its keys, or is another device; pair again?"))
+        #expect(text(.confirmReplacement).contains("it has lost its keys, or is another device; pair again?"))
         #expect(text(.compare(7)).contains("show 000007 too?"))
-        #expect(text(.enterPasskey).contains("which code does"))
+        #expect(text(.enterPasskey).contains("which code does it show?"))
     }
 
     @Test("AB-S17: the question for a passkey states where the passkey comes from, and when to answer no")
@@ -195,6 +202,22 @@ private struct BackgroundKeyboard: Keyboard {
         #expect(questions[0].contains("show? if it asks for one instead, answer no"))
         #expect(questions[1].contains("make up six digits that no device shows"))
         #expect(questions[1].contains("if it shows a code, answer no"))
+    }
+
+    @Test("AB-S16: each question says which side began", arguments: PairingCause.allCases)
+    func theQuestionSaysWhoBegan(cause: PairingCause) {
+        let prompts = [
+            PairingPrompt.confirmPairing, .confirmReplacement, .showPasskey(1), .enterPasskey, .enterPasskeyOnBoth,
+            .compare(1),
+        ]
+        for prompt in prompts {
+            let session = PrompterSession()
+            session.ask(prompt, cause: cause)
+            let text = session.log.last ?? ""
+            let sensor = "\"Sensor\" (00:00:00:00:00:01)"
+            #expect(text.hasPrefix("[ pair with \(sensor), as this program asks: ") == (cause == .app), "\(text)")
+            #expect(text.hasPrefix("[ \(sensor) wants to pair: ") == (cause != .app), "\(text)")
+        }
     }
 
     @Test("AB-A14: if no input is possible any more, the answer is no")

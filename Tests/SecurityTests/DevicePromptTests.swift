@@ -17,12 +17,12 @@ import Testing
 @Suite struct DevicePromptTests {
     /// A user who leaves every prompt open until a test answers.
     private final class Desk: PairingPrompter {
-        private(set) var opened: [(prompt: PairingPrompt, link: UInt64)] = []
+        private(set) var opened: [(prompt: PairingPrompt, link: UInt64, cause: PairingCause)] = []
         private(set) var closed: [UInt64] = []
         private(set) var answers: [(PairingAnswer) -> Void] = []
 
         func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
-            opened.append((prompt, peer.link))
+            opened.append((prompt, peer.link, peer.cause))
             answers.append(answer)
         }
 
@@ -79,6 +79,54 @@ import Testing
         #expect(office.answered.last == "3 refuse" && !office.links[2].hasPrompt)
         #expect(office.answered.count == 3)
         #expect(desk.closed == [2])
+    }
+
+    @Test("AB-S16: an app's prompt replaces a stranger's in the same turn, and each answer is for its own showing")
+    func anAppGoesFirst() throws {
+        let office = try Office()
+        let desk = try #require(office.desk)
+        for link in 0..<2 { office.ask(link) }
+        office.links[2].secure(.encrypted) { _ in }
+        office.ask(2)
+        #expect(desk.opened.map(\.link) == [1, 3])
+        #expect(desk.opened.map(\.cause) == [.stranger, .app])
+        #expect(desk.closed == [1])
+        desk.answers[0](.accept)
+        #expect(office.answered.isEmpty)
+        desk.answers[1](.refuse)
+        #expect(office.answered == ["3 refuse"])
+        // The stranger is asked about anew: an answer to the first showing is late.
+        #expect(desk.opened.map(\.link) == [1, 3, 1])
+        desk.answers[0](.accept)
+        #expect(office.answered.count == 1)
+        // An app comes to need a pairing that waits.
+        office.links[1].secure(.encrypted) { _ in }
+        #expect(desk.opened.map(\.link) == [1, 3, 1, 2])
+        desk.answers[3](.accept)
+        desk.answers[4](.accept)
+        #expect(office.answered == ["3 refuse", "2 accept", "1 accept"])
+    }
+
+    @Test("AB-S16: a pairing is an app's while an app waits for it, and not because the peer makes this device ask")
+    func causes() throws {
+        #expect(try SecurityBench(.central).link.cause == .known)
+        let bench = try SecurityBench(.peripheral)
+        #expect(bench.link.cause == .stranger)
+        bench.link.secure(.encrypted, isForApp: false) { _ in }
+        #expect(bench.link.cause == .stranger)
+        var ends = 0
+        bench.link.secure(.encrypted) { _ in ends += 1 }
+        bench.link.pair { _ in ends += 1 }
+        #expect(bench.link.cause == .app)
+        bench.link.end()
+        #expect(ends == 2)
+        #expect(bench.link.cause == .stranger)
+        // A peer that has proved its bond is known.
+        let bonded = try SecurityBench(.peripheral, bond: SecurityBench.bond())
+        #expect(bonded.link.cause == .stranger)
+        bonded.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
+        bonded.change(1)
+        #expect(bonded.link.cause == .known)
     }
 
     /// A link's later prompt replaces its earlier one.

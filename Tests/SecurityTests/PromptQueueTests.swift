@@ -8,7 +8,7 @@ import Testing
     private func entry(_ link: UInt64, _ prompt: PairingPrompt = .confirmPairing, ticket: UInt64? = nil)
         -> PromptQueue.Entry
     {
-        PromptQueue.Entry(link: link, prompt: prompt, ticket: ticket ?? link)
+        PromptQueue.Entry(link: link, prompt: prompt, ticket: ticket ?? link, cause: .stranger)
     }
 
     @Test func onePromptIsOpenAtATime() {

@@ -304,8 +304,8 @@ import Testing
                 try bench.bonds.add(bond)
             }
             (bench.link.identifier, bench.link.name) = (other, "Lamp")
-            #expect(bench.link.prompted.identifier == other)
-            #expect(bench.link.prompted.name == "Lamp")
+            #expect(bench.link.prompted(.app).identifier == other)
+            #expect(bench.link.prompted(.app).name == "Lamp")
             try bench.link.store(SecurityBench.bond().keys, isBonding: true)
             let bond = try #require(bench.link.bond)
             // A peer that has not proved the key of a bonded peer does not get that bond (AB-S10, behaviour 6.20).
@@ -315,8 +315,8 @@ import Testing
             #expect(bond.record == nil)
             #expect(bond.cache == nil)
             #expect(bench.bonds.bonds.count == (isFree ? 1 : 2))
-            #expect(bench.link.prompted.identifier == bond.identifier)
-            #expect(bench.link.prompted.address == bond.address)
+            #expect(bench.link.prompted(.app).identifier == bond.identifier)
+            #expect(bench.link.prompted(.app).address == bond.address)
         }
     }
 

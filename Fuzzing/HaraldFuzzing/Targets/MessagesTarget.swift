@@ -27,13 +27,19 @@ extension FuzzTarget {
 
     /// One message of each kind, and of each kind of its content.
     private static var seedsOfTools: [[UInt8]] {
-        let asked = ToolQuestion.kinds.map { ToolMessage.ask(number: 1, $0) }
+        let questions = ToolQuestion.kinds.map { ToolMessage.ask(number: 1, $0) }
         let answered = PersonAnswer.kinds.map { ToolMessage.answer(number: 1, $0) }
         let pairing = PairingQuestion.Kind.kinds.map {
             PersonQuestion.pairing(PairingQuestion($0, peerName: "a", peerAddress: "C0:FF:EE:00:00:01"))
         }
-        let prompts = (PersonQuestion.kinds + pairing).map { ToolReply.prompt(number: 1, $0) }
-        return (ToolMessage.kinds + asked + answered).map { $0.encoded().bytes }
+        let origins = PairingQuestion.Origin.kinds + [.apps([AppIdentity(name: "a", owner: 1)])]
+        let asked = origins.map { origin in
+            var question = PairingQuestion(.confirm, peerAddress: "C0:FF:EE:00:00:01")
+            question.origin = origin
+            return PersonQuestion.pairing(question)
+        }
+        let prompts = (PersonQuestion.kinds + pairing + asked).map { ToolReply.prompt(number: 1, $0) }
+        return (ToolMessage.kinds + questions + answered).map { $0.encoded().bytes }
             + (ToolReply.kinds + prompts).map { $0.encoded().bytes }
     }
 

@@ -87,6 +87,9 @@ final class LinkOperations {
         counts = [:]
     }
 
+    /// The apps whose procedures are running.
+    var askers: [AppIdentity] { begun.filter { !$0.hasEnded }.compactMap { $0.asker?.user.app } }
+
     private func advance() {
         // A loop rather than recursion: procedures that end at once must not grow the stack.
         guard !isAdvancing else { return }

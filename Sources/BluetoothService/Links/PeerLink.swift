@@ -364,7 +364,11 @@ extension PeerLink {
         secureLink.onEvent = { [weak self] in self?.handle($0) }
         // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
         // pair; only the user notices (behaviour 6.1).
-        client.onInsufficientSecurity = { [weak self] in self?.secureLink.secure(after: $0, completion: $1) }
+        client.onInsufficientSecurity = { [weak self] refusal, done in
+            guard let self else { return done(.untried) }
+            // A central may refuse requests that this system makes on its own. Without an app it is still a stranger.
+            secureLink.secure(after: refusal, isForApp: !users.isEmpty, completion: done)
+        }
         client.outOfSyncPolicy = .repeatIfUnchanged
         if let record = secureLink.bond?.record { served?.restore(record) }
     }

@@ -227,6 +227,16 @@ extension SharedLinks {
         let link = all.first { $0.secureLink.number == peer.link }
         return (link?.users ?? []).map { ($0.subject.app ?? AppIdentity(name: ""), $0.phase) }
     }
+
+    /// Returns the apps that need the pairing of a prompt: those whose requests to the peer are running, or else those
+    /// that are connected to it. Empty if the peer began.
+    func askers(of peer: PromptedPeer) -> [AppIdentity] {
+        guard peer.cause == .app, let link = all.first(where: { $0.secureLink.number == peer.link }) else { return [] }
+        let running = link.operations.askers
+        return (running.isEmpty ? link.users.compactMap(\.app) : running).reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+    }
 }
 
 extension SharedLinks: PeerLinkHost {

@@ -14,6 +14,8 @@ package protocol PromptedSystem: AnyObject {
     var permissionRule: ((AppIdentity) -> AppPermission?)? { get set }
     /// Returns the apps that are connected to the peer of a prompt, with their phases.
     func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)]
+    /// Returns the apps that need the pairing of a prompt. Empty if the peer began, or if the apps are gone.
+    func askers(of peer: PromptedPeer) -> [AppIdentity]
     /// Whether all apps behind a prompt are in the background.
     func isInBackground(_ peer: PromptedPeer) -> Bool
 }
@@ -157,6 +159,7 @@ package final class PromptDesk {
                 peer: peerID
             )
             shown.isInBackground = system.isInBackground(peer)
+            if peer.cause == .app { shown.origin = .apps(system.askers(of: peer)) }
             return .pairing(shown)
         case .permission(let question, _): return .permission(question)
         }

@@ -430,6 +430,9 @@ extension BluetoothSystem: PromptedSystem {
     /// Returns the apps that are connected to the peer of a prompt, with their phases.
     package func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] { links.apps(of: peer) }
 
+    /// Returns the apps that need the pairing of a prompt. Empty if the peer began, or if the apps are gone.
+    package func askers(of peer: PromptedPeer) -> [AppIdentity] { links.askers(of: peer) }
+
     /// Whether all apps behind a prompt are in the background. If so, the prompt waits as a notification
     /// (behaviour 6.21).
     package func isInBackground(_ peer: PromptedPeer) -> Bool {

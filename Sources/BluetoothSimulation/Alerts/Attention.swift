@@ -174,7 +174,13 @@ extension Attention: PairingPrompter {
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         let isNotification = system?.isInBackground(peer) ?? false
         let peerName = peer.name?.oneLine(Self.maximumName)
-        let alert = PairingAlert(PairingAlert.Content(prompt), peer: peerName, isNotification: isNotification)
+        let apps = system?.askers(of: peer).map { $0.name.oneLine(Self.maximumName) } ?? []
+        let alert = PairingAlert(
+            PairingAlert.Content(prompt),
+            origin: peer.cause == .app ? .apps(apps) : .peer,
+            peer: peerName,
+            isNotification: isNotification
+        )
         show(alert, about: peer.link) { reaction in
             switch reaction {
             case .accept: answer(.accept)

@@ -16,15 +16,26 @@ public struct PairingAlert: Hashable, Sendable {
         case comparesCode(String)
     }
 
+    /// The side that began the pairing.
+    public enum Origin: Hashable, Sendable {
+        /// The other device began.
+        case peer
+        /// The apps with these names need it; empty if they are gone.
+        case apps([String])
+    }
+
     /// The content of the alert.
     public let content: Content
+    /// The side that began the pairing. Alerts for apps go first, and replace those that other devices began.
+    public let origin: Origin
     /// The name of the other device, or nil if it has none.
     public let peer: String?
     /// Whether the alert waits as a notification, since the apps that it is for are in the background (behaviour 6.21).
     public let isNotification: Bool
 
-    init(_ content: Content, peer: String?, isNotification: Bool = false) {
+    init(_ content: Content, origin: Origin, peer: String?, isNotification: Bool = false) {
         self.content = content
+        self.origin = origin
         self.peer = peer
         self.isNotification = isNotification
     }

@@ -111,14 +111,22 @@ package struct HeartRateDemo: Sendable {
 
     private static func text(of alert: PairingAlert) -> String {
         let peer = alert.peer?.quotedName ?? "a device"
-        return switch alert.content {
-        case .asksWhetherToPair: "pair with \(peer)?"
-        case .asksWhetherToPairAnew: "pair with \(peer) again?"
-        case .showsCode(let code): "enter the code \(code) on \(peer)"
-        case .asksForCode: "enter the code that \(peer) shows"
-        case .asksForCodeOnBoth: "make up six digits, and enter them here and on \(peer)"
-        case .comparesCode(let code): "does \(peer) show \(code) too?"
-        }
+        let origin =
+            switch alert.origin {
+            case .peer: "\(peer) wants to pair"
+            case .apps(let apps):
+                "pair with \(peer), as \(apps.first?.quotedName ?? "an app") asks"
+            }
+        let question =
+            switch alert.content {
+            case .asksWhetherToPair: "yes or no?"
+            case .asksWhetherToPairAnew: "again?"
+            case .showsCode(let code): "enter \(code) there"
+            case .asksForCode: "enter the code that it shows"
+            case .asksForCodeOnBoth: "make up six digits, and enter them here and there"
+            case .comparesCode(let code): "does it show \(code) too?"
+            }
+        return "\(origin): \(question)"
     }
 
     private func launchSensor() -> HeartRateSensor {

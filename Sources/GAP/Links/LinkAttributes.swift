@@ -60,7 +60,8 @@ package final class LinkAttributes {
     private func follow(_ secureLink: SecureLink) {
         client.sign = { [weak secureLink] in secureLink?.manager.sign($0) }
         session?.verifySignature = { [weak secureLink] in secureLink?.manager.verify($0, signature: $1) ?? false }
-        session?.onSecurityNeeded = { [weak secureLink] in secureLink?.secure($0) { _ in } }
+        // The peer's subscriptions cause this, not an app's request.
+        session?.onSecurityNeeded = { [weak secureLink] in secureLink?.secure($0, isForApp: false) { _ in } }
     }
 
     /// Called when the security of the link has changed.

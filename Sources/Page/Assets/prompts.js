@@ -15,15 +15,17 @@ export class Prompts {
   prompt(key, prompt) {
     const who = prompt.peerName ? `"${prompt.peerName}" (${prompt.peerAddress})` : prompt.peerAddress;
     const app = prompt.displayName ? `"${prompt.displayName}" (${prompt.app})` : prompt.app;
+    const origin = prompt.asking ? `Pair with ${who}, as ${prompt.asking}` : `${who} wants to pair`;
     const [title, more, answers] = {
-      confirm: [`Pair with ${who}?`, "", [["accept", "Pair"], ["refuse", "Cancel"]]],
-      confirmReplacement: [`Pair again with ${who}?`,
-        "The device could not prove that it is the one that was paired before.", [["accept", "Pair"], ["refuse", "Cancel"]]],
-      showPasskey: [`Enter this code on ${who}`, "", [["refuse", "Cancel"]]],
-      enterPasskey: [`Enter the code that ${who} shows`, "If it asks for a code instead, cancel.", [["refuse", "Cancel"]]],
-      enterPasskeyOnBoth: [`Make up six digits, and enter them here and on ${who}`,
-        "Do not enter a code that any device shows. If this device shows one, cancel.", [["refuse", "Cancel"]]],
-      compare: [`Does ${who} show this number?`, "", [["accept", "Yes, pair"], ["refuse", "No"]]],
+      confirm: [origin, "Pair? The identity of the device cannot be verified.", [["accept", "Pair"], ["refuse", "Cancel"]]],
+      confirmReplacement: [origin, "Pair again? The device could not prove that it is the one that was paired before.",
+        [["accept", "Pair"], ["refuse", "Cancel"]]],
+      showPasskey: [origin, "Enter this code on the device.", [["refuse", "Cancel"]]],
+      enterPasskey: [origin, "Enter the code that the device shows. If it asks for a code instead, cancel.",
+        [["refuse", "Cancel"]]],
+      enterPasskeyOnBoth: [origin, "Make up six digits, and enter them here and on the device. Do not enter a code that " +
+        "any device shows. If the device shows one, cancel.", [["refuse", "Cancel"]]],
+      compare: [origin, "Does the device show this number?", [["accept", "Yes, pair"], ["refuse", "No"]]],
       permission: [`May ${app} use Bluetooth?`,
         [prompt.usage, prompt.executable ? `It runs ${prompt.executable} as user ${prompt.owner}.` : ""].filter(Boolean).join(" "),
         [["allow", "Allow"], ["deny", "Don't allow"]]],

@@ -175,6 +175,29 @@ extension PairingQuestion: PacketFields {
             try coder.uuid("peer", &peer)
         }
         try coder.field("is in background", &isInBackground)
+        try coder.field("origin", &origin)
+    }
+}
+
+extension PairingQuestion.Origin: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static let kinds: [PairingQuestion.Origin] = [.peer, .apps([])]
+
+    /// Codes the kind and its fields. Of too many apps the first ones are kept, and their names are cut.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .peer: try coder.kind(0, "peer")
+        case .apps(let apps):
+            try coder.kind(1, "apps")
+            var apps = Array(apps.prefix(PairingQuestion.maximumApps))
+            try coder.list("apps", &apps, limit: PairingQuestion.maximumApps, AppIdentity(name: "")) {
+                coder,
+                app throws(PacketError) in
+                app.name = try coder.cutText("name", app.name)
+                try coder.field("owner", &app.owner)
+            }
+            self = .apps(apps)
+        }
     }
 }
 

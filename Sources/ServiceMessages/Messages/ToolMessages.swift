@@ -132,6 +132,8 @@ public struct AppQuestion: Hashable, Sendable {
 public struct PairingQuestion: Hashable, Sendable {
     /// The maximum length of a device name that is shown, in Unicode scalars.
     package static let maximumName = 64
+    /// The maximum number of apps that a question names. Further ones are left out.
+    package static let maximumApps = 4
 
     /// The kind of a prompt.
     public enum Kind: Hashable, Sendable {
@@ -149,8 +151,25 @@ public struct PairingQuestion: Hashable, Sendable {
         case enterPasskeyOnBoth
     }
 
+    /// The side that began the pairing (AB-S16).
+    public enum Origin: Hashable, Sendable {
+        /// The other device began.
+        case peer
+        /// These apps need it; empty if they are gone.
+        case apps([AppIdentity])
+
+        /// The apps and their verb, to follow "as": `"Mail" of user 1000 asks`. Nil if the other device began.
+        package var asking: String? {
+            guard case .apps(let apps) = self else { return nil }
+            let names = apps.isEmpty ? ["an app here"] : apps.map(\.label)
+            return names.joined(separator: " and ") + (names.count == 1 ? " asks" : " ask")
+        }
+    }
+
     /// The kind of the prompt.
     public var kind: Kind
+    /// The side that began the pairing.
+    public var origin = Origin.peer
     /// The name that the other device has chosen, as one line; nil if it has none.
     public var peerName: String?
     /// The address of the other device.

@@ -79,9 +79,20 @@ final class TerminalPrompter: PairingPrompter {
     }
 
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+        self.prompt(prompt, peer: peer, asking: peer.cause == .app ? "this program asks" : nil, answer: answer)
+    }
+
+    /// - Parameter asking: The apps that need the pairing, with their verb; nil if the peer began (AB-S16).
+    func prompt(
+        _ prompt: PairingPrompt,
+        peer: PromptedPeer,
+        asking: String?,
+        answer: @escaping (PairingAnswer) -> Void
+    ) {
         // The peer chooses its own name, so the name does not identify it.
         let who = peer.name.map { "\($0.quotedName) (\(peer.address))" } ?? "\(peer.address)"
-        let text = Self.text(of: prompt, who: who)
+        let origin = asking.map { "pair with \(who), as \($0)" } ?? "\(who) wants to pair"
+        let text = "\(origin): \(Self.question(of: prompt))"
         guard prompt.needsAnswer else { return say("[ \(text) ]") }
         let expected: Expected = prompt.expectsCode ? .code : .yesOrNo
         ask([text], Open(expected: expected, link: peer.link) { answer(prompt.answer(to: $0)) })
@@ -114,15 +125,15 @@ final class TerminalPrompter: PairingPrompter {
         say("[ an answer is no longer needed ]")
     }
 
-    private static func text(of prompt: PairingPrompt, who: String) -> String {
+    private static func question(of prompt: PairingPrompt) -> String {
         switch prompt {
-        case .confirmPairing: "pair with \(who)? yes or no; its identity cannot be verified"
-        case .confirmReplacement: "\(who) has lost its keys, or is another device; pair again? yes or no"
-        case .showPasskey(let passkey): "enter the code \(digits(passkey)) on \(who)"
-        case .enterPasskey: "which code does \(who) show? if it asks for one instead, answer no"
+        case .confirmPairing: "yes or no? its identity cannot be verified"
+        case .confirmReplacement: "it has lost its keys, or is another device; pair again? yes or no"
+        case .showPasskey(let passkey): "enter the code \(digits(passkey)) on it"
+        case .enterPasskey: "which code does it show? if it asks for one instead, answer no"
         case .enterPasskeyOnBoth:
-            "make up six digits that no device shows; enter them here and on \(who); if it shows a code, answer no"
-        case .compare(let number): "does \(who) show \(digits(number)) too? yes or no"
+            "make up six digits that no device shows; enter them here and on it; if it shows a code, answer no"
+        case .compare(let number): "does it show \(digits(number)) too? yes or no"
         }
     }
 

@@ -29,7 +29,7 @@ final class Agent {
     func asked(_ number: UInt32, _ question: PersonQuestion) {
         if case .notice(let text) = question { return say("[ \(text.visible) ]") }
         if case .pairing(let pairing) = question, case .showPasskey = pairing.kind {
-            return prompter.prompt(pairing.prompt, peer: pairing.peer(number)) { _ in }
+            return prompter.prompt(pairing.prompt, peer: pairing.peer(number), asking: pairing.origin.asking) { _ in }
         }
         guard questions.count < Self.maximumWaiting else { return tell(number, question.no) }
         questions.append((number, question))
@@ -54,7 +54,8 @@ final class Agent {
         switch question {
         case .pairing(let pairing):
             if pairing.isInBackground { say("[ for an app in the background: ]") }
-            prompter.prompt(pairing.prompt, peer: pairing.peer(number)) { [weak self] answer in
+            let asking = pairing.origin.asking
+            prompter.prompt(pairing.prompt, peer: pairing.peer(number), asking: asking) { [weak self] answer in
                 if let answer = PersonAnswer(answer) { self?.answered(number, answer) }
             }
         case .permission(let question):
