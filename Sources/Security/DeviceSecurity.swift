@@ -244,15 +244,24 @@ extension DeviceSecurity {
         ownAddress.canStay ? identity.map { _ in LocalIdentity(address: ownAddress.plain, key: .zero) } : identity
     }
 
-    func mayPair(with peer: BluetoothAddress) -> Bool { backOff.mayTry(peer, at: loop.now) }
+    /// Whether the peer has waited long enough after its failures (AB-S12).
+    func mayPair(with peer: BluetoothAddress, isStranger: Bool = false) -> Bool {
+        backOff.mayTry(peer, isStranger: isStranger, at: loop.now)
+    }
+
+    /// Counts a pairing that a stranger begins. Returns false if strangers have begun too many (AB-S18).
+    func strangerBegins() -> Bool { backOff.strangerBegins(at: loop.now) }
 
     /// Lets peers whose pairings failed try again at once, at the user's request.
     package func forgiveAll() { backOff = PairingBackOff() }
 
-    func pairingFailed(with peer: BluetoothAddress) { backOff.failed(peer, at: loop.now) }
+    func pairingFailed(with peer: BluetoothAddress, isStranger: Bool = false) {
+        backOff.failed(peer, isStranger: isStranger, at: loop.now)
+    }
 
-    func pairingSucceeded(with peer: BluetoothAddress) {
+    func pairingSucceeded(with peer: BluetoothAddress, isStranger: Bool = false) {
         backOff.succeeded(peer)
+        if isStranger { backOff.strangerSucceeded() }
         // Out-of-band data is valid for one pairing. A peer with data of its own did not use that of the next peer.
         if let index = outOfBand.firstIndex(where: { $0.peer == peer }) {
             outOfBand.remove(at: index)

@@ -36,10 +36,20 @@ enum LinkLife {
 }
 
 /// The stage of a pairing on a link.
-enum PairingStage {
+enum PairingStage: Hashable {
     case none
-    /// The pairing was permitted and has not ended.
-    case underWay
+    /// The pairing was permitted, for the cause that it had, and has not ended.
+    case underWay(PairingCause)
     /// The pairing would replace the bond, which the policy refused without a prompt. It is about to fail.
-    case replacementRefused
+    case replacementRefused(PairingCause)
+
+    /// The cause of the pairing; nil if there is none.
+    var cause: PairingCause? {
+        switch self {
+        case .none: nil
+        case .underWay(let cause), .replacementRefused(let cause): cause
+        }
+    }
+
+    var isReplacementRefused: Bool { if case .replacementRefused = self { true } else { false } }
 }

@@ -4,7 +4,9 @@ import EventLoops
 /// The time that each peer has to wait after failed pairings (Core Vol 3 Part H 2.3.6). It doubles with each failure,
 /// so that a peer cannot try one passkey after another (AB-S12).
 ///
-/// A peer that changes its address starts over. The defence against that is that passkeys are never reused (AB-S13).
+/// A peer that changes its address starts over. So all strangers together have a budget, too: a burst of pairings, and
+/// then one in each ``strangerInterval`` (AB-S18). A pairing that succeeds costs nothing. Pairings that an app of this
+/// device needs are never counted, and never wait for strangers.
 struct PairingBackOff {
     /// The wait after the first failure.
     static let shortest = Duration.seconds(1)
@@ -15,25 +17,53 @@ struct PairingBackOff {
     /// The maximum number of peers. A new one evicts the one whose last failure is the oldest.
     static let maximumPeers = 64
 
+    /// The number of pairings that strangers may begin in a row.
+    static let strangerBurst = 10
+    /// The time after which strangers may begin one more. A year of guesses hits a passkey of six digits with a
+    /// probability of less than one half.
+    static let strangerInterval = Duration.seconds(60)
+
     private struct Entry {
         var peer: BluetoothAddress
+        /// Whether the pairings were those of a stranger.
+        var isStranger: Bool
         var failures: Int
         var last: Instant
     }
 
     private var entries: [Entry] = []
+    /// The time at which the budget of strangers will be whole again.
+    private var strangersDue = Instant.zero
 
-    /// Whether the peer may start a pairing at `now`.
-    func mayTry(_ peer: BluetoothAddress, at now: Instant) -> Bool {
-        guard let entry = entries.first(where: { $0.peer == peer }) else { return true }
+    /// Whether a pairing with the peer may begin at `now`. A stranger that fails under the address of a peer does not
+    /// slow down an app that pairs with it.
+    func mayTry(_ peer: BluetoothAddress, isStranger: Bool = false, at now: Instant) -> Bool {
+        guard let entry = entries.first(where: { $0.peer == peer && $0.isStranger == isStranger }) else { return true }
         return now - entry.last >= Self.wait(entry.failures)
     }
 
+    /// Takes a pairing out of the budget of strangers.
+    ///
+    /// - Returns: Whether there was one left.
+    mutating func strangerBegins(at now: Instant) -> Bool {
+        let due = max(strangersDue, now) + Self.strangerInterval
+        guard due - now <= Self.strangerInterval * Self.strangerBurst else { return false }
+        strangersDue = due
+        return true
+    }
+
+    /// Returns a pairing to the budget of strangers, because it succeeded.
+    mutating func strangerSucceeded() {
+        strangersDue = strangersDue - Self.strangerInterval
+    }
+
     /// Records a failed pairing with the peer.
-    mutating func failed(_ peer: BluetoothAddress, at now: Instant) {
+    mutating func failed(_ peer: BluetoothAddress, isStranger: Bool = false, at now: Instant) {
         entries.removeAll { now - $0.last > Self.memory }
-        var entry = Entry(peer: peer, failures: 0, last: now)
-        if let index = entries.firstIndex(where: { $0.peer == peer }) { entry = entries.remove(at: index) }
+        var entry = Entry(peer: peer, isStranger: isStranger, failures: 0, last: now)
+        if let index = entries.firstIndex(where: { $0.peer == peer && $0.isStranger == isStranger }) {
+            entry = entries.remove(at: index)
+        }
         entry.failures += 1
         entry.last = now
         if entries.count >= Self.maximumPeers { entries.removeFirst() }

@@ -30,7 +30,7 @@ extension SecureLink {
             guard let self, case .failure(let error) = result else { return completion(result) }
             switch error {
             case .peerLostKey: replaceLostBond(level, completion)
-            case .refusedByPerson where pairing == .replacementRefused: completion(.failure(.peerLostKey))
+            case .refusedByPerson where pairing.isReplacementRefused: completion(.failure(.peerLostKey))
             default: completion(result)
             }
         }

@@ -376,10 +376,14 @@ extension SecureLink: SecurityManagerDelegate {
 }
 
 extension SecureLink {
-    /// Whether the peer has waited long enough after its failures (AB-S12).
     private func mayBegin() -> Bool {
-        guard device.mayPair(with: peer) else { return false }
-        pairing = .underWay
+        let cause = cause
+        let isStranger = cause == .stranger
+        guard device.mayPair(with: peer, isStranger: isStranger), !isStranger || device.strangerBegins() else {
+            tell(.notNow(cause))
+            return false
+        }
+        pairing = .underWay(cause)
         return true
     }
 
@@ -389,7 +393,7 @@ extension SecureLink {
             // A peer that has the key uses it: this one has lost it, or is an impostor (AB-S09).
             bondIsLost()
             guard lostBonds == .asked else {
-                pairing = .replacementRefused
+                pairing = .replacementRefused(cause)
                 return answer(.refuse)
             }
         }
@@ -422,9 +426,9 @@ extension SecureLink {
                 throw error
             }
         }
+        device.pairingSucceeded(with: peer, isStranger: pairing == .underWay(.stranger))
         pairing = .none
         hasPairedWithoutBond = !isBonding
-        device.pairingSucceeded(with: peer)
         tell(.paired(hasBond: isBonding))
         update()
         if isBonding, let bond {
@@ -468,7 +472,9 @@ extension SecureLink {
 
     /// Propagates a failure to the layers above, and records its consequences.
     private func failed(_ error: SecurityError) {
-        if pairing != .none, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
+        if let cause = pairing.cause, error.countsAsFailedPairing {
+            device.pairingFailed(with: peer, isStranger: cause == .stranger)
+        }
         pairing = .none
         tell(.failed(error))
         if error == .peerLostKey { bondIsLost() }

@@ -24,6 +24,8 @@ package struct SecurityEvent: StackEvent {
         case signatureNotKept(BondError)
         /// A change of a bond could not be stored.
         case bondNotKept(BondError)
+        /// A pairing was refused, because the peer, or strangers in general, failed too often (AB-S12, AB-S18).
+        case notNow(PairingCause)
         /// The user has to be asked, for this cause.
         case asks(PairingPrompt, PairingCause)
     }
@@ -42,7 +44,7 @@ package struct SecurityEvent: StackEvent {
 
     package var weight: EventWeight {
         switch kind {
-        case .paired, .failed, .bondLost, .asks: .detail
+        case .paired, .failed, .bondLost, .asks, .notNow: .detail
         case .secondLinkRefused, .gaveWay: .notice
         case .securityLost: .warning
         case .signatureNotKept, .bondNotKept: .error
@@ -60,6 +62,8 @@ package struct SecurityEvent: StackEvent {
         case .bondLost: "\(peer) no longer has the bond with this device"
         case .signatureNotKept(let error): "a signature is not valid, because its counter could not be stored: \(error)"
         case .bondNotKept(let error): "\(error)"
+        case .notNow(.stranger): "refused to pair with \(peer) now: too many pairings of strangers failed"
+        case .notNow: "refused to pair with \(peer) now: it failed too often"
         case .asks(let prompt, .app): "pairing with \(peer), as an app needs it: \(prompt)"
         case .asks(let prompt, _): "\(peer) wants to pair: \(prompt)"
         }

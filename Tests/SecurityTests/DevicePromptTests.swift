@@ -129,6 +129,18 @@ import Testing
         #expect(bonded.link.cause == .known)
     }
 
+    @Test("AB-S18: strangers at all links share one budget, and an app's pairing is never refused for it")
+    func strangersShareABudget() throws {
+        let office = try Office()
+        for _ in 0..<PairingBackOff.strangerBurst { #expect(office.deviceSecurity.strangerBegins() == true) }
+        let link = office.links[0]
+        link.securityManager(link.manager, perform: .askPermission)
+        #expect(link.pairing == .none)
+        link.secure(.encrypted) { _ in }
+        link.securityManager(link.manager, perform: .askPermission)
+        #expect(link.pairing == .underWay(.app))
+    }
+
     /// A link's later prompt replaces its earlier one.
     @Test func aLinkHasOneQuestion() throws {
         let office = try Office()

@@ -71,9 +71,10 @@ final class LinkRecord {
     var state: String {
         let link = bench.link
         let bond = link.bond.map { $0.isLost ? "lost bond" : "bond" }
+        let isPairing = if case .underWay = link.pairing { true } else { false }
         let flags: [(Bool, String)] = [
-            (link.isOpen, "open"), (link.pairing == .underWay, "pairing"),
-            (link.pairing == .replacementRefused, "refused"), (link.hasPairedWithoutBond, "paired without"),
+            (link.isOpen, "open"), (isPairing, "pairing"),
+            (link.pairing.isReplacementRefused, "refused"), (link.hasPairedWithoutBond, "paired without"),
             (link.isReplacing, "replacing"),
             (link.hasPrompt, "prompt"), (link.bondIdentifier != nil, "known"),
         ]

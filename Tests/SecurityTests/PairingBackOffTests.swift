@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import Foundation
 import Testing
 
 @testable import Security
@@ -106,5 +107,58 @@ import Testing
         for value: UInt64 in 1...3 { backOff.failed(random(value), at: .zero) }
         backOff.succeeded(random(2))
         #expect((1...3).map { backOff.mayTry(random($0), at: .zero) } == [false, true, false])
+    }
+    // MARK: Strangers
+
+    @Test("AB-S18: strangers under ever new addresses share a burst of pairings, and then one a minute")
+    func strangersShareABudget() {
+        var backOff = PairingBackOff()
+        var now = Instant.zero
+        for _ in 0..<PairingBackOff.strangerBurst { #expect(backOff.strangerBegins(at: now) == true) }
+        #expect(backOff.strangerBegins(at: now) == false)
+        // However often they try, a minute gives one more.
+        var begun = 0
+        for _ in 0..<3_600 {
+            now = now + .seconds(1)
+            if backOff.strangerBegins(at: now) { begun += 1 }
+        }
+        #expect(begun == 60)
+        // Idle time gives no more than a burst.
+        now = now + .seconds(1_000_000)
+        begun = (0..<100).count { _ in backOff.strangerBegins(at: now) }
+        #expect(begun == PairingBackOff.strangerBurst)
+    }
+
+    @Test("AB-S18: a pairing that succeeds costs strangers nothing")
+    func successIsNotCounted() {
+        var backOff = PairingBackOff()
+        for _ in 0..<1_000 {
+            #expect(backOff.strangerBegins(at: .zero) == true)
+            backOff.strangerSucceeded()
+        }
+        for _ in 0..<PairingBackOff.strangerBurst { #expect(backOff.strangerBegins(at: .zero) == true) }
+        #expect(backOff.strangerBegins(at: .zero) == false)
+    }
+
+    @Test("AB-S18: a year of guesses is more likely to fail than to succeed")
+    func aYearOfGuesses() {
+        let year = 365.0 * 24 * 3_600
+        let interval = Double(PairingBackOff.strangerInterval.components.seconds)
+        let guesses = Double(PairingBackOff.strangerBurst) + year / interval
+        #expect(1 - pow(1 - 1e-6, guesses) < 0.5)
+    }
+
+    @Test("AB-S16, AB-S18: a stranger that fails under a peer's address does not slow down the peer's own pairing")
+    func anImpostorSlowsNobodyDown() {
+        var backOff = PairingBackOff()
+        for _ in 0..<8 { backOff.failed(peer, isStranger: true, at: .zero) }
+        #expect(!backOff.mayTry(peer, isStranger: true, at: .zero + .seconds(60)))
+        #expect(backOff.mayTry(peer, at: .zero))
+        backOff.failed(peer, at: .zero)
+        #expect(!backOff.mayTry(peer, at: .zero))
+        #expect(backOff.mayTry(peer, at: .zero + .seconds(1)))
+        #expect(backOff.count == 2)
+        backOff.succeeded(peer)
+        #expect(backOff.count == 0)
     }
 }

@@ -69,8 +69,11 @@ import Testing
             let manager = link.manager
             switch self {
             case .permission, .hastyPermission, .permissionAndOn:
-                if self == .hastyPermission { record.bench.deviceSecurity.pairingFailed(with: link.peer) }
-                record.note(record.bench.deviceSecurity.mayPair(with: link.peer) ? "may pair" : "may not pair")
+                let security = record.bench.deviceSecurity
+                if self == .hastyPermission {
+                    for isStranger in [false, true] { security.pairingFailed(with: link.peer, isStranger: isStranger) }
+                }
+                record.note(security.mayPair(with: link.peer, [false, true]) ? "may pair" : "may not pair")
                 link.securityManager(manager, perform: .askPermission)
                 if self == .permissionAndOn { record.bench.change(1) }
             case .bonding, .pairing, .badBonding:
@@ -119,7 +122,8 @@ import Testing
     private func outcome(_ step: Step, _ record: LinkRecord) throws -> String? {
         let before = record.state
         try step.happen(to: record.bench.link, record)
-        let may = record.bench.deviceSecurity.mayPair(with: SecurityBench.address) ? [] : ["has to wait"]
+        let mayPair = record.bench.deviceSecurity.mayPair(with: SecurityBench.address, [false, true])
+        let may = mayPair ? [] : ["has to wait"]
         let words = [record.take()].filter { !$0.isEmpty } + (record.state == before ? [] : [record.state]) + may
         return words.isEmpty ? nil : "\(step.rawValue): \(words.joined(separator: " -> "))"
     }
@@ -155,5 +159,12 @@ import Testing
         let expected = table.split(separator: "\n").map(String.init)
         #expect(lines.count == expected.count)
         for (line, wanted) in zip(lines, expected) { #expect(line == wanted) }
+    }
+}
+
+extension DeviceSecurity {
+    /// Whether pairings of all these kinds may begin.
+    fileprivate func mayPair(with peer: BluetoothAddress, _ kinds: [Bool]) -> Bool {
+        kinds.allSatisfy { mayPair(with: peer, isStranger: $0) }
     }
 }

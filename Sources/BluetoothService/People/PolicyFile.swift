@@ -87,11 +87,12 @@ package struct PolicyFile: Hashable, Sendable {
     /// Returns the answer in place of a user.
     ///
     /// Showing a passkey is pointless without a user, and so is entering one that no device shows (AB-S17). The
-    /// identity of a device that has lost its keys cannot be confirmed (AB-S09). All three are refused.
+    /// identity of a device that has lost its keys cannot be confirmed (AB-S09). All three are refused. A code is for
+    /// devices that this one connects to: strangers could guess it, bit by bit under ever new addresses (AB-S18).
     func answer(to prompt: PairingPrompt, of peer: PromptedPeer, for apps: [AppIdentity]) -> PairingAnswer {
         switch (prompt, decide(name: peer.name, address: peer.address, apps: apps)) {
         case (.confirmPairing, .yes), (.compare, .yes): .accept
-        case (.enterPasskey, .code(let code)): .passkey(code)
+        case (.enterPasskey, .code(let code)) where peer.cause != .stranger: .passkey(code)
         case (.confirmPairing, _), (.compare, _), (.enterPasskey, _), (.enterPasskeyOnBoth, _), (.showPasskey, _),
             (.confirmReplacement, _):
             .refuse

@@ -114,10 +114,17 @@ import Testing
         ]
     )
     func answers(prompt: PairingPrompt, yes: PairingAnswer, code: PairingAnswer) throws {
-        let peer = PromptedPeer(link: 1, address: Self.address)
+        let peer = PromptedPeer(link: 1, address: Self.address, cause: .known)
         #expect(try policy("pair yes").answer(to: prompt, of: peer, for: []) == yes)
         #expect(try policy("pair code 000007").answer(to: prompt, of: peer, for: []) == code)
         #expect(try policy("pair no").answer(to: prompt, of: peer, for: []) == .refuse)
+    }
+
+    @Test("AB-S18: a policy's code is never an answer to a stranger", arguments: PairingCause.allCases)
+    func codesAreNotForStrangers(cause: PairingCause) throws {
+        let peer = PromptedPeer(link: 1, address: Self.address, cause: cause)
+        let answer = try policy("pair code 000007").answer(to: .enterPasskey, of: peer, for: [])
+        #expect(answer == (cause == .stranger ? .refuse : .passkey(7)))
     }
 
     @Test(

@@ -43,6 +43,7 @@ import Testing
         #expect(victim.failures.last == .forgotten)
         // The peers are strangers now, and no caller is left waiting.
         #expect(victim.deviceSecurity.mayPair(with: bond.address))
+        #expect(victim.deviceSecurity.mayPair(with: bond.address, isStranger: true))
     }
 
     @Test(arguments: [LERole.central, .peripheral])
@@ -127,7 +128,7 @@ import Testing
         #expect(link.secureLink.linkSecurity.isAuthenticated)
         // It counts as a failure of the peer (AB-S12).
         pair.world.run(for: .seconds(40)) { !victim.failures.isEmpty }
-        #expect(!victim.deviceSecurity.mayPair(with: peerAddress))
+        #expect(!victim.deviceSecurity.mayPair(with: peerAddress, isStranger: role == .peripheral))
         let failed = pair.world.loop.now
         pair.world.run(for: .seconds(5)) { victim.link == nil }
         #expect(victim.link == nil)
@@ -173,7 +174,9 @@ import Testing
         #expect(pair.peripheral.link?.secureLink.linkSecurity.isAuthenticated == true)
         if policy == .asked {
             #expect(pair.peripheral.failures.isEmpty)
-            #expect(pair.peripheral.deviceSecurity.mayPair(with: pair.central.device.address))
+            let central = pair.central.device.address
+            #expect(pair.peripheral.deviceSecurity.mayPair(with: central))
+            #expect(pair.peripheral.deviceSecurity.mayPair(with: central, isStranger: true))
         }
     }
 

@@ -56,7 +56,7 @@ import Testing
         link.secure(.encrypted) { _ in }
         pair.world.run(for: .seconds(10)) { link.manager.encryption != nil }
         #expect(link.manager.encryption != nil)
-        #expect(link.pairing == .underWay)
+        #expect(link.pairing == .underWay(.app))
         pair.world.run(.seconds(1))
         #expect(pair.central.bonds.bonds.map(\.isLost) == [true])
     }
@@ -81,7 +81,7 @@ import Testing
         try pair.connect()
         let link = try #require(pair.central.link).secureLink
         link.securityManager(link.manager, perform: .ask(.confirmReplacement) { _ in })
-        #expect(link.pairing == .replacementRefused)
+        #expect(link.pairing.isReplacementRefused)
         pair.central.person.decide = { _ in .refuse }
         #expect(try pair.secure(.central)?.error == .refusedByPerson)
         #expect(link.pairing == .none)
