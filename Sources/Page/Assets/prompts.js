@@ -1,14 +1,25 @@
 import { element, replace } from "./elements.js";
 
+/** The milliseconds for which a prompt takes no answer if it appears just after another one has gone: a click that was
+ * meant for the one must not answer the other (AB-S16). */
+const SETTLING = 500;
+
 /** Questions of the system to the person at the screen. They are on top of every view. */
 export class Prompts {
   constructor(page, place) {
     this.page = page;
     this.place = place;
     this.parts = ["prompts"];
+    this.keys = [];
+    this.gone = this.replaced = -Infinity;
   }
 
   show() {
+    const keys = [...this.page.model.prompts.keys()];
+    const now = performance.now();
+    if (this.keys.some((key) => !keys.includes(key))) this.gone = now;
+    if (keys.some((key) => !this.keys.includes(key)) && now - this.gone < SETTLING) this.replaced = now;
+    this.keys = keys;
     replace(this.place, ...[...this.page.model.prompts].map(([key, prompt]) => this.prompt(key, prompt)));
   }
 
@@ -32,6 +43,7 @@ export class Prompts {
       notice: [prompt.text, "", []],
     }[prompt.kind];
     const close = (answer) => {
+      if (answer && performance.now() - this.replaced < SETTLING) return;
       this.page.model.prompts.delete(key);
       if (answer) this.page.send({ verb: "answer", number: prompt.number, answer });
       this.show();
