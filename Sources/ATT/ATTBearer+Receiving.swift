@@ -35,7 +35,7 @@ extension ATTBearer {
     }
 
     /// Whether the PDU respects the MTU (Core Vol 3 Part F 3.2.8).
-    private func fits(_ payload: PacketBuffer) -> Bool { payload.count <= mtu }
+    private func fits(_ payload: PacketBuffer) -> Bool { payload.count <= receivableLength }
 }
 
 // MARK: - PDUs from the peer's server

@@ -45,6 +45,10 @@ package final class ATTBearer {
     /// than ``maximumAttributeLength``.
     package var maximumValueLength: Int { min(mtu - 3, Self.maximumAttributeLength) }
 
+    /// The longest PDU that is accepted now. During an own exchange the peer may already know the new MTU, and a long
+    /// value may overtake its response (behaviour 5.28).
+    var receivableLength: Int { exchangeWaiters.isEmpty ? mtu : preferredMTU }
+
     /// Called after an exchange or a reconfiguration of the channel has changed the MTU.
     package var onMTUChange: ((Int) -> Void)?
     /// Called once when the bearer closes for any reason other than ``close()``.

@@ -205,6 +205,25 @@ final class BearerFixture {
         #expect(fixture.values == [[0x1D, 4, 1], [0x1D, 4, 2]])
     }
 
+    @Test(
+        "behaviour 5.28: a long value that overtakes the response to the MTU exchange arrives, and none before or after"
+    )
+    func longValuesDuringTheExchange() {
+        fixture.recordValues()
+        let long = [UInt8](repeating: 9, count: 30)
+        #expect(fixture.exchange([0x1D, 3, 0] + long) == [[0x1E]])
+        fixture.bearer.exchangeMTU { _ in }
+        fixture.loop.run(for: .zero)
+        _ = fixture.sent()
+        #expect(fixture.exchange([0x1B, 4, 0] + long).isEmpty)
+        #expect(fixture.exchange([0x1D, 5, 0] + long) == [[0x1E]])
+        // Longer than what this side announced.
+        fixture.exchange([0x1B, 6, 0] + [UInt8](repeating: 9, count: 183))
+        fixture.exchange([0x03, 23, 0])
+        fixture.exchange([0x1B, 7, 0] + long)
+        #expect(fixture.values == [[0x1B, 4] + long, [0x1D, 5] + long])
+    }
+
     @Test func valuesAboveTheMTUAreDroppedAndStillConfirmed() {
         fixture.recordValues()
         let long = [UInt8](repeating: 0, count: 21)
