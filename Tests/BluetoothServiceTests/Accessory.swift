@@ -22,13 +22,22 @@ final class Accessory {
 
     /// - Parameters:
     ///   - tellsOfChanges: Whether the database has the Service Changed characteristic.
+    ///   - hasHash: Whether the database has a Database Hash besides.
     ///   - bonds: Makes bonds with peers that pair. Without it pairing leaves none.
-    init(on air: RadioWorld, name: String = "Accessory", tellsOfChanges: Bool, bonds: BondStore? = nil) throws {
+    init(
+        on air: RadioWorld,
+        name: String = "Accessory",
+        tellsOfChanges: Bool,
+        hasHash: Bool = true,
+        bonds: BondStore? = nil
+    ) throws {
         access = air.bareDevice(bonds: bonds)
         server = GATTServer(database: database)
         peripheral = Peripheral(access)
         _ = try database.add(.genericAccess(deviceName: name, appearance: 0))
-        if tellsOfChanges { _ = try database.add(.genericAttribute()) }
+        var changes = ServiceDefinition.genericAttribute()
+        if !hasHash { changes.characteristics.removeAll { $0.uuid == GATTUUID.databaseHash } }
+        if tellsOfChanges { _ = try database.add(changes) }
         access.onLink = { [unowned self] link in
             links.append(link)
             _ = link.openAttributes(mtu: 185, server: server)
@@ -39,10 +48,11 @@ final class Accessory {
     @discardableResult
     func publish(
         _ uuid: BluetoothUUID = Accessory.service,
+        _ type: BluetoothUUID = Accessory.value,
         value: PacketBuffer = [7]
     ) throws -> PublishedService {
         let characteristic = CharacteristicDefinition(
-            Self.value,
+            type,
             properties: .read,
             permissions: .readable,
             source: .fixed(value)

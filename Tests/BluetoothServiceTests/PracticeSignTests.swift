@@ -123,12 +123,7 @@ import Testing
             phone = air.system("Phone")
             phone.prompter = person
             signs = Signs(of: phone)
-            let bonds = try BondStore(
-                storage: MemoryBondStorage(),
-                adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)),
-                random: RandomSource(seed: 3)
-            )
-            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges, bonds: bonds)
+            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges, bonds: try air.bonds(3))
             accessory.access.deviceSecurity.prompter = person
             try accessory.publish()
             accessory.advertise()

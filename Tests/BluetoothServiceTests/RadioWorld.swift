@@ -19,7 +19,7 @@ final class RadioWorld {
     private let random = RandomSource(seed: 11)
     private let hasExtendedAdvertising: Bool
     private var controllers: [VirtualController] = []
-    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     init(lossRate: Double = 0, hasExtendedAdvertising: Bool = true) {
         self.hasExtendedAdvertising = hasExtendedAdvertising
@@ -69,6 +69,15 @@ final class RadioWorld {
             )
         )
         return number
+    }
+
+    /// A store of bonds in memory, for a device without apps.
+    func bonds(_ seed: UInt64) throws -> BondStore {
+        try BondStore(
+            storage: MemoryBondStorage(),
+            adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)),
+            random: RandomSource(seed: seed)
+        )
     }
 
     /// A device without apps, able to send what systems with apps cannot.

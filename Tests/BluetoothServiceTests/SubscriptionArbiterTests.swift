@@ -81,6 +81,58 @@ import Testing
         #expect(arbiter.subscribers == [1])
     }
 
+    @Test("behaviour 5.28: values are delivered from the request to subscribe until the end of the unsubscription")
+    func whoReceivesValues() {
+        var arbiter = Arbiter()
+        _ = arbiter.handle(.request(1, enabled: true))
+        _ = arbiter.handle(.request(2, enabled: true))
+        _ = arbiter.handle(.request(3, enabled: false))
+        #expect([1, 2, 3].map { arbiter.delivers(to: $0) } == [true, true, false])
+        _ = arbiter.handle(.written(.success(())))
+        _ = arbiter.handle(.request(2, enabled: false))
+        _ = arbiter.handle(.request(1, enabled: false))
+        #expect([1, 2, 3].map { arbiter.delivers(to: $0) } == [true, false, false])
+        // Subscribes again while the unsubscription is under way.
+        _ = arbiter.handle(.request(3, enabled: true))
+        #expect([1, 2, 3].map { arbiter.delivers(to: $0) } == [true, false, true])
+        #expect(arbiter.handle(.written(.success(()))).count == 2)
+        #expect([1, 2, 3].map { arbiter.delivers(to: $0) } == [false, false, true])
+        _ = arbiter.handle(.written(.failure(Self.failure)))
+        #expect(arbiter.isIdle)
+    }
+
+    @Test(
+        "behaviour 4.21, AB-A09: without a client configuration each manager that asked receives values until it unsubscribes or leaves"
+    )
+    func whoListens() {
+        var arbiter = Arbiter()
+        for subscriber in 1...3 {
+            _ = arbiter.handle(.request(subscriber, enabled: true))
+            let actions = arbiter.handle(.absent(Self.failure))
+            #expect(actions == [.report(subscriber, isNotifying: false, Self.failure)])
+        }
+        #expect((1...4).map { arbiter.delivers(to: $0) } == [true, true, true, false])
+        #expect(arbiter.subscribers == [])
+        #expect(arbiter.handle(.request(1, enabled: false)) == [.report(1, isNotifying: false, nil)])
+        #expect(arbiter.handle(.leave(2)) == [])
+        #expect((1...4).map { arbiter.delivers(to: $0) } == [false, false, true, false])
+        #expect(!arbiter.isIdle)
+        // The configuration is there after all.
+        #expect(arbiter.handle(.request(3, enabled: true)) == [.write(enabled: true)])
+        _ = arbiter.handle(.written(.success(())))
+        #expect(!arbiter.hasListeners)
+        #expect(arbiter.subscribers == [3])
+        // An end without an app to report to leaves no listener.
+        _ = arbiter.handle(.leave(3))
+        _ = arbiter.handle(.absent(Self.failure))
+        #expect(arbiter.isIdle)
+        #expect(arbiter.handle(.absent(Self.failure)) == [])
+        _ = arbiter.handle(.request(1, enabled: true))
+        _ = arbiter.handle(.absent(Self.failure))
+        _ = arbiter.handle(.gone(Self.failure))
+        #expect(arbiter.isIdle)
+    }
+
     @Test("AB-G05: the pending changes of one subscription are bounded")
     func wishesAreBounded() {
         var arbiter = Arbiter()

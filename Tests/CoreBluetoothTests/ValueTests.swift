@@ -129,6 +129,22 @@ import Testing
         #expect(app.take().calls == ["notifying true!"])
     }
 
+    @Test("behaviours 4.17, 4.21, 5.28: values reach the delegate without a subscription, while isNotifying is false")
+    func valuesBesideTheSubscription() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.peripheral.setNotifyValue(true, for: characteristic)
+        _ = app.take()
+        app.service.deliver(.valueNotified(peer: app.peer, characteristic: 3, [1]))
+        #expect(!characteristic.isNotifying)
+        let error = ServiceError(att: ATTStatus(rawValue: 0x0A))
+        app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: false, error))
+        app.service.deliver(.valueNotified(peer: app.peer, characteristic: 3, [2]))
+        #expect(app.take().calls == ["value 01", "notifying false!", "value 02"])
+        #expect(!characteristic.isNotifying)
+        #expect(CBATTError(.attributeNotFound).localizedDescription == "The attribute could not be found.")
+    }
+
     @Test("behaviour 5.20: each notification has its own callback, in order, with its own value")
     func eachNotificationHasItsOwnCallback() {
         let app = CentralApp()

@@ -306,7 +306,8 @@ extension PeerLink {
             }
             client.setNotifying(isEnabled, characteristic) { [weak self] result in
                 guard let self else { return done() }
-                configurationWritten(handle, result.mapError(serviceError))
+                let isAbsent = result.failure?.lacksConfiguration ?? false
+                configurationWritten(handle, result.mapError(serviceError), mayListen: isAbsent)
                 done()
             }
         }
@@ -315,21 +316,32 @@ extension PeerLink {
 
     /// Ends the pending write of a subscription. After Service Changed the subscription may be gone; at the end of the
     /// link nothing is reported (behaviour 3.39).
-    private func configurationWritten(_ handle: AttributeHandle, _ result: Result<Void, ServiceError>) {
-        if subscriptions[handle] != nil, !isOver { subscription(handle, .written(result)) }
+    ///
+    /// - Parameter mayListen: Whether the peer has no client configuration, so that the manager receives what the peer
+    ///   sends without one, up to ``maximumListened`` characteristics (behaviour 4.21, AB-A09).
+    private func configurationWritten(
+        _ handle: AttributeHandle,
+        _ result: Result<Void, ServiceError>,
+        mayListen: Bool = false
+    ) {
+        guard let arbiter = subscriptions[handle], !isOver else { return }
+        if mayListen, case .failure(let error) = result,
+            arbiter.hasListeners || subscriptions.values.count(where: \.hasListeners) < Self.maximumListened
+        {
+            subscription(handle, .absent(error))
+        } else {
+            subscription(handle, .written(result))
+        }
     }
 
-    /// Delivers a notification or indication to the subscribed managers. Values without a subscriber are dropped
-    /// (AB-A09).
+    /// Delivers a notification or indication to the managers that asked for it. Other values are dropped (AB-A09).
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
-        guard let subscribers = subscriptions[handle]?.subscribers else { return }
+        guard let arbiter = subscriptions[handle] else { return }
         operations.tellWhatIsKnown(of: handle)
-        if users.contains(where: { $0.isAlertedFor && subscribers.contains($0.key) }) {
+        if users.contains(where: { $0.isAlertedFor && arbiter.delivers(to: $0.key) }) {
             host.alert(.notified, of: peer)
         }
-        for user in users where subscribers.contains(user.key) {
-            user.emit(.valueNotified(handle, value))
-        }
+        for user in users where arbiter.delivers(to: user.key) { user.emit(.valueNotified(handle, value)) }
     }
 }
 

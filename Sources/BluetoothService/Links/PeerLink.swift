@@ -15,6 +15,9 @@ import ServiceMessages
 
 /// A link to a peer, shared by all managers that use it (behaviours 3.9, 3.10).
 final class PeerLink {
+    /// The maximum number of characteristics without a client configuration whose values are delivered.
+    static let maximumListened = 256
+
     let link: AccessLink
     let peer: UUID
     unowned let host: any PeerLinkHost

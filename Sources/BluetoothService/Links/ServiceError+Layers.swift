@@ -86,7 +86,10 @@ extension ServiceError {
             self.init(.unknown, reason: "the peer's attribute server violates the specification: \(fault)")
         case .noClientConfiguration:
             // Behaviour 4.21.
-            self.init(.invalidParameters, reason: "the characteristic has no client configuration")
+            self.init(
+                att: ATTStatus(rawValue: ATTErrorCode.attributeNotFound.rawValue),
+                reason: "the characteristic has no client configuration"
+            )
         case .valueTooLong(let length):
             self.init(
                 att: ATTStatus(rawValue: 0x0D),

@@ -13,6 +13,9 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         case leave(Subscriber)
         /// The pending write has completed.
         case written(Result<Void, ServiceError>)
+        /// The pending write is impossible, because the peer has no client configuration. Its subscriber listens from
+        /// then on: peers without a configuration may send values all the same (behaviour 4.21).
+        case absent(ServiceError)
         /// The characteristic is gone. Pending requests fail with this error, and all subscriptions end.
         case gone(ServiceError)
     }
@@ -29,13 +32,25 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         var isSilent = false
     }
 
-    /// The managers that receive the values, in the order of subscribing.
+    /// The managers that are subscribed, in the order of subscribing.
     private(set) var subscribers: [Subscriber] = []
+    /// The managers that asked for the values of a peer without a client configuration.
+    private var listeners: Set<Subscriber> = []
     private var queue = Deque<Wish>()
     private var inFlight: Wish?
 
-    /// Whether there are no subscribers and no pending requests.
-    var isIdle: Bool { subscribers.isEmpty && inFlight == nil && queue.isEmpty }
+    /// Whether there are no subscribers, no listeners and no pending requests.
+    var isIdle: Bool { subscribers.isEmpty && listeners.isEmpty && inFlight == nil && queue.isEmpty }
+    /// Whether any manager listens without a subscription.
+    var hasListeners: Bool { !listeners.isEmpty }
+
+    /// Whether a manager receives the values that arrive now: from its request to subscribe, since a value may overtake
+    /// the response to the write (behaviour 5.28), until the end of its unsubscription.
+    func delivers(to subscriber: Subscriber) -> Bool {
+        let asks = { (wish: Wish) in wish.enabled && wish.subscriber == subscriber }
+        return subscribers.contains(subscriber) || listeners.contains(subscriber) || inFlight.map(asks) ?? false
+            || queue.contains(where: asks)
+    }
 
     mutating func handle(_ event: Event) -> [Action] {
         var actions: [Action] = []
@@ -56,9 +71,14 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
             guard let wish = inFlight else { return [] }
             inFlight = nil
             actions += end(wish, result)
+        case .absent(let error):
+            guard let wish = inFlight else { return [] }
+            inFlight = nil
+            if wish.enabled, !wish.isSilent { listeners.insert(wish.subscriber) }
+            actions += end(wish, .failure(error))
         case .gone(let error):
             let waiting = [inFlight].compactMap { $0 } + queue
-            (subscribers, queue, inFlight) = ([], [], nil)
+            (subscribers, listeners, queue, inFlight) = ([], [], [], nil)
             return waiting.flatMap { report($0, error) }
         }
         return actions + next()
@@ -93,6 +113,7 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
     }
 
     private mutating func apply(_ wish: Wish) {
+        listeners.remove(wish.subscriber)
         if !wish.enabled {
             subscribers.removeAll { $0 == wish.subscriber }
         } else if !subscribers.contains(wish.subscriber) {

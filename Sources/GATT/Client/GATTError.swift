@@ -35,6 +35,10 @@ package enum GATTError: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether the server has no Client Characteristic Configuration descriptor to write: the search found none, or the
+    /// server answered that it has no such attribute (behaviour 4.21).
+    package var lacksConfiguration: Bool { self == .noClientConfiguration || response?.code == .attributeNotFound }
+
     init(_ error: ATTBearerError) {
         if case .response(let response) = error { self = .att(response) } else { self = .bearer(error) }
     }

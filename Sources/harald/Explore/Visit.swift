@@ -126,13 +126,15 @@ final class Visit {
         guard followed.canNotify else { return completion(.doesNotNotify(followed.uuid, table: table)) }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, followed) }
         client.setNotifying(true, followed) { [weak self] result in
+            // Such a peer may send values all the same (behaviour 4.21).
+            if case .failure(let error) = result, error.lacksConfiguration {
+                self?.report.say("\(nameOf(followed.uuid)) has no client configuration; following what is sent without")
+                return
+            }
             if case .failure(let error) = result, let response = error.response {
                 self?.report.say("cannot follow \(nameOf(followed.uuid)): \(response.code)")
                 self?.completion(.done)
                 return
-            }
-            if case .failure(.noClientConfiguration) = result, let self {
-                return completion(.doesNotNotify(followed.uuid, table: table))
             }
             self?.proceed(result) { visit, _ in visit.report.say("following \(nameOf(followed.uuid))") }
         }
