@@ -88,13 +88,31 @@ extension PeerLink {
 // MARK: - Reads through the cache
 
 extension PeerLink {
-    func loadServices(_ completion: @escaping (Result<[RemoteService], ServiceError>) -> Void) {
+    /// Discovers the services, anew if they change meanwhile.
+    ///
+    /// - Parameter attempts: How often to discover them if they change each time.
+    func loadServices(
+        attempts: Int = 3,
+        _ completion: @escaping (Result<[RemoteService], ServiceError>) -> Void
+    ) {
         if let services = database.services { return completion(.success(services)) }
-        client.discoverServices { [weak self] result in
+        client.discoverServices { [weak self, before = client.databaseChanges] result in
             let found = result.map { $0.map { RemoteService($0, isPrimary: true) } }.mapError(ServiceError.init)
-            if case .success(let services) = found { self?.explored(services) }
+            if let self, case .success(let services) = found {
+                if client.databaseChanges == before {
+                    explored(services)
+                } else if attempts > 1 {
+                    return loadServices(attempts: attempts - 1, completion)
+                }
+            }
             completion(found)
         }
+    }
+
+    /// Stores what a discovery found, unless the services have changed since it began: part of it may predate the
+    /// change (AB-A11).
+    private func remember(since before: UInt64, _ store: (inout RemoteDatabase) -> Void) {
+        if client.databaseChanges == before { store(&database) }
     }
 
     /// Stores the services, and on the first discovery notifies the managers that watch connections by service
@@ -112,14 +130,17 @@ extension PeerLink {
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
         if let known = database.includedServices(of: handle) { return completion(.success(known)) }
-        client.discoverIncludedServices(of: DiscoveredService(service)) { [weak self] result in
+        client.discoverIncludedServices(of: DiscoveredService(service)) {
+            [weak self, before = client.databaseChanges] result in
             let found = result.map { services in
                 services.map { service in
                     let isPrimary = self?.database.services?.contains { $0.handle == service.handles.lowerBound }
                     return RemoteService(service, isPrimary: isPrimary ?? false)
                 }
             }.mapError(ServiceError.init)
-            if case .success(let services) = found { self?.database.setIncludedServices(services, of: handle) }
+            if case .success(let services) = found {
+                self?.remember(since: before) { $0.setIncludedServices(services, of: handle) }
+            }
             completion(found)
         }
     }
@@ -130,8 +151,11 @@ extension PeerLink {
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
         if let known = database.characteristics(of: handle) { return completion(.success(known)) }
-        client.discoverCharacteristics(of: DiscoveredService(service)) { [weak self] result in
-            if case .success(let found) = result { self?.database.setCharacteristics(found, of: handle) }
+        client.discoverCharacteristics(of: DiscoveredService(service)) {
+            [weak self, before = client.databaseChanges] result in
+            if case .success(let found) = result {
+                self?.remember(since: before) { $0.setCharacteristics(found, of: handle) }
+            }
             completion(result.mapError(ServiceError.init))
         }
     }
@@ -144,10 +168,12 @@ extension PeerLink {
             return completion(.failure(.unknown(handle)))
         }
         if let known = database.descriptors(of: handle) { return completion(.success(known)) }
-        client.discoverDescriptors(of: characteristic) { [weak self] result in
+        client.discoverDescriptors(of: characteristic) { [weak self, before = client.databaseChanges] result in
             let found = result.map { $0.map { RemoteDescriptor(handle: $0.handle, uuid: $0.uuid) } }
                 .mapError(ServiceError.init)
-            if case .success(let descriptors) = found { self?.database.setDescriptors(descriptors, of: handle) }
+            if case .success(let descriptors) = found {
+                self?.remember(since: before) { $0.setDescriptors(descriptors, of: handle) }
+            }
             completion(found)
         }
     }

@@ -347,6 +347,8 @@ extension PeerLink {
     func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
         operations.tellWhatIsKnown()
         database.invalidate(range)
+        // The peer does not indicate a confirmed change again. The table is stored anew once it has been discovered.
+        if let bond = secureLink.bond { host.peers.note(bond.identifier) { $0.cache = nil } }
         // Pending subscription requests fail (behaviour 15.11).
         for handle in subscriptions.keys.sorted() where range.contains(handle) {
             subscription(handle, .gone(.unknown(handle)))
@@ -374,6 +376,8 @@ extension PeerLink {
         }
         client.outOfSyncPolicy = .repeatIfUnchanged
         if let record = secureLink.bond?.record { served?.restore(record) }
+        // A bonded peer indicates a change as soon as the link is encrypted (Core Vol 3 Part G 7.1).
+        client.serviceChanged = secureLink.bond?.cache?.serviceChanged
     }
 
     private func handle(_ event: SecureLink.Event) {

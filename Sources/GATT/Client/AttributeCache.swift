@@ -16,6 +16,11 @@ package struct AttributeCache: Hashable, Sendable {
     /// The descriptors of each characteristic, keyed by the handle of its value.
     package var descriptors: [UInt16: [DiscoveredDescriptor]] = [:]
 
+    /// The handle of the Service Changed value; nil if it is not among the characteristics.
+    package var serviceChanged: UInt16? {
+        characteristics.values.lazy.joined().first { $0.uuid == GATTUUID.serviceChanged }?.value
+    }
+
     /// Creates an empty cache.
     package init(hash: DatabaseHash? = nil) {
         self.hash = hash

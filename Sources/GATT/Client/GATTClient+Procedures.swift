@@ -201,8 +201,11 @@ extension GATTClient {
     /// - Parameter completion: Whether the cache was valid.
     package func adopt(_ old: AttributeCache, completion: @escaping (Result<Bool, GATTError>) -> Void) {
         cache = AttributeCache()
+        let before = databaseChanges
         readDatabaseHash { [weak self] result in
-            let isSame = result.map { $0 != nil && $0 == old.hash }
+            // Service Changed may overtake the hash, which is then that of the database before (AB-A11).
+            let isUnchanged = self?.databaseChanges == before
+            let isSame = result.map { $0 != nil && $0 == old.hash && isUnchanged }
             if case .success(true) = isSame { self?.cache = old }
             completion(isSame)
         }

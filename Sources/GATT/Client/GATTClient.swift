@@ -103,8 +103,8 @@ package final class GATTClient {
         startNext()
     }
 
-    /// The number of database changes so far.
-    var databaseChanges: UInt64 { descriptors.changes }
+    /// The number of database changes so far. What was discovered during a change may predate it (AB-A11).
+    package var databaseChanges: UInt64 { descriptors.changes }
 
     var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
