@@ -13,12 +13,15 @@ package struct Bond: Hashable, Sendable {
     /// smaller.
     package static let maximumRecord = 6 << 10
     /// The maximum size of a stored bond in octets, including keys, addresses and the name.
-    package static let maximumSize = maximumCache + maximumRecord + 398
+    package static let maximumSize = maximumCache + maximumRecord + 405
 
     /// The identifier that apps use for the peer.
     package var identifier: BondIdentifier
     /// The identity address; for a peer that sent none, the address that it had during pairing.
     package var address: BluetoothAddress
+    /// The address that the peer had during pairing, if that is fixed and differs from ``address``. The peer may return
+    /// from it (behaviour 6.23).
+    package var pairingAddress: BluetoothAddress?
     /// The keys, and their security level.
     package var keys: PeerKeys
     /// The name of the peer, truncated to ``maximumName`` octets.
@@ -30,8 +33,9 @@ package struct Bond: Hashable, Sendable {
     /// Whether the peer has indicated that it no longer has its key. The bond stays until the user removes it
     /// (behaviour 6.12, AB-S09).
     package var isLost = false
-    /// Whether the peer paired under its identity address, and may therefore use that address although it has a key for
-    /// private addresses: device privacy mode. Otherwise only its private addresses are accepted (Core Vol 6 Part B 6).
+    /// Whether the peer paired under its identity address or another fixed one, and may therefore use its identity
+    /// address although it has a key for private addresses: device privacy mode. Otherwise only its private addresses
+    /// are accepted (Core Vol 6 Part B 6).
     package var showsIdentity = false
     /// The order of use: higher for bonds that were used later. Updated by ``BondStore/use(_:)``.
     package var lastUse: UInt64 = 0
@@ -43,6 +47,11 @@ package struct Bond: Hashable, Sendable {
         self.keys = keys
         self.name = name
     }
+}
+
+extension Bond {
+    /// The fixed addresses that the peer may use, the identity address first.
+    package var addresses: [BluetoothAddress] { [address] + (pairingAddress.map { [$0] } ?? []) }
 }
 
 extension Bond: CustomStringConvertible {

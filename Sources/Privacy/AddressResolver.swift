@@ -12,6 +12,8 @@ struct AddressResolver {
     static let maximumPeers = 1_024
 
     private var peers: [BluetoothAddress: PrivatePeer] = [:]
+    /// The identity addresses of peers, by their pairing addresses.
+    private var identities: [BluetoothAddress: BluetoothAddress] = [:]
     private var keys: [(key: Key128, identity: BluetoothAddress)] = []
     /// The cached identity of each address; nil for one that no key resolves.
     private var known = RecencyTable<BluetoothAddress, BluetoothAddress?>(limit: maximumRemembered)
@@ -27,10 +29,10 @@ struct AddressResolver {
     @discardableResult
     mutating func replace(_ new: [PrivatePeer]) -> Bool {
         let old = keys
-        peers = [:]
-        keys = []
+        (peers, identities, keys) = ([:], [:], [])
         for peer in new.prefix(Self.maximumPeers) where peers.updateValue(peer, forKey: peer.identity) == nil {
             if let key = peer.key { keys.append((key, peer.identity)) }
+            if let address = peer.pairingAddress { identities[address] = peer.identity }
         }
         guard !old.elementsEqual(keys, by: { $0 == $1 }) else { return false }
         known.removeAll()
@@ -40,10 +42,11 @@ struct AddressResolver {
     /// The peer with this identity.
     subscript(_ identity: BluetoothAddress) -> PrivatePeer? { peers[identity.plain] }
 
-    /// Returns the peer with this address: its identity address, or a private address that its key resolves.
+    /// Returns the peer with this address: its identity address, its pairing address, or a private address that its key
+    /// resolves.
     mutating func peer(at address: BluetoothAddress) -> PrivatePeer? {
         let address = address.plain
-        if let peer = peers[address] { return peer }
+        if let peer = peers[address] ?? identities[address].flatMap({ peers[$0] }) { return peer }
         guard !keys.isEmpty, address.randomKind == .resolvable else { return nil }
         let found: BluetoothAddress?
         if let remembered = known[address] {

@@ -176,9 +176,10 @@ extension DevicePrivacy {
     }
 
     /// Whether the host must receive an advertisement from a peer to learn its current address: the peer has a key, and
-    /// the controller's list does not hold it.
+    /// the controller's list does not hold it; or the peer may use its pairing address, which is never on the list.
     package func isResolvedByHost(_ identity: BluetoothAddress) -> Bool {
-        known[identity]?.key != nil && list.entries[identity]?.key == nil
+        guard let peer = known[identity] else { return false }
+        return peer.pairingAddress != nil || peer.key != nil && list.entries[identity]?.key == nil
     }
 }
 
@@ -232,7 +233,8 @@ extension DevicePrivacy {
     /// the peer's response only from exactly the target address, so the host uses the address that the peer had last.
     package func target(_ peer: BluetoothAddress) -> (address: BluetoothAddress, isMadeByController: Bool) {
         let target = self.peer(at: peer)
-        guard let target, let key = target.key, resolves(target) else { return (target?.identity ?? peer, false) }
+        guard let target else { return (peer, false) }
+        guard let key = target.key, resolves(target) else { return (known.fixedAddress(of: target), false) }
         if list.isInUse, list.entries[target.identity]?.key != nil { return (target.identity, isPrivate) }
         return (known.lastAddress(of: target.identity) ?? .resolvablePrivate(key, random), false)
     }

@@ -13,8 +13,10 @@ struct PeerAddresses {
     private var plainTargets: Set<BluetoothAddress> = []
     /// The address and time of the last advertisement from each peer.
     private var recent: [BluetoothAddress: (address: BluetoothAddress, time: Instant)] = [:]
-    /// The address that each peer used on its last link, if the host resolved it.
+    /// The last address of each peer on a link that was not its identity address, if the host resolved it.
     private var last: [BluetoothAddress: BluetoothAddress] = [:]
+    /// The last address of each peer on a link that was fixed.
+    private var fixed: [BluetoothAddress: BluetoothAddress] = [:]
 
     /// The number of keys tried on addresses so far.
     var attempts: UInt64 { resolver.attempts }
@@ -23,7 +25,7 @@ struct PeerAddresses {
     /// keys as they were.
     mutating func replace(_ peers: [PrivatePeer]) {
         guard resolver.replace(peers) else { return }
-        (recent, last) = ([:], [:])
+        (recent, last, fixed) = ([:], [:], [:])
         resolving.formIntersection(peers.map(\.identity))
     }
 
@@ -36,7 +38,8 @@ struct PeerAddresses {
     /// The peer with this identity address.
     subscript(_ identity: BluetoothAddress) -> PrivatePeer? { resolver[identity] }
 
-    /// Returns the peer with this address: its identity address, or a private address that its key resolves.
+    /// Returns the peer with this address: its identity address, its pairing address, or a private address that its key
+    /// resolves.
     mutating func peer(at address: BluetoothAddress) -> PrivatePeer? { resolver.peer(at: address) }
 
     /// Records whether a peer resolves private addresses.
@@ -72,9 +75,16 @@ struct PeerAddresses {
 
     /// Records the address of the peer of a new link.
     mutating func connected(at address: BluetoothAddress) {
-        if let peer = resolver.peer(at: address), peer.identity != address { last[peer.identity] = address }
+        guard let peer = resolver.peer(at: address) else { return }
+        if address.canStay { fixed[peer.identity] = address }
+        if peer.identity != address { last[peer.identity] = address }
     }
 
-    /// The address that a peer used on its last link, if the host resolved it.
+    /// The fixed address that a peer used last, as far as known: on its last link, or else for its pairing.
+    func fixedAddress(of peer: PrivatePeer) -> BluetoothAddress {
+        fixed[peer.identity] ?? peer.pairingAddress ?? peer.identity
+    }
+
+    /// The last address of a peer on a link that was not its identity address, if the host resolved it.
     func lastAddress(of identity: BluetoothAddress) -> BluetoothAddress? { last[identity] }
 }

@@ -9,6 +9,8 @@ package struct PrivatePeer: Hashable, Sendable {
     package var identity: BluetoothAddress
     /// The identity resolving key; nil if the peer distributed none. A key of zero counts as none (AB-S11).
     package var key: Key128?
+    /// The fixed address from which the peer paired, if it is not ``identity``. The peer may use it as well.
+    package var pairingAddress: BluetoothAddress?
     /// Whether the peer may also use its identity address: device privacy mode.
     ///
     /// Otherwise, in network privacy mode, the identity address is ignored, since an impostor may have copied it (Core
@@ -21,11 +23,13 @@ package struct PrivatePeer: Hashable, Sendable {
     package init(
         identity: BluetoothAddress,
         key: Key128?,
+        pairingAddress: BluetoothAddress? = nil,
         showsIdentity: Bool = false,
         lastUse: UInt64 = 0
     ) {
         self.identity = identity.plain
         self.key = key == .zero ? nil : key
+        self.pairingAddress = pairingAddress?.plain
         self.showsIdentity = showsIdentity
         self.lastUse = lastUse
     }
@@ -40,6 +44,7 @@ extension PrivatePeer {
         self.init(
             identity: bond.address,
             key: bond.keys.identityKey,
+            pairingAddress: bond.pairingAddress,
             showsIdentity: bond.showsIdentity,
             lastUse: bond.lastUse
         )

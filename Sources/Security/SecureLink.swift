@@ -449,11 +449,13 @@ extension SecureLink {
             keys: keys,
             name: name ?? bond?.name
         )
-        // A peer that paired under its identity address may use that address again. From peers that use private
-        // addresses, identity addresses are ignored (Core Vol 6 Part B 6).
-        new.showsIdentity = connection.peerResolvableAddress == nil && connection.peerAddress.plain == address
         // The peer's settings as a client, and the cache of its database, outlast the keys.
         let old = bond.flatMap { bonds.bond($0.identifier) }
+        // A peer that paired under a fixed address may use that address again, and its identity address. From peers
+        // that use private addresses, identity addresses are ignored (Core Vol 6 Part B 6).
+        let shown = connection.peerResolvableAddress == nil ? connection.peerAddress.plain : nil
+        new.showsIdentity = shown.map { $0 == address || $0.canStay } ?? false
+        new.pairingAddress = shown.flatMap { $0.canStay ? $0 : nil } ?? old?.pairingAddress
         new.record = old?.record
         new.cache = old?.cache
         return try bonds.add(new)

@@ -23,6 +23,16 @@ package enum Samples {
         47f32b5b799978a85bc38127a9fbec5aeb
         """
     )
+    /// The same of version 2, sealed with the secret of the octets 0 to 31.
+    package static let version2 = octets(
+        """
+        484152414c44424402005cb83a91cf5f8ad4a50000000033221150a000ffff037573620033221150a000000000000000\
+        000100000000000000020500000000000000010000000000000040008000000000000001010100000000c00000000000\
+        0000001f0810000000000000000001410000000000000001000000000000000200000000000000000000000000000000\
+        000100000000000000020000000000000000000000000000000000020000000000000002010100000000c02b91c7132e\
+        c62374ed0bb2946649be32dc03261341e9d34e9447896dfd8b82ea
+        """
+    )
     package static let strong = KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true)
 
     private static func octets(_ hexadecimal: String) -> [UInt8] {
@@ -61,6 +71,7 @@ package enum Samples {
         bond.name = "Thermomètre \(number)"
         bond.isLost = true
         bond.showsIdentity = true
+        bond.pairingAddress = address(number + 1_000)
         bond.lastUse = 99
         bond.record = record(number)
         bond.cache = cache(services: 1)

@@ -211,7 +211,7 @@ import Testing
         #expect(bond.name == "A")
         #expect(!files.fileExists(atPath: directory.file("secret")))
         try store.update(bond.identifier) { $0.name = "B" }
-        #expect(files.contents(atPath: directory.file("bonds"))?[8] == 2)
+        #expect(files.contents(atPath: directory.file("bonds"))?[8] == 3)
     }
 
     @Test("AB-G06, AB-H08: a file of version 1 that appears after the secret is foreign")

@@ -49,10 +49,10 @@ import Testing
         { $0.keys.localSigningKey = Samples.key(1, 4) }, { $0.keys.peerSigningKey = Samples.key(1, 5) },
         { $0.record = ClientRecord() }, { $0.cache = AttributeCache() }, { $0.isLost = true },
         { $0.keys.level.isAuthenticated = true }, { $0.keys.level.isSecureConnections = true },
-        { $0.showsIdentity = true },
+        { $0.showsIdentity = true }, { $0.pairingAddress = Samples.address(8) },
     ]
 
-    @Test(arguments: 0..<13)
+    @Test(arguments: 0..<14)
     func eachPartOfABondHasABitOfItsOwn(bit: Int) throws {
         var bond = Self.bare
         Self.parts[bit](&bond)
@@ -61,7 +61,7 @@ import Testing
         #expect(try Self.bond(octets) == bond && bond != Self.bare)
     }
 
-    @Test(arguments: 13..<16)
+    @Test(arguments: 14..<16)
     func aBitThatNobodyKnowsIsRefused(bit: Int) {
         var octets = Self.octets(Self.bare.write)
         octets[Self.flags + 1] = UInt8(1 << (bit - 8))
@@ -83,10 +83,16 @@ import Testing
     /// Two bonds with the same identifier or address, which neither an app nor the radio could tell apart.
     @Test func twoBondsOfOneNameOrOneAddressAreRefused() {
         let identity = LocalIdentity(address: Samples.adapter.address, key: Samples.key(1, 1))
-        var (sameName, sameAddress) = (Samples.bond(2), Samples.bond(2))
+        var (sameName, sameAddress, samePairing, ownPairing) = (
+            Samples.bond(2), Samples.bond(2), Samples.bond(2), Samples.bond(2)
+        )
         sameName.identifier = Samples.bond(1).identifier
         sameAddress.address = Samples.bond(1).address
-        for (other, isGood) in [(Samples.bond(2), true), (sameName, false), (sameAddress, false)] {
+        samePairing.pairingAddress = Samples.bond(1).address
+        ownPairing.pairingAddress = ownPairing.address
+        for (other, isGood) in [
+            (Samples.bond(2), true), (sameName, false), (sameAddress, false), (samePairing, false), (ownPairing, false),
+        ] {
             let state = StoredBonds(adapter: Samples.adapter, identity: identity, bonds: [Samples.bond(1), other])
             let read = try? StoredBonds(reading: PacketBuffer(Self.octets(state.write)))
             #expect(read == (isGood ? state : nil))

@@ -38,32 +38,49 @@ import Testing
     static let sample: StoredBonds = {
         var bond = Samples.bond(1)
         bond.name = "A"
+        bond.pairingAddress = Samples.address(2)
+        return StoredBonds(adapter: Samples.adapter, identity: identity, uses: 5, bonds: [bond])
+    }()
+
+    /// The sample as version 1 and 2 store it, without the address of the pairing.
+    static let oldSample: StoredBonds = {
+        var bond = Samples.bond(1)
+        bond.name = "A"
         return StoredBonds(adapter: Samples.adapter, identity: identity, uses: 5, bonds: [bond])
     }()
 
     /// Guarantees that future versions can read today's files. The name and the seal were computed with another
     /// implementation of RFC 2104.
-    @Test func the_format_is_the_one_of_version_2() throws {
+    @Test func the_format_is_the_one_of_version_3() throws {
         let expected =
-            "484152414c444244" + "0200" + "5cb83a91cf5f8ad4" + "a5000000"
+            "484152414c444244" + "0300" + "5cb83a91cf5f8ad4" + "ac000000"
             + "00332211" + "50a000" + "ffff" + "03757362" + "00332211" + "50a000" + "00000000000000010000000000000002"
             + "0500000000000000" + "0100"
-            + "00000000000040008000000000000001" + "01010000" + "0000c0" + "0000000000000000" + "1f08" + "10"
+            + "00000000000040008000000000000001" + "01010000" + "0000c0" + "0000000000000000" + "1f28" + "10"
             + "00000000" + "00000000" + "0141"
             + "00000000000000010000000000000002" + "0000" + "0000000000000000"
             + "00000000000000010000000000000002" + "0000" + "0000000000000000"
-            + "00000000000000020000000000000002" + "01010000" + "0000c0"
-            + "2b91c7132ec62374ed0bb2946649be32dc03261341e9d34e9447896dfd8b82ea"
+            + "00000000000000020000000000000002" + "01010000" + "0000c0" + "01020000" + "0000c0"
+            + "00dac58ce74efbcf9451d8a21a4d27f273e96285a45de7a6832549e0bb8e67a4"
         #expect(hexadecimal(BondFile.encode(Self.sample, Self.secret)) == expected)
         #expect(hexadecimal(Self.secret.derive("derive static address at usb")).hasPrefix("2dd9f7dfdbb59370"))
     }
 
     @Test func a_file_of_version_1_is_read() throws {
-        #expect(try BondFile.decode(PacketBuffer(Samples.version1), nil) == Self.sample)
+        #expect(try BondFile.decode(PacketBuffer(Samples.version1), nil) == Self.oldSample)
         for index in Samples.version1.indices {
             var changed = Samples.version1
             changed[index] ^= 0x10
             #expect(throws: SealedFileError.self) { try BondFile.decode(PacketBuffer(changed), nil) }
+        }
+    }
+
+    @Test func a_file_of_version_2_is_read() throws {
+        #expect(try BondFile.decode(PacketBuffer(Samples.version2), Self.secret) == Self.oldSample)
+        for index in Samples.version2.indices {
+            var changed = Samples.version2
+            changed[index] ^= 0x10
+            #expect(throws: SealedFileError.self) { try BondFile.decode(PacketBuffer(changed), Self.secret) }
         }
     }
 
@@ -138,7 +155,7 @@ import Testing
         let checksum = Array(Samples.version1.suffix(32))
         #expect(BondFile.checksumOfVersion1(old) == checksum)
         #expect(BondFile.checksumOfVersion1(file) == nil)
-        #expect(try BondFile.decode(old, Self.secret(0, predecessor: checksum)) == Self.sample)
+        #expect(try BondFile.decode(old, Self.secret(0, predecessor: checksum)) == Self.oldSample)
     }
 
     /// Checks the decoder without the checksum: it is total, reads no further than its input, and accepts nothing that
@@ -166,8 +183,8 @@ import Testing
 
     @Test func a_newer_version_is_named() {
         var file = BondFile.encode(Self.states[0], Self.secret)
-        file[8] = 3
-        #expect(throws: SealedFileError.unknownVersion(3)) { try BondFile.decode(file, Self.secret) }
+        file[8] = 4
+        #expect(throws: SealedFileError.unknownVersion(4)) { try BondFile.decode(file, Self.secret) }
     }
 
     @Test func nothing_that_is_printed_holds_the_secret() {

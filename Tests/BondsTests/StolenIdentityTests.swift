@@ -52,6 +52,34 @@ import Testing
         #expect(storage.load()?.bonds == [kept])
     }
 
+    @Test(
+        "AB-S10, AB-S11: the fixed address of another bond's pairing is refused as an identity, and the other way round"
+    )
+    func theAddressOfAnotherPairingIsRefused() throws {
+        let store = try store()
+        var first = Samples.bond(7)
+        first.pairingAddress = Samples.address(70)
+        first = try store.add(first)
+        #expect(store.bond(identity: Samples.address(7)) == first)
+        #expect(store.bond(identity: Samples.address(70)) == first)
+        for (identity, pairing) in [(70, nil), (8, 70), (8, 7)] as [(Int, Int?)] {
+            var attacker = Samples.bond(8)
+            attacker.address = Samples.address(identity)
+            attacker.pairingAddress = pairing.map(Samples.address)
+            #expect(throws: BondError.identityTaken(by: first.identifier, name: nil)) { try store.add(attacker) }
+        }
+        var double = Samples.bond(8)
+        double.pairingAddress = store.identity.address
+        #expect(throws: BondError.ownIdentity) { try store.add(double) }
+        // What a peer can provide again does not include the address.
+        store.note(first.identifier) { $0.pairingAddress = nil }
+        #expect(store.bonds == [first])
+        // A pairing from the identity address adds none.
+        first.pairingAddress = first.address
+        #expect(try store.add(first).pairingAddress == nil)
+        #expect(store.bond(identity: Samples.address(70)) == nil)
+    }
+
     @Test("a peer that has shown its key may change its address or its resolving key")
     func aPeerThatHasShownItsKeyMayChangeItsIdentity() throws {
         let store = try store()

@@ -161,6 +161,32 @@ import Testing
         }
     }
 
+    @Test("behaviour 6.23: a peer is found under the fixed address of its pairing, which costs no key")
+    func aPairingAddressLeadsToThePeer() {
+        var resolver = AddressResolver()
+        let pairing = identity(70)
+        resolver.replace([
+            PrivatePeer(identity: identity(7), key: key(7), pairingAddress: pairing),
+            PrivatePeer(identity: identity(8), key: nil),
+        ])
+        #expect(resolver.peer(at: pairing)?.identity == identity(7))
+        #expect(resolver[pairing] == nil)
+        #expect(resolver.attempts == 0)
+        resolver.replace([PrivatePeer(identity: identity(7), key: key(7)), PrivatePeer(identity: pairing, key: nil)])
+        #expect(resolver.peer(at: pairing)?.identity == pairing)
+        // An identity address counts before the pairing address of another peer.
+        var addresses = PeerAddresses()
+        let peer = PrivatePeer(identity: identity(7), key: nil, pairingAddress: pairing)
+        addresses.replace([peer, PrivatePeer(identity: identity(8), key: nil)])
+        #expect(addresses.fixedAddress(of: peer) == pairing)
+        addresses.connected(at: identity(7))
+        #expect(addresses.fixedAddress(of: peer) == identity(7))
+        #expect(addresses.lastAddress(of: identity(7)) == nil)
+        addresses.connected(at: pairing)
+        #expect(addresses.fixedAddress(of: peer) == pairing)
+        #expect(addresses.lastAddress(of: identity(7)) == pairing)
+    }
+
     @Test("AB-S11: an all-zero resolving key resolves nothing")
     func aKeyOfZeroResolvesNothing() {
         var resolver = AddressResolver()

@@ -340,11 +340,16 @@ import Testing
         #expect(!new.isLost)
     }
 
-    /// Only a peer that has paired under the stored address may be addressed by it again (Core Vol 6 Part B 6).
-    @Test func whoShowsItsIdentity() throws {
+    /// Only a peer that has paired under a fixed address may use its identity address again (Core Vol 6 Part B 6).
+    @Test("behaviour 6.23: a bond has the fixed address of the pairing, and peers that paired from one need not hide")
+    func whoShowsItsIdentity() throws {
         let identity = BluetoothAddress(0xC0FF_EE00_0005, kind: .publicDevice)
         let private0 = BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)
+        let fixed = BluetoothAddress(0xDC07_F99B_58B2, kind: .randomDevice)
+        let unresolvable = BluetoothAddress(0x1C07_F99B_58B2, kind: .randomDevice)
         for (address, resolved, given, shows) in [
+            (fixed, nil, identity, true), (fixed, nil, fixed, true), (fixed, nil, nil, true),
+            (identity, nil, fixed, true), (unresolvable, nil, identity, false),
             (identity, nil, identity, true), (identity, nil, nil, true), (private0, nil, identity, false),
             (private0, nil, nil, true),
             (BluetoothAddress(identity.value, kind: .publicIdentity), private0, identity, false),
@@ -361,6 +366,8 @@ import Testing
             let bond = try #require(link.bond)
             #expect(bond.showsIdentity == shows)
             #expect(bond.address == (given ?? address.plain))
+            let isOther = given.map { $0 != address } ?? false
+            #expect(bond.pairingAddress == (isOther && shows ? address : nil))
         }
     }
 }

@@ -3,18 +3,20 @@ import Cryptography
 
 /// The file format of a store, based on ``SealedFile``.
 ///
-/// Version 1 had no secret, and a plain checksum in place of the seal. It is still read, but not written.
+/// Version 2 had no pairing addresses. Version 1 had no secret, and a plain checksum in place of the seal. Both are
+/// still read, but not written.
 enum BondFile {
     /// The maximum size of a file, in octets: enough for ``BondStore/maximumBonds`` of the maximum size
     /// (``Bond/maximumSize``).
     static let maximumSize = 16 << 20
 
     /// The version that is written.
-    static let version: UInt16 = 2
+    static let version: UInt16 = 3
 
     private static let kind = SealedFile(
         mark: Array("HARALDBD".utf8),
         version: version,
+        oldest: 2,
         maximumSize: maximumSize,
         purpose: "bonds",
         content: "bonds"

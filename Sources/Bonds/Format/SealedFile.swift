@@ -18,6 +18,8 @@ struct SealedFile: Hashable, Sendable {
     let mark: [UInt8]
     /// The version that is written.
     let version: UInt16
+    /// The oldest version with a seal that is read; nil if that is ``version``.
+    var oldest: UInt16?
     /// The maximum size of a file, in octets.
     let maximumSize: Int
     /// The purpose for which the key of the seal is derived. Each kind has its own key, so that a file is not accepted
@@ -70,7 +72,8 @@ struct SealedFile: Hashable, Sendable {
             }
             var reader = ByteReader(file.suffix(after: kind.mark.count))
             do throws(PacketError) { version = try reader.integer(at: "version") } catch { throw .damaged("\(error)") }
-            guard version == secretless || version == kind.version else { throw .unknownVersion(version) }
+            let sealedVersions = (kind.oldest ?? kind.version)...kind.version
+            guard version == secretless || sealedVersions.contains(version) else { throw .unknownVersion(version) }
             do throws(PacketError) {
                 name = version == secretless ? [] : try reader.slice(HostSecret.nameSize, at: "name").bytes
                 body = try reader.slice(Int(try reader.integer(UInt32.self, at: "length")), at: kind.content)

@@ -25,7 +25,9 @@ extension StoredBonds {
         var addresses: Set<BluetoothAddress> = []
         for _ in 0..<count {
             let bond = try Bond(reading: &reader)
-            guard identifiers.insert(bond.identifier).inserted, addresses.insert(bond.address).inserted else {
+            guard identifiers.insert(bond.identifier).inserted,
+                bond.addresses.allSatisfy({ addresses.insert($0).inserted })
+            else {
                 throw PacketError(.value(bond.address.value), at: "bond")
             }
             bonds.append(bond)
@@ -74,7 +76,8 @@ private struct BondFlags: OptionSet {
     static let isAuthenticated = BondFlags(rawValue: 1 << 10)
     static let isSecureConnections = BondFlags(rawValue: 1 << 11)
     static let showsIdentity = BondFlags(rawValue: 1 << 12)
-    static let all = BondFlags(rawValue: (1 << 13) - 1)
+    static let pairingAddress = BondFlags(rawValue: 1 << 13)
+    static let all = BondFlags(rawValue: (1 << 14) - 1)
 }
 
 extension Bond {
@@ -84,6 +87,7 @@ extension Bond {
             (keys.identityKey != nil, .identityKey), (keys.identityAddress != nil, .identityAddress),
             (keys.localSigningKey != nil, .localSigningKey), (keys.peerSigningKey != nil, .peerSigningKey),
             (record != nil, .record), (cache != nil, .cache), (isLost, .isLost), (showsIdentity, .showsIdentity),
+            (pairingAddress != nil, .pairingAddress),
             (keys.level.isAuthenticated, .isAuthenticated), (keys.level.isSecureConnections, .isSecureConnections),
         ]
         return BondFlags(table.filter(\.0).map(\.1))
@@ -107,7 +111,9 @@ extension Bond {
         for key in [keys.identityKey, keys.localSigningKey, keys.peerSigningKey] {
             if let key { buffer.append(contentsOf: key.bytes) }
         }
-        if let address = keys.identityAddress { buffer.append(address: address) }
+        for address in [keys.identityAddress, pairingAddress] {
+            if let address { buffer.append(address: address) }
+        }
         record?.write(to: &buffer)
         cache?.write(to: &buffer)
     }
@@ -124,6 +130,7 @@ extension Bond {
         self.lastUse = lastUse
         isLost = flags.contains(.isLost)
         showsIdentity = flags.contains(.showsIdentity)
+        pairingAddress = flags.contains(.pairingAddress) ? try reader.address(at: "pairing address") : nil
         record = flags.contains(.record) ? try .init(reading: &reader) : nil
         cache = flags.contains(.cache) ? try .init(reading: &reader) : nil
     }

@@ -98,7 +98,8 @@ package final class BondStore {
         index()
     }
 
-    /// Returns the bond with an identity address, whether the peer sent it or the controller resolved it.
+    /// Returns the bond with an identity address, whether the peer sent it or the controller resolved it, or with the
+    /// fixed address of its pairing.
     package func bond(identity address: BluetoothAddress) -> Bond? {
         identifiers[address.asDevice].flatMap(bond)
     }
@@ -178,7 +179,9 @@ package final class BondStore {
         var bond = state.bonds[index]
         change(&bond)
         // The identity and the keys can only be changed by ``update(_:_:)``.
-        (bond.identifier, bond.address, bond.keys) = (identifier, state.bonds[index].address, state.bonds[index].keys)
+        let old = state.bonds[index]
+        (bond.identifier, bond.address, bond.keys) = (identifier, old.address, old.keys)
+        bond.pairingAddress = old.pairingAddress
         guard bond.bounded != state.bonds[index] else { return }
         state.bonds[index] = bond.bounded
         saveSoon()
@@ -236,13 +239,13 @@ package final class BondStore {
     /// of another bond, or of this device, would be mistaken for it, however good its own keys are (AB-S10, AB-S11).
     private func refuseStolenIdentity(_ new: Bond) throws(BondError) {
         let own = state.identity
-        guard new.address != own.address.asDevice, new.keys.identityKey.map({ $0 != own.key }) ?? true else {
+        guard !new.addresses.contains(own.address.asDevice), new.keys.identityKey.map({ $0 != own.key }) ?? true else {
             throw .ownIdentity
         }
         let owner = state.bonds.first { old in
             guard old.identifier != new.identifier else { return false }
             let hasSameKey = old.keys.identityKey != nil && old.keys.identityKey == new.keys.identityKey
-            return hasSameKey || old.address.asDevice == new.address
+            return hasSameKey || old.addresses.contains { new.addresses.contains($0) }
         }
         if let owner { throw .identityTaken(by: owner.identifier, name: owner.name) }
     }
@@ -271,7 +274,7 @@ package final class BondStore {
         identifiers = [:]
         for (index, bond) in state.bonds.enumerated() {
             indices[bond.identifier] = index
-            identifiers[bond.address.asDevice] = bond.identifier
+            for address in bond.addresses { identifiers[address.asDevice] = bond.identifier }
         }
     }
 }
@@ -295,6 +298,7 @@ extension Bond {
     var bounded: Bond {
         var bond = self
         bond.address = address.asDevice
+        bond.pairingAddress = pairingAddress.flatMap { $0.asDevice == bond.address ? nil : $0.asDevice }
         bond.name = name?.prefix(octets: Self.maximumName)
         // A key of zeroes stands for no key (AB-S11).
         if keys.identityKey == .zero { bond.keys.identityKey = nil }
