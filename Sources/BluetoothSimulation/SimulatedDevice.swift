@@ -144,7 +144,8 @@ public final class SimulatedDevice: Sendable {
     /// callbacks. The device keeps the result of `body` until the process of the app ends.
     ///
     /// The app is in the foreground. The system cannot launch it again; see ``install(_:declaring:_:)`` for apps that
-    /// it can.
+    /// it can. What is preserved of the app when its process ends is therefore discarded 10 s later, unless the app is
+    /// launched again by then (behaviour 10.27).
     ///
     /// - Parameters:
     ///   - name: The name of the app, which identifies it.

@@ -60,6 +60,8 @@ final class SimulatedInstallations: AppLauncher {
         }
     }
 
+    func isInstalled(_ app: AppIdentity) -> Bool { installations[app.name] != nil }
+
     /// Runs an app. Nil if none of this name is installed.
     func launch(_ name: String, _ launch: AppLaunch) -> SimulatedApp? {
         guard let installation = installations[name], let device = device() else { return nil }

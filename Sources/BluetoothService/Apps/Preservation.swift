@@ -79,6 +79,7 @@ extension Preservation {
 
     /// Called when a process of an app has ended, after its managers were preserved.
     func processEnded(_ app: AppIdentity, _ end: AppEnd, after time: Duration) {
+        apps[app]?.reviewInstallation()
         switch end {
         case .crashed:
             // Other apps are not launched, so only their long runs matter.
@@ -179,6 +180,7 @@ extension Preservation {
             session.rulesChanged()
         }
         app.radioIsBack()
+        app.reviewInstallation()
     }
 
     /// Ends a preserved manager.

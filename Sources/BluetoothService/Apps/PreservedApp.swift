@@ -28,6 +28,9 @@ final class PreservedApp {
     private enum Heir {
         /// No process. The next event launches the app.
         case none
+        /// No process, and none can be launched; whether an event would launch one. Only the user can start a process
+        /// (behaviour 10.27).
+        case unlaunchable(ScheduledTask, isWanted: Bool)
         /// A launched process that has not connected yet.
         case launched(ScheduledTask)
         /// A process that has connected.
@@ -101,6 +104,26 @@ final class PreservedApp {
         endPatience()
     }
 
+    /// Called when the app has no process. If the system cannot launch one either, nothing can use the connections of
+    /// the app, which then end after ``patience``.
+    func reviewInstallation() {
+        guard !managers.isEmpty, case .none = heir, !isInstalled else { return }
+        let timer = apps.loop.schedule(after: Self.patience) { [weak self] in self?.installationIsDue() }
+        heir = .unlaunchable(timer, isWanted: false)
+    }
+
+    private func installationIsDue() {
+        guard case .unlaunchable(_, let isWanted) = heir else { return }
+        heir = .none
+        guard !isInstalled else { return isWanted ? launchSoon() : () }
+        apps.observers.trouble(
+            "the preserved state of \(identity.name.quotedName) is discarded: the app is not installed, so nothing can launch it"
+        )
+        discard()
+    }
+
+    private var isInstalled: Bool { apps.preservation.launcher?.isInstalled(identity) ?? true }
+
     /// Called when the launched process runs. A service that starts before the process connects does not launch another
     /// one.
     func started(as mark: ProcessMark) {
@@ -127,7 +150,7 @@ final class PreservedApp {
     private func endPatience() {
         switch heir {
         case .none: break
-        case .launched(let timer), .running(_, let timer): apps.loop.cancel(timer)
+        case .launched(let timer), .running(_, let timer), .unlaunchable(let timer, _): apps.loop.cancel(timer)
         }
         heir = .none
     }
@@ -162,6 +185,10 @@ final class PreservedApp {
 
     /// Launches the app in a task of its own, because the event is still being delivered.
     private func launchSoon() {
+        if case .unlaunchable(let timer, _) = heir {
+            guard isInstalled else { return heir = .unlaunchable(timer, isWanted: true) }
+            endPatience()
+        }
         guard !isLaunching, case .none = heir else { return }
         isLaunching = true
         apps.loop.execute { [weak self] in self?.launch() }

@@ -84,4 +84,53 @@ import Testing
         #expect(lines.filter { $0.hasPrefix("launched") }.count == 1)
         #expect(lines.last == "value [0, 61]")
     }
+
+    /// The event within 10 s after the end of an app that the test launched.
+    enum Sequel: CaseIterable {
+        case nothing, installed, launchedAgain
+    }
+
+    @Test(
+        "behaviour 10.27: the connection of an app that nothing can launch ends 10 s after its process, unless the app is installed or launched again by then",
+        arguments: [End.crash, .memory, .restart, .crashAndRestart],
+        Sequel.allCases
+    )
+    func anAppThatIsNotInstalled(end: End, sequel: Sequel) {
+        let world = RestorationWorld()
+        let collected = world.collected
+        func launch() {
+            world.phone.launch("guest", declaring: AppDeclaration(backgroundModes: .central)) { _ in
+                Collector(collected, identifier: "guest")
+            }
+        }
+        launch()
+        world.world.run(for: .seconds(5))
+        #expect(world.sensed.take().last == "subscribed to 2A37")
+        switch end {
+        case .crash, .crashAndRestart: world.phone.app("guest")?.crash()
+        default: if end == .memory { world.phone.app("guest")?.removeFromMemory() }
+        }
+        if end == .restart || end == .crashAndRestart { world.phone.restart() }
+        world.world.run(for: .seconds(5))
+        _ = collected.take()
+        switch sequel {
+        case .nothing: break
+        case .installed:
+            world.phone.install("guest", declaring: AppDeclaration(backgroundModes: .central)) { _, _ in
+                Collector(collected, identifier: "guest")
+            }
+        case .launchedAgain: launch()
+        }
+        world.world.run(for: .seconds(20))
+        _ = (collected.take(), world.sensed.take())
+        world.measure(61)
+        #expect(world.measure(62) == (sequel != .nothing))
+        #expect(collected.all.contains("value [0, 62]") == (sequel != .nothing))
+        // An app that is launched later begins anew.
+        guard sequel == .nothing else { return }
+        launch()
+        world.world.run(for: .seconds(5))
+        #expect(!collected.all.contains { $0.hasPrefix("restore") })
+        #expect(collected.all.last == "notifying true")
+    }
 }

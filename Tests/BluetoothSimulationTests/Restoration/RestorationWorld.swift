@@ -176,6 +176,8 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
         manager = CBPeripheralManager(delegate: self, queue: queue, options: options)
     }
 
+    var hasSubscriber: Bool { queue.sync { rate?.subscribedCentrals?.isEmpty == false } }
+
     /// Sends a measurement to the subscribers, and returns whether the queue accepted it.
     @discardableResult
     func measure(_ value: UInt8) -> Bool {
@@ -313,9 +315,13 @@ final class RestorationWorld: Sendable {
         world.run(for: .seconds(20))
     }
 
-    func measure(_ value: UInt8) {
-        running.sensor.withLock { $0 }?.measure(value)
+    /// Measures. Returns whether the belt has a subscriber.
+    @discardableResult
+    func measure(_ value: UInt8) -> Bool {
+        let sensor = running.sensor.withLock { $0 }
+        sensor?.measure(value)
         world.run(for: .seconds(1))
+        return sensor?.hasSubscriber ?? false
     }
 
     /// Drops the test's reference to the belt's app after its process has ended.
