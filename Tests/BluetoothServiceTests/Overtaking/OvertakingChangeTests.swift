@@ -103,6 +103,8 @@ import Testing
                 #expect(found[Self.otherValue] != nil, "at \(place), lost: \(isLost)")
                 let isThere = found[OvertakingPeer.measurement] != nil
                 #expect(isThere == (change == .added), "at \(place), lost: \(isLost)")
+                let services = (change == .added ? [OvertakingPeer.service] : []) + [Accessory.service, Self.other]
+                #expect(Set(peer.services) == Set(services), "at \(place), lost: \(isLost)")
             }
         }
     }

@@ -52,6 +52,8 @@ final class OvertakingPeer {
     /// Everything else that the phone sent on the channel of the attribute protocol.
     private(set) var others: [[UInt8]] = []
     private(set) var peer = UUID()
+    /// The services that the app discovered last.
+    private(set) var services: [BluetoothUUID] = []
     private let person = Agreeable()
     private let central: Central
     private var read = 0
@@ -144,6 +146,12 @@ final class OvertakingPeer {
         return try #require(found, "\(what) did not come")
     }
 
+    /// Removes the events so far.
+    func forgetEvents() {
+        app.take()
+        read = 0
+    }
+
     func request(_ request: LinkRequest) { app.send(.central(.peer(peer, .link(request)))) }
 
     /// The accessory advertises, or connects to the phone, which advertises; the app connects.
@@ -158,8 +166,7 @@ final class OvertakingPeer {
             try #require(air.world.run { phone.links.all.first?.isReady == true })
             peer = try #require(phone.links.all.first?.peer)
         }
-        app.take()
-        read = 0
+        forgetEvents()
         app.send(.connect(peer: peer, options: ConnectOptions()))
         try wait("connected") { if case .connected = $0 { () } else { nil } }
     }
@@ -174,6 +181,7 @@ final class OvertakingPeer {
     func discover() throws -> [BluetoothUUID: AttributeHandle] {
         request(.discoverServices(nil))
         let services = try wait("services") { if case .servicesDiscovered(let found) = $0 { found } else { nil } }.get()
+        self.services = services.map(\.uuid)
         var all: [BluetoothUUID: AttributeHandle] = [:]
         for service in services {
             request(.discoverCharacteristics(of: service.handle, nil))
@@ -185,11 +193,13 @@ final class OvertakingPeer {
         return all
     }
 
-    /// Subscribes, or ends the subscription. Returns the outcome.
-    func setNotify(_ isEnabled: Bool) throws -> (isNotifying: Bool, error: ServiceError?) {
-        request(.setNotify(value, isEnabled: isEnabled))
-        return try wait("outcome") { [value] event in
-            if case .notifyStateChanged(value, let isNotifying, let error) = event { (isNotifying, error) } else { nil }
+    /// Subscribes to ``value`` or another one, or ends the subscription. Returns the outcome.
+    func setNotify(_ isEnabled: Bool, of other: UInt16? = nil) throws -> (isNotifying: Bool, error: ServiceError?) {
+        let handle = other ?? value
+        request(.setNotify(handle, isEnabled: isEnabled))
+        return try wait("outcome") { event in
+            guard case .notifyStateChanged(handle, let isNotifying, let error) = event else { return nil }
+            return (isNotifying, error)
         }
     }
 

@@ -220,6 +220,37 @@ import Testing
         #expect(peer.values == [[1], [2]])
     }
 
+    @Test("AB-A09: apps listen to 256 characteristics of a peer without a client configuration at most")
+    func listeningIsBounded() throws {
+        let peer = try OvertakingPeer(phoneIs: .central)
+        let many = (0...256 as ClosedRange<UInt16>).map { number in
+            CharacteristicDefinition(
+                BluetoothUUID(0xE000 + number),
+                properties: .notify,
+                permissions: AttributePermissions()
+            )
+        }
+        let handles = try peer.accessory.database.add(ServiceDefinition(0xFFEC, characteristics: many)).characteristics
+            .map(\.value)
+        peer.onRequest = { _, pdu in pdu[0] == 0x04 ? .answered([0x01] + pdu[...2] + [0x0A]) : .served }
+        try peer.connect()
+        _ = try peer.discover()
+        for handle in handles {
+            #expect(try peer.setNotify(true, of: handle).error?.code == .att(ATTStatus(rawValue: 0x0A)))
+        }
+        func received() -> Int {
+            peer.forgetEvents()
+            for handle in handles { peer.send([0x1B] + le(Int(handle)) + [1]) }
+            peer.air.world.run(.seconds(10))
+            return peer.app.events.count { if case .central(.peer(_, .valueNotified)) = $0 { true } else { false } }
+        }
+        #expect(received() == PeerLink.maximumListened)
+        // One that is not listened to any more makes room.
+        _ = try peer.setNotify(false, of: handles[0])
+        _ = try peer.setNotify(true, of: handles[256])
+        #expect(received() == PeerLink.maximumListened)
+    }
+
     @Test("behaviours 4.21, 5.19, AB-A09: what an app without a subscription listens to ends with the connection")
     func listeningEndsWithTheConnection() throws {
         let peer = try Self.bare()
