@@ -1,4 +1,5 @@
 import BluetoothService
+import EventLoops
 import L2CAP
 import Testing
 
@@ -72,54 +73,127 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         #expect(AppleConnectionParameterRules().accept(testCase.parameters) == testCase.isAccepted)
     }
 
-    @Test(
-        "behaviour 3.28: each rule of older editions is exact at its limit",
-        arguments: [
-            (.first, [16, 32, 0, 600], [15, 31, 0, 600]), (.first, [24, 40, 0, 600], [24, 39, 0, 600]),
-            (.first, [24, 40, 4, 600], [24, 40, 5, 600]), (.first, [24, 40, 0, 600], [24, 40, 0, 601]),
-            (.first, [25, 41, 0, 100], [25, 41, 0, 15]), (.first, [300, 320, 4, 601 - 1], [300, 321, 4, 600]),
-            (.second, [24, 36, 0, 200], [24, 36, 0, 199]), (.second, [24, 36, 0, 600], [24, 36, 0, 601]),
-            (.second, [24, 36, 30, 600], [24, 36, 31, 600]), (.second, [24, 36, 0, 600], [25, 37, 0, 600]),
-            (.second, [12, 12, 0, 600], [24, 24, 0, 600]), (.second, [300, 320, 3, 600], [300, 321, 4, 600]),
-        ] as [(AppleConnectionParameterRules.Edition, [UInt16], [UInt16])]
-    )
-    func olderEditionsHaveTheirEdges(
-        edition: AppleConnectionParameterRules.Edition,
-        taken: [UInt16],
-        refused: [UInt16]
-    ) {
-        let rules = AppleConnectionParameterRules(edition)
-        let values = [taken, refused].map {
-            ConnectionParameters(intervalMinimum: $0[0], intervalMaximum: $0[1], latency: $0[2], timeout: $0[3])
+    /// A bound of an edition: the last values that it accepts, the first that it does not, and why.
+    struct Bound: CustomTestStringConvertible, Sendable {
+        typealias Values = (minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
+
+        var testDescription: String
+        var rules: AppleConnectionParameterRules
+        var taken: ConnectionParameters
+        var refused: ConnectionParameters
+        var reasons: [AppleConnectionParameterRules.Refusal]
+
+        init(
+            _ edition: AppleConnectionParameterRules.Edition,
+            keyboard: Bool = false,
+            _ taken: Values,
+            _ refused: Values,
+            _ reasons: AppleConnectionParameterRules.Refusal...
+        ) {
+            testDescription = "\(edition) \(taken) \(refused)"
+            rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: keyboard)
+            (self.taken, self.refused) = (Self.parameters(taken), Self.parameters(refused))
+            self.reasons = reasons
         }
-        #expect(rules.accept(values[0]) == (taken[1] != 320 || taken[2] != 4) && !rules.accept(values[1]))
+
+        static func parameters(_ values: Values) -> ConnectionParameters {
+            ConnectionParameters(
+                intervalMinimum: values.minimum,
+                intervalMaximum: values.maximum,
+                latency: values.latency,
+                timeout: values.timeout
+            )
+        }
     }
 
-    /// The last value that each rule accepts, and the first that it rejects.
+    private static let oldBounds = [
+        // Before iOS 11: the guidelines of 2013.
+        Bound(.first, (16, 32, 0, 600), (15, 31, 0, 600), .minimum(16...3200)),
+        Bound(.first, (24, 40, 0, 600), (24, 39, 0, 600), .width(least: 16)),
+        Bound(.first, (24, 40, 4, 600), (24, 40, 5, 600), .latency(most: 4)),
+        Bound(.first, (24, 40, 0, 600), (24, 40, 0, 601), .timeout(10...600)),
+        Bound(.first, (24, 40, 0, 16), (24, 40, 0, 15), .shortTimeout),
+        Bound(.first, (300, 319, 4, 600), (300, 321, 4, 600), .effectiveInterval(most: 1600), .shortTimeout),
+        // From iOS 11 to 17: QA1931, the guidelines R11 to R24.
+        Bound(.second, (24, 36, 0, 200), (24, 36, 0, 199), .timeout(200...600)),
+        Bound(.second, (24, 36, 0, 600), (24, 36, 0, 601), .timeout(200...600)),
+        Bound(.second, (24, 36, 0, 400), (24, 36, 31, 600), .latency(most: 30)),
+        Bound(.second, (12, 24, 0, 600), (11, 24, 0, 600), .minimum(12...1600), .multiple),
+        Bound(.second, (24, 36, 0, 600), (25, 37, 0, 600), .multiple),
+        Bound(.second, (24, 36, 0, 600), (24, 35, 0, 600), .width(least: 12)),
+        Bound(.second, (12, 12, 0, 600), (24, 24, 0, 600), .width(least: 12)),
+        Bound(.second, (300, 319, 4, 600), (300, 321, 4, 600), .effectiveInterval(most: 1600), .shortTimeout),
+    ]
+
+    private static let bounds = [
+        // Since: quoted from February 2025 on, and R30.
+        Bound(.current, (24, 36, 30, 600), (24, 36, 31, 600), .latency(most: 30)),
+        Bound(.current, (24, 36, 0, 600), (24, 36, 0, 599), .timeout(600...1800)),
+        Bound(.current, (24, 36, 0, 600), (24, 36, 0, 400), .timeout(600...1800)),
+        Bound(.current, (24, 36, 0, 1800), (24, 36, 0, 1801), .timeout(600...1800)),
+        Bound(.current, (12, 24, 0, 600), (11, 23, 0, 600), .minimum(12...1600), .multiple),
+        Bound(.current, (1596, 1608, 0, 700), (1608, 1620, 0, 700), .minimum(12...1600)),
+        Bound(.current, (24, 36, 0, 600), (25, 37, 0, 600), .multiple),
+        Bound(.current, (24, 36, 0, 600), (24, 35, 0, 600), .width(least: 12)),
+        Bound(.current, (12, 12, 0, 600), (24, 24, 0, 600), .width(least: 12)),
+        Bound(.current, (12, 160, 9, 601), (12, 160, 9, 600), .shortTimeout),
+        // Effective intervals of 5.99 s, and of 6 s, for which no timeout is long enough.
+        Bound(.current, (1584, 1599, 2, 1800), (1584, 1600, 2, 1800), .shortTimeout),
+        Bound(.current, (1584, 1599, 2, 1800), (1584, 1601, 2, 1800), .effectiveInterval(most: 4800), .shortTimeout),
+        Bound(.current, keyboard: true, (9, 9, 0, 600), (8, 20, 0, 600), .minimum(12...1600), .multiple),
+        Bound(.current, keyboard: true, (9, 21, 0, 600), (9, 20, 0, 600), .width(least: 12)),
+        Bound(.current, (12, 12, 0, 600), (9, 9, 0, 600), .minimum(12...1600), .multiple, .width(least: 12)),
+        Bound(.current, (12, 12, 0, 600), (36, 24, 0, 600), .illegal),
+    ]
+
     @Test(
-        "behaviour 3.27: each of Apple's rules for parameters is exact at its limit",
-        arguments: [
-            ("latency of 30", [24, 36, 30, 600], [24, 36, 31, 600]),
-            ("timeout of 6 s", [24, 36, 0, 600], [24, 36, 0, 599]),
-            ("timeout of 18 s", [24, 36, 0, 1800], [24, 36, 0, 1801]),
-            ("minimum of 15 ms", [12, 24, 0, 600], [11, 23, 0, 600]),
-            ("minimum of 2 s", [1596, 1608, 0, 700], [1608, 1620, 0, 700]),
-            ("multiple of 15 ms", [24, 36, 0, 600], [25, 37, 0, 600]),
-            ("maximum 15 ms above the minimum", [24, 36, 0, 600], [24, 35, 0, 600]),
-            ("both 15 ms", [12, 12, 0, 600], [24, 24, 0, 600]),
-            ("effective interval of 6 s", [1584, 1600, 2, 1801], [1584, 1600, 2, 1800]),
-            ("timeout of more than three effective intervals", [12, 160, 9, 601], [12, 160, 9, 600]),
-        ] as [(String, [UInt16], [UInt16])]
+        "behaviours 3.27, 3.28: the last parameters within each bound, the first beyond, why, and what would be accepted",
+        arguments: oldBounds + bounds
     )
-    func eachRuleHasItsEdge(rule: String, taken: [UInt16], refused: [UInt16]) {
-        let rules = AppleConnectionParameterRules()
-        let values = [taken, refused].map {
-            ConnectionParameters(intervalMinimum: $0[0], intervalMaximum: $0[1], latency: $0[2], timeout: $0[3])
+    func eachBound(bound: Bound) {
+        #expect(bound.rules.refusals(of: bound.taken) == [])
+        #expect(bound.rules.nearest(to: bound.taken) == bound.taken)
+        #expect(bound.rules.refusals(of: bound.refused) == bound.reasons)
+        let nearest = bound.rules.nearest(to: bound.refused)
+        #expect(bound.rules.refusals(of: nearest) == [], "\(nearest)")
+        #expect(nearest != bound.refused)
+    }
+
+    @Test("behaviour 12.28: whatever is requested, the parameters that would be accepted are", arguments: 0..<20)
+    func nearestParameters(seed: Int) {
+        let random = RandomSource(seed: UInt64(seed))
+        for _ in 0..<500 {
+            // Small and large numbers, of each field.
+            func number() -> UInt16 { UInt16(random.below(random.below(2) == 0 ? 65_536 : 4_000)) }
+            let wanted = Bound.parameters((number(), number(), number(), number()))
+            for edition in AppleConnectionParameterRules.Edition.allCases {
+                for keyboard in [true, false] {
+                    let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: keyboard)
+                    #expect(rules.accept(rules.nearest(to: wanted)), "\(edition) \(wanted)")
+                }
+            }
         }
-        #expect(values.allSatisfy { $0.isLegal }, "\(rule)")
-        #expect(!rules.accept(values[1]), "\(rule)")
-        // An effective interval of 6 s would need a timeout above 18 s, so that edge is unreachable.
-        #expect(rules.accept(values[0]) == (taken[3] <= 1800), "\(rule)")
+    }
+
+    @Test(
+        "behaviour 12.28: a supervision timeout of 4 s is refused with the reason, and with one that would be accepted"
+    )
+    func fourSeconds() {
+        let common = Bound.parameters((24, 48, 0, 400))
+        let explanation = """
+            interval 30 to 60 ms, latency 0, timeout 4000 ms, because the supervision timeout is not from 6 to 18 s; \
+            interval 30 to 60 ms, latency 0, timeout 6000 ms would be accepted
+            """
+        #expect(AppleConnectionParameterRules().explanation(of: common) == explanation)
+        #expect(AppleConnectionParameterRules(.second).accept(common))
+        #expect(AppleConnectionParameterRules(.first).accept(common))
+        let keyboard = AppleConnectionParameterRules(allowsHumanInterfaceDevice: true)
+        let fast = Bound.parameters((6, 12, 30, 400))
+        #expect(
+            keyboard.explanation(of: fast).hasSuffix(
+                "; interval 11.25 to 26.25 ms, latency 30, timeout 6000 ms would be accepted"
+            )
+        )
     }
 
     @Test("behaviour 3.29: input devices may ask for a shorter interval", arguments: cases)

@@ -36,7 +36,7 @@ import Testing
         init(of system: BluetoothSystem) {
             system.observers.add(.practices) { [unowned self] in
                 switch $0.content {
-                case .practiced(.parametersRefused(let parameters)): all.append(.parametersRefused(parameters))
+                case .practiced(.parametersRefused(let parameters, by: _)): all.append(.parametersRefused(parameters))
                 case .practiced(.noServiceChanged): all.append(.noServiceChanged)
                 default: break
                 }
@@ -73,15 +73,15 @@ import Testing
 
     @Test("behaviour 12.28: what an older system or an input device may request is no sign, and one for all others")
     func parametersOfOthers() throws {
-        // A supervision timeout of 2 s, which was right before about 2022.
+        // A supervision timeout of 2 s, which was right up to the guidelines R24.
         let short = Self.parameters((24, 48, 0, 200))
-        for version in [15, 16] as [SystemVersion] {
+        for version in [17, 18] as [SystemVersion] {
             let pair = try Pair(configure: { $0.version = version })
             _ = try pair.connected()
             let link = try #require(pair.phone.system.links.all.first)
             let signs = Signs(of: pair.phone.system)
-            #expect(link.link.parameterPolicy(short) == (version == 15))
-            #expect(signs.all == (version == 15 ? [] : [.parametersRefused(short)]))
+            #expect(link.link.parameterPolicy(short) == (version == 17))
+            #expect(signs.all == (version == 17 ? [] : [.parametersRefused(short)]))
         }
         // The interval of 11.25 ms of a keyboard.
         let fast = Self.parameters((9, 9, 0, 600))

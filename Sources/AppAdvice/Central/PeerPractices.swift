@@ -1,6 +1,5 @@
 import BluetoothService
 import Foundation
-import L2CAP
 
 /// Practices of accessories that a connection shows: 12.26, a bonded peer whose services could change unnoticed, and
 /// 12.28, a request for parameters that Apple's systems refuse (behaviour 3.27).
@@ -14,12 +13,13 @@ struct PeerPractices: CentralDetector {
         guard case .practiced(let practice) = step, let id = context.peer else { return }
         let peer = picture[id]
         switch practice {
-        case .parametersRefused(let parameters):
+        case .parametersRefused(let parameters, by: let rules):
             findings.add(
                 .allowedParameters,
                 peer: id,
                 at: peer.site,
-                "uses \(peer.words), which requested parameters that Apple's systems refuse: \(parameters.words)"
+                "uses \(peer.words), which requested parameters that Apple's systems refuse: "
+                    + rules.explanation(of: parameters)
             )
         case .noServiceChanged:
             findings.add(
@@ -30,13 +30,5 @@ struct PeerPractices: CentralDetector {
             )
         case .noted: break
         }
-    }
-}
-
-extension ConnectionParameters {
-    /// The parameters for a reader.
-    fileprivate var words: String {
-        let (least, most) = (Double(intervalMinimum) * 1.25, Double(intervalMaximum) * 1.25)
-        return "interval \(least) to \(most) ms, latency \(latency), timeout \(Int(timeout) * 10) ms"
     }
 }

@@ -112,7 +112,7 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
             "Publish few services, those with UUIDs of 16 bits before those with 128; a device that bonds needs 2A05."
         case .keepRestored: "Implement willRestoreState, and keep the peripherals that it brings."
         case .allowedParameters:
-            "Let the accessory request an interval of 15 ms or more, in multiples of 15 ms, and 6 s."
+            "Let the accessory request 15 ms or more, in multiples of 15 ms, and a supervision timeout of 6 to 18 s."
         case .shortCallbacks: "Move the work to another queue, and return from the callback."
         case .advertisingInterval: "Let the accessory advertise every 20 ms for 30 s, then every 152.5 or 1022.5 ms."
         }

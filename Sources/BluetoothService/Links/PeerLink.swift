@@ -49,7 +49,6 @@ final class PeerLink {
     private var closure: ATTBearerClosure?
     /// Whether the peer is bonded and has no Service Changed characteristic, as far as that is known.
     private var lacksServiceChanged = false
-
     /// Takes over a link on which nothing has been received yet.
     init(_ link: AccessLink, peer: UUID, host: any PeerLinkHost) {
         self.link = link
@@ -84,7 +83,7 @@ final class PeerLink {
                 let edition = self?.host.configuration.version.parameterEdition ?? .current
                 let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: isInputDevice)
                 guard !rules.accept($0) else { return true }
-                self?.refused($0)
+                self?.refused($0, by: rules)
                 return false
             }
         }
@@ -98,10 +97,14 @@ final class PeerLink {
         }
     }
 
-    /// Reports parameters that the peer requests against the rules, to observers that give advice.
-    private func refused(_ parameters: ConnectionParameters) {
+    /// Reports parameters that the peer requests against the rules, in the log and to observers that give advice.
+    private func refused(_ parameters: ConnectionParameters, by rules: AppleConnectionParameterRules) {
+        host.observers.trouble(
+            "refused parameters that \(label) requests: \(rules.explanation(of: parameters))",
+            .notice
+        )
         for user in users {
-            host.observers.tell(.practices, .practiced(.parametersRefused(parameters)), of: user.subject)
+            host.observers.tell(.practices, .practiced(.parametersRefused(parameters, by: rules)), of: user.subject)
         }
     }
 

@@ -166,7 +166,7 @@ package enum Practice: Sendable {
     /// The app's side noted it.
     case noted(AppNote)
     /// A peer requested parameters of the connection that Apple's rules forbid (behaviour 3.27).
-    case parametersRefused(ConnectionParameters)
+    case parametersRefused(ConnectionParameters, by: AppleConnectionParameterRules)
     /// The link to a bonded peer ended, and its table has no Service Changed characteristic.
     case noServiceChanged
 }

@@ -27,6 +27,6 @@ public struct SystemVersion: Hashable, Comparable, Sendable, ExpressibleByIntege
     var preservesSetUpAccessories: Bool { self >= 26 }
     /// The rules for connection parameter requests (behaviours 3.27, 3.28).
     var parameterEdition: AppleConnectionParameterRules.Edition {
-        self < 11 ? .first : self < 16 ? .second : .current
+        self < 11 ? .first : self < 18 ? .second : .current
     }
 }

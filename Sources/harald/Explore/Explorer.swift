@@ -294,7 +294,12 @@ final class Explorer {
         stage = .securing
         self.link = link
         report.show(LinkDocument(device: document, state: "connected"), as: "connected")
-        link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
+        link.parameterPolicy = { [report, name] in
+            let rules = AppleConnectionParameterRules()
+            if rules.accept($0) { return true }
+            report.say("refused parameters that \(name.quotedName) requests: \(rules.explanation(of: $0))")
+            return false
+        }
         link.onEnd = { [weak self] in self?.disconnected($0) }
         // Either side may open bearers.
         bearers = plan.wantsBearers ? try? EnhancedBearerListener(servers: device.channels) : nil

@@ -35,7 +35,7 @@ import Testing
 
     @Test(
         "behaviours 3.27, 3.28: a peripheral may request the parameters that the version accepts",
-        arguments: [10, 15, 16, 26]
+        arguments: [10, 17, 18, 26]
     )
     func aPeripheralMayAskForWhatTheVersionTakes(version: Int) throws {
         let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
@@ -47,8 +47,9 @@ import Testing
             )
         }
         #expect(takes(12, 24, 600) == (version >= 11))
-        #expect(takes(24, 40, 601) == (version >= 16))
-        #expect(takes(24, 40, 200) == (version < 16))
+        #expect(takes(24, 40, 601) == (version >= 18))
+        #expect(takes(24, 40, 400) == (version < 18))
+        #expect(takes(24, 40, 200) == (version < 18))
     }
 
     @Test(
