@@ -278,7 +278,7 @@ import Testing
     func hints() {
         #expect(
             AdviceRule.allCases.filter(\.isHint).map(\.number) == [
-                "12.2", "12.7", "12.11", "12.15", "12.18", "12.26", "12.30",
+                "12.2", "12.7", "12.11", "12.15", "12.18", "12.26", "12.30", "12.31",
             ]
         )
         var app = AdvisedApp(.central)

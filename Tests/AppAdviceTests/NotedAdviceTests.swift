@@ -89,6 +89,23 @@ import Testing
         #expect(app.advice[0].found == found)
     }
 
+    @Test("behaviour 12.31: a table that breaks a rule is a hint, once for each peer")
+    func flawedTable() {
+        var app = AdvisedApp(.central)
+        app.connect(.sensor)
+        app.note(
+            .practiced(.flawedTable("the service at 0x0001 includes itself: the include is ignored")),
+            about: .sensor
+        )
+        app.note(.practiced(.flawedTable("the declaration at 0x0009 is malformed: ignored")), about: .sensor)
+        #expect(app.rules == ["12.31", "12.31"])
+        #expect(app.advice.count == 1)
+        #expect(app.advice[0].isHint)
+        #expect(app.advice[0].count == 2)
+        let found = "uses \"Sensor\", whose attribute table breaks a rule: the service at 0x0001 includes itself"
+        #expect(app.advice[0].found.hasPrefix(found))
+    }
+
     /// Reports of a device at an interval in milliseconds, with the random delay of an advertiser.
     private static func hear(_ interval: Double, reports number: Int = 40, missing: Int = 0, app: inout AdvisedApp) {
         for index in 0..<number {

@@ -160,7 +160,7 @@ import Testing
         cache.characteristics[10] = []
         server.client.cache = cache
         #expect(
-            server.failure { server.client.discoverServices(completion: $0) } == .server(.handleOutOfOrder(3))
+            server.failure { server.client.discoverServices(completion: $0) } == .server(.noProgress(at: 3))
         )
         // The earlier cache is still there.
         #expect(server.client.cache == cache)

@@ -34,6 +34,8 @@ package struct ATTReadByTypeResponse: ATTPacket {
     }
 
     package static let opcode = ATTOpcode.readByTypeResponse
+    /// The longest value of an entry, which the length field can express.
+    package static let maximumValue = 253
     /// The length of each entry: the value's length plus two octets for the handle.
     package var length: UInt8 = 2
     /// The attributes found, at least one.
@@ -41,7 +43,7 @@ package struct ATTReadByTypeResponse: ATTPacket {
 
     package init() {}
 
-    /// Creates a response. All values must be as long as the first, up to 253 octets.
+    /// Creates a response. All values must be as long as the first, up to ``maximumValue`` octets.
     package init(_ entries: [Entry]) {
         self.entries = entries
         length = UInt8(clamping: 2 + (entries.first?.value.count ?? 0))

@@ -1,8 +1,9 @@
 import BluetoothService
 import Foundation
 
-/// Practices of accessories that a connection shows: 12.26, a bonded peer whose services could change unnoticed, and
-/// 12.28, a request for parameters that Apple's systems refuse (behaviour 3.27).
+/// Practices of accessories that a connection shows: 12.26, a bonded peer whose services could change unnoticed; 12.28,
+/// a request for parameters that Apple's systems refuse (behaviour 3.27); and 12.31, an attribute table that breaks a
+/// rule.
 struct PeerPractices: CentralDetector {
     mutating func accept(
         _ step: CentralStep,
@@ -27,6 +28,13 @@ struct PeerPractices: CentralDetector {
                 peer: id,
                 at: peer.site,
                 "is bonded with \(peer.words), which has no Service Changed characteristic (2A05)"
+            )
+        case .flawedTable(let flaw):
+            findings.add(
+                .soundTable,
+                peer: id,
+                at: peer.site,
+                "uses \(peer.words), whose attribute table breaks a rule: \(flaw)"
             )
         case .noted: break
         }

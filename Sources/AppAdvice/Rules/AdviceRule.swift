@@ -63,6 +63,8 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
     case shortCallbacks = 29
     /// 12.30: An accessory advertises at the intervals that Apple recommends.
     case advertisingInterval = 30
+    /// 12.31: An accessory's attribute table follows the rules.
+    case soundTable = 31
 
     /// The number of the rule in Documentation/Behaviours.md, for example `12.4`.
     public var number: String { "12.\(rawValue)" }
@@ -71,7 +73,7 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
     public var isHint: Bool {
         switch self {
         case .duplicates, .rareValues, .retrieveKnown, .userDecides, .protectedWrites, .groupedServices,
-            .advertisingInterval:
+            .advertisingInterval, .soundTable:
             true
         default: false
         }
@@ -114,6 +116,7 @@ public enum AdviceRule: Int, Hashable, Sendable, CaseIterable {
         case .allowedParameters:
             "Let the accessory request 15 ms or more, in multiples of 15 ms, and a supervision timeout of 6 to 18 s."
         case .shortCallbacks: "Move the work to another queue, and return from the callback."
+        case .soundTable: "Let the accessory declare its services one behind the other, as Core Vol 3 Part G 3 says."
         case .advertisingInterval: "Let the accessory advertise every 20 ms for 30 s, then every 152.5 or 1022.5 ms."
         }
     }

@@ -36,6 +36,7 @@ final class LinkReporter {
             facts.keySize = Int(encryption.keySize)
         }
         facts.isBonded = link.secureLink.bond != nil
+        facts.tableFlaws = link.flaws
         return facts
     }
 

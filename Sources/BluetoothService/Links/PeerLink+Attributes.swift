@@ -130,7 +130,8 @@ extension PeerLink {
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
         if let known = database.includedServices(of: handle) { return completion(.success(known)) }
-        client.discoverIncludedServices(of: DiscoveredService(service)) {
+        let others = database.allServices.map { DiscoveredService($0) }
+        client.discoverIncludedServices(of: DiscoveredService(service), among: others) {
             [weak self, before = client.databaseChanges] result in
             let found = result.map { services in
                 services.map { service in
@@ -138,10 +139,12 @@ extension PeerLink {
                     return RemoteService(service, isPrimary: isPrimary ?? false)
                 }
             }.mapError(ServiceError.init)
-            if case .success(let services) = found {
-                self?.remember(since: before) { $0.setIncludedServices(services, of: handle) }
+            guard let self, case .success(let services) = found, client.databaseChanges == before else {
+                return completion(found)
             }
-            completion(found)
+            let kept = database.setIncludedServices(services, of: handle)
+            if kept.count < services.count { noticed(TableFlaw(.tooManyIncluded, at: handle)) }
+            completion(.success(kept))
         }
     }
 
@@ -151,7 +154,8 @@ extension PeerLink {
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
         if let known = database.characteristics(of: handle) { return completion(.success(known)) }
-        client.discoverCharacteristics(of: DiscoveredService(service)) {
+        let others = database.allServices.map { DiscoveredService($0) }
+        client.discoverCharacteristics(of: DiscoveredService(service), among: others) {
             [weak self, before = client.databaseChanges] result in
             if case .success(let found) = result {
                 self?.remember(since: before) { $0.setCharacteristics(found, of: handle) }

@@ -49,6 +49,9 @@ final class PeerLink {
     private var closure: ATTBearerClosure?
     /// Whether the peer is bonded and has no Service Changed characteristic, as far as that is known.
     private var lacksServiceChanged = false
+    /// The flaws of the peer's attribute table, as far as it was discovered on this link.
+    private(set) var flaws: [String] = []
+
     /// Takes over a link on which nothing has been received yet.
     init(_ link: AccessLink, peer: UUID, host: any PeerLinkHost) {
         self.link = link
@@ -75,6 +78,7 @@ final class PeerLink {
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
+        client.onFlaw = { [weak self] in self?.noticed($0) }
         // As central Apple's rules hold (behaviours 3.27, 3.29); as peripheral, all parameters that the specification
         // allows are accepted.
         if connection.role == .central {
@@ -106,6 +110,19 @@ final class PeerLink {
         for user in users {
             host.observers.tell(.practices, .practiced(.parametersRefused(parameters, by: rules)), of: user.subject)
         }
+    }
+
+    /// Reports a flaw of the peer's attribute table, once on each link.
+    func noticed(_ flaw: TableFlaw) {
+        guard flaws.count < LinkFacts.maximumFlaws, !flaws.contains(flaw.description) else { return }
+        flaws.append(flaw.description)
+        host.observers.trouble("the attribute table of \(label) breaks a rule: \(flaw)", .notice)
+        for user in users { tell(user, of: flaw.description) }
+        reporter.linkChanged()
+    }
+
+    private func tell(_ user: Attachment, of flaw: String) {
+        host.observers.tell(.practices, .practiced(.flawedTable(flaw)), of: user.subject)
     }
 
     /// Reports once for each manager that the bonded peer cannot tell of changes of its services.
@@ -186,6 +203,7 @@ extension PeerLink {
         users.append(user)
         user.emit(.connected(name: name, maximumWriteWithoutResponse: maximumCommandLength))
         if lacksServiceChanged { tellOfPractice(user) }
+        for flaw in flaws { tell(user, of: flaw) }
         beginExchange()
     }
 

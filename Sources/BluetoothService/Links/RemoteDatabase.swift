@@ -18,6 +18,9 @@ struct RemoteDatabase {
 
     typealias Characteristic = DiscoveredCharacteristic
 
+    /// All services that have been discovered, primary ones and others.
+    var allServices: [RemoteService] { (services ?? []) + secondary }
+
     /// The service that begins at `handle`.
     func service(at handle: AttributeHandle) -> RemoteService? {
         services?.first { $0.handle == handle } ?? secondary.first { $0.handle == handle }
@@ -25,7 +28,7 @@ struct RemoteDatabase {
 
     /// The characteristic whose value is at `handle`.
     func characteristic(at handle: AttributeHandle) -> Characteristic? {
-        for service in (services ?? []) + secondary where (service.handle...service.endHandle).contains(handle) {
+        for service in allServices where (service.handle...service.endHandle).contains(handle) {
             if let found = characteristics[service.handle]?.first(where: { $0.value == handle }) { return found }
         }
         return nil
@@ -48,9 +51,19 @@ struct RemoteDatabase {
     /// The descriptors of the characteristic at `handle`; nil until they have been discovered.
     func descriptors(of handle: AttributeHandle) -> [RemoteDescriptor]? { descriptors[handle] }
 
-    mutating func setIncludedServices(_ found: [RemoteService], of handle: AttributeHandle) {
-        included[handle] = found
-        for service in found where self.service(at: service.handle) == nil { secondary.append(service) }
+    /// Stores the services that the one at `handle` includes, and returns those for which there is room: a peer might
+    /// nest them without end (AB-A07).
+    mutating func setIncludedServices(_ found: [RemoteService], of handle: AttributeHandle) -> [RemoteService] {
+        var kept: [RemoteService] = []
+        for service in found {
+            if self.service(at: service.handle) == nil {
+                guard secondary.count < ServiceLimits.remoteServices else { continue }
+                secondary.append(service)
+            }
+            kept.append(service)
+        }
+        included[handle] = kept
+        return kept
     }
 
     mutating func setCharacteristics(_ found: [Characteristic], of handle: AttributeHandle) {
@@ -69,7 +82,7 @@ struct RemoteDatabase {
     /// Removes everything in `range`, and the list of services, which has to be discovered again as a whole
     /// (behaviour 4.13).
     mutating func invalidate(_ range: ClosedRange<AttributeHandle>) {
-        let touched = ((services ?? []) + secondary).filter { range.overlaps($0.handle...$0.endHandle) }
+        let touched = allServices.filter { range.overlaps($0.handle...$0.endHandle) }
         for service in touched {
             included[service.handle] = nil
             characteristics[service.handle] = nil

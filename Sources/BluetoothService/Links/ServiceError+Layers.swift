@@ -78,12 +78,12 @@ extension ServiceError {
     }
 
     /// Creates the error for a failed GATT procedure.
-    init(_ error: GATTError) {
+    package init(_ error: GATTError) {
         switch error {
         case .att(let response): self.init(ATTBearerError.response(response))
         case .bearer(let error): self.init(error)
         case .server(let fault):
-            self.init(.unknown, reason: "the peer's attribute server violates the specification: \(fault)")
+            self.init(.unknown, reason: "the peer's attribute server breaks the specification: \(fault)")
         case .noClientConfiguration:
             // Behaviour 4.21.
             self.init(

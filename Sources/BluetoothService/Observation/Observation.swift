@@ -167,6 +167,8 @@ package enum Practice: Sendable {
     case noted(AppNote)
     /// A peer requested parameters of the connection that Apple's rules forbid (behaviour 3.27).
     case parametersRefused(ConnectionParameters, by: AppleConnectionParameterRules)
+    /// A peer's attribute table breaks a rule, and discovery works around it: what is wrong (``TableFlaw``, AB-A08).
+    case flawedTable(String)
     /// The link to a bonded peer ended, and its table has no Service Changed characteristic.
     case noServiceChanged
 }

@@ -38,6 +38,9 @@ public struct LinkInformation: Hashable, Sendable {
     public var isBonded: Bool
     /// The size of the encryption key, in octets; 0 without encryption.
     public var keySize: Int
+    /// The flaws of the peripheral's attribute table, as far as it was discovered on this link, as clauses for people.
+    /// Discovery works around them (behaviour 4.22).
+    public var tableFlaws: [String]
 
     init(_ facts: LinkFacts) {
         interval = .microseconds(facts.interval)
@@ -53,6 +56,7 @@ public struct LinkInformation: Hashable, Sendable {
         isAuthenticated = facts.isAuthenticated
         isBonded = facts.isBonded
         keySize = facts.keySize
+        tableFlaws = facts.tableFlaws
     }
 }
 

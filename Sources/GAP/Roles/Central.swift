@@ -179,13 +179,9 @@ extension Central {
 extension GATTClient {
     /// Reads the device name from the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
     package func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
-        readValue(of: GATTUUID.deviceName) { [weak self] result in
-            guard let self, case .success(let found?) = result else {
-                return completion(.failure(Self.nameError(result)))
-            }
-            // The first response carries at most the MTU less 4 octets of the value (Core Vol 3 Part F 3.4.4.2).
-            guard found.value.count >= bearer.mtu - 4 else { return completion(.success(Self.text(found.value))) }
-            read(found.handle) { completion($0.map(Self.text).mapError { _ in .notFound }) }
+        readValue(of: GATTUUID.deviceName) { result in
+            guard case .success(let found?) = result else { return completion(.failure(Self.nameError(result))) }
+            completion(.success(Self.text(found.value)))
         }
     }
 

@@ -10,6 +10,11 @@ package struct DiscoveredService: Hashable, Sendable {
         self.handles = handles
         self.uuid = uuid
     }
+
+    /// The handles of those of `others` that begin inside of this service.
+    func holes(among others: [DiscoveredService]) -> [ClosedRange<UInt16>] {
+        others.map(\.handles).filter { $0.lowerBound > handles.lowerBound && handles.contains($0.lowerBound) }
+    }
 }
 
 /// A characteristic of a peer's database.

@@ -25,25 +25,33 @@ extension GATTClient {
     }
 
     /// Discovers the services that a service includes (Vol 3 Part G 4.5.1).
+    ///
+    /// - Parameter others: Other services of the server. Includes of those that begin inside of `service` are left out.
     package func discoverIncludedServices(
         of service: DiscoveredService,
+        among others: [DiscoveredService] = [],
         completion: @escaping (Result<[DiscoveredService], GATTError>) -> Void
     ) {
-        discover(IncludeDiscovery(of: service), at: \.includes[service.handles.lowerBound], completion: completion)
+        let discovery = IncludeDiscovery(of: service, holes: service.holes(among: others))
+        discover(discovery, at: \.includes[service.handles.lowerBound], completion: completion)
     }
 
     /// Discovers all characteristics of a service, or those with the given UUID (Vol 3 Part G 4.6).
+    ///
+    /// - Parameter others: Other services of the server. Characteristics of those that begin inside of `service` are
+    ///   left out.
     package func discoverCharacteristics(
         _ uuid: BluetoothUUID? = nil,
         of service: DiscoveredService,
+        among others: [DiscoveredService] = [],
         completion: @escaping (Result<[DiscoveredCharacteristic], GATTError>) -> Void
     ) {
         let path = \AttributeCache.characteristics[service.handles.lowerBound]
-        guard let uuid else {
-            return discover(CharacteristicDiscovery(in: service.handles, uuid: nil), at: path, completion: completion)
-        }
+        let holes = service.holes(among: others)
+        let discovery = CharacteristicDiscovery(in: service.handles, uuid: uuid, holes: holes)
+        guard let uuid else { return discover(discovery, at: path, completion: completion) }
         if let known = cache?[keyPath: path] { return completion(.success(known.filter { $0.uuid == uuid })) }
-        run(CharacteristicDiscovery(in: service.handles, uuid: uuid), completion: completion)
+        run(discovery, completion: completion)
     }
 
     /// Discovers all descriptors of a characteristic (Vol 3 Part G 4.7.1).
@@ -90,20 +98,14 @@ extension GATTClient {
         run(ReadByTypeProcedure(uuid, in: handles), completion: completion)
     }
 
-    /// Reads a value with a type of which a server has at most one instance. A long value is truncated to its first
-    /// part.
+    /// Reads the complete value with a type of which a server has at most one instance.
     ///
     /// - Parameter completion: The value; nil if the server has none.
     package func readValue(
         of uuid: BluetoothUUID,
         completion: @escaping (Result<RemoteValue?, GATTError>) -> Void
     ) {
-        run(ReadByTypeProcedure(uuid, in: 1...0xFFFF, isOne: true)) { result in
-            if case .failure(.att(let error)) = result, error.code == .attributeNotFound {
-                return completion(.success(nil))
-            }
-            completion(result.map(\.first))
-        }
+        run(ReadOneProcedure(uuid), completion: completion)
     }
 
     /// Reads two or more values whose lengths the caller knows, and completes with their concatenation.

@@ -41,6 +41,8 @@ package final class GATTClient {
     package var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
     /// Called with the range of handles that has become invalid.
     package var onServiceChanged: ((ClosedRange<UInt16>) -> Void)?
+    /// Called once with each rule that the server's table breaks, and that discovery has worked around (AB-A08).
+    package var onFlaw: ((TableFlaw) -> Void)?
     /// The cache of discovered attributes. Discovery sends requests only for what it lacks. Nil, the default, disables
     /// caching.
     package var cache: AttributeCache?
@@ -77,6 +79,7 @@ package final class GATTClient {
     private var isStarting = false
     private var descriptors = ConfigurationDescriptors()
     private var recovery = Recovery.none
+    private var flaws = TableFlaws()
 
     /// Creates a client on `bearer` and replaces the bearer's client callbacks.
     package init(bearer: ATTBearer) {
@@ -106,6 +109,9 @@ package final class GATTClient {
     /// The number of database changes so far. What was discovered during a change may predate it (AB-A11).
     package var databaseChanges: UInt64 { descriptors.changes }
 
+    /// The flaws of the server's table that procedures have found and worked around.
+    package var tableFlaws: [TableFlaw] { flaws.all }
+
     var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
     /// Queues a procedure.
@@ -121,8 +127,9 @@ package final class GATTClient {
             return completion(.failure(.queueFull))
         }
         let start = { [self] (bearer: ATTBearer) in
-            RunningProcedure(procedure, bearer) { [self] result, moment in
+            RunningProcedure(procedure, bearer) { [self] result, moment, flaws in
                 running.removeAll { $0.bearer === bearer }
+                if case .success = result, refusal(since: moment) == nil { report(flaws) }
                 if lostItsBearer(result, attempt), P.onlyReads {
                     repeatOnFirstBearer(procedure, attempt, completion)
                 } else {
@@ -140,6 +147,10 @@ package final class GATTClient {
         )
         if attempt.goesFirst { repeated.append(next) } else { waiting.append(next) }
         startNext()
+    }
+
+    private func report(_ found: TableFlaws) {
+        for flaw in found.all where flaws.insert(flaw) { onFlaw?(flaw) }
     }
 
     /// Starts as many procedures as possible. Procedures that complete at once do not recurse into this method.

@@ -49,20 +49,32 @@ package enum GATTError: Error, Hashable, Sendable {
     }
 }
 
-/// A violation of the specification by a server (AB-A07, AB-A08).
-package enum GATTServerFault: Error, Hashable, Sendable {
-    /// A handle is outside the requested range or does not follow the one before, so the search might never end.
-    case handleOutOfOrder(UInt16)
-    /// A group ends before it begins.
-    case endBeforeStart(UInt16)
-    /// A declaration has an invalid length or invalid contents.
-    case malformedDeclaration(at: UInt16)
-    /// A service includes itself.
-    case selfInclusion(UInt16)
+/// A violation of the specification by a server that ends the procedure, because it would never end or its result could
+/// not be trusted (AB-A07, AB-A08).
+///
+/// What discovery can work around is a ``TableFlaw``.
+package enum GATTServerFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// No attribute of a response lies in the requested range, so the search might never end.
+    case noProgress(at: UInt16)
+    /// The Database Hash has an invalid length.
+    case malformedHash(at: UInt16)
     /// The server exceeds a limit of the client.
     case tooMany(limit: Int)
     /// The response does not match the request.
     case unexpectedResponse
     /// The echo of a prepared write differs from the request.
     case wrongEcho(handle: UInt16, offset: Int)
+
+    /// The fault in words: a clause that follows the server's name.
+    package var description: String {
+        switch self {
+        case .noProgress(let handle):
+            "it answers with attribute \(handleText(handle)) again and again, so that the search would not end"
+        case .malformedHash(let handle): "its Database Hash at \(handleText(handle)) is not 16 octets long"
+        case .tooMany(let limit): "its table has more entries of a kind than this client accepts, which is \(limit)"
+        case .unexpectedResponse: "its response does not match the request"
+        case .wrongEcho(let handle, let offset):
+            "it echoes another value than the one written to \(handleText(handle)) at offset \(offset)"
+        }
+    }
 }

@@ -28,7 +28,7 @@ enum GATTIsolation {
 /// 4).
 ///
 /// Every request of a search starts after the last handle found, so that the procedure ends whatever the server answers
-/// (AB-A07).
+/// (AB-A07). Attributes that break a rule are left out, shortened or kept, and become ``flaws`` (AB-A08).
 protocol GATTProcedure {
     associatedtype Output
 
@@ -42,10 +42,14 @@ protocol GATTProcedure {
     mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<Output>
     /// Returns the step after an error response.
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<Output>
+    /// The rules that the server's table breaks, as far as the procedure has found and worked around them.
+    var flaws: TableFlaws { get }
 }
 
 extension GATTProcedure {
     static var onlyReads: Bool { false }
+
+    var flaws: TableFlaws { TableFlaws() }
 
     func isolation(mtu: Int) -> GATTIsolation { .none }
 
@@ -57,6 +61,10 @@ struct SearchRange {
     private(set) var start: UInt16
     let end: UInt16
     private(set) var isDone = false
+    /// The last attribute or group of the present response, by its first handle.
+    private var last: (first: UInt16, last: UInt16)?
+    /// An attribute of the present response that lies outside.
+    private var stray: UInt16 = 0
 
     init(_ range: ClosedRange<UInt16>) {
         start = range.lowerBound
@@ -65,20 +73,22 @@ struct SearchRange {
 
     var handles: ATTHandleRange { ATTHandleRange(start, end) }
 
-    /// Advances past an attribute or group. Returns a fault if it lies outside the rest of the range.
-    mutating func pass(_ handle: UInt16, through last: UInt16? = nil) -> GATTServerFault? {
-        let last = last ?? handle
-        guard !isDone, handle >= start, handle <= end else { return .handleOutOfOrder(handle) }
-        guard last >= handle else { return .endBeforeStart(handle) }
-        if last >= end { isDone = true } else { start = last + 1 }
-        return nil
+    /// Passes an attribute or a group of the present response. Returns false if it lies outside of the range's rest.
+    mutating func pass(_ handle: UInt16, through last: UInt16? = nil) -> Bool {
+        guard !isDone, handle >= start, handle <= end else {
+            stray = handle
+            return false
+        }
+        if handle >= self.last?.first ?? 0 { self.last = (handle, max(handle, last ?? handle)) }
+        return true
     }
-}
 
-extension BluetoothUUID {
-    /// Creates the UUID at the end of a declaration, of two or sixteen octets; nil for any other length.
-    init?(declared octets: PacketBuffer) {
-        guard octets.count == 2 || octets.count == 16 else { return nil }
-        self.init(littleEndian: octets)
+    /// Ends the present response: the rest begins behind its last attribute or group. Returns a fault if there is none,
+    /// because the next request would be the same (AB-A07).
+    mutating func endResponse() -> GATTServerFault? {
+        guard let last else { return .noProgress(at: stray) }
+        self.last = nil
+        if last.last >= end { isDone = true } else { start = last.last + 1 }
+        return nil
     }
 }

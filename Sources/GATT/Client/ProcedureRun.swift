@@ -26,18 +26,22 @@ struct GATTAttempt {
 final class RunningProcedure<P: GATTProcedure> {
     private var procedure: P
     private let bearer: ATTBearer
-    private let completion: (Result<P.Output, GATTError>, LinkMoment) -> Void
+    private let completion: Completion
+
+    /// Receives the result, when the first response began to arrive, and what is wrong with the server's table.
+    typealias Completion = (Result<P.Output, GATTError>, LinkMoment, TableFlaws) -> Void
+
     // When the first response began to arrive.
     private var moment: LinkMoment?
 
-    init(_ procedure: P, _ bearer: ATTBearer, completion: @escaping (Result<P.Output, GATTError>, LinkMoment) -> Void) {
+    init(_ procedure: P, _ bearer: ATTBearer, completion: @escaping Completion) {
         self.procedure = procedure
         self.bearer = bearer
         self.completion = completion
     }
 
     private func end(_ result: Result<P.Output, GATTError>) {
-        completion(result, moment ?? bearer.moment)
+        completion(result, moment ?? bearer.moment, procedure.flaws)
     }
 
     func start() {

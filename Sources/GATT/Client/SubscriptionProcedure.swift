@@ -15,6 +15,8 @@ struct SubscriptionProcedure: GATTProcedure {
         search = DescriptorDiscovery(in: characteristic.descriptors)
     }
 
+    var flaws: TableFlaws { search.flaws }
+
     mutating func begin(mtu: Int) -> GATTStep<UInt16> {
         descriptor == nil ? follow(search.begin(mtu: mtu)) : write()
     }

@@ -143,7 +143,7 @@ private struct ReadByTypeAnswer {
 
     init(mtu: Int) {
         room = mtu - 2
-        longest = min(mtu - 4, 253)
+        longest = min(mtu - 4, ATTReadByTypeResponse.maximumValue)
     }
 
     /// Whether another value as long as the first fits. The first always fits, as it is truncated.

@@ -10,6 +10,8 @@ package enum GATTUUID {
     package static let include: BluetoothUUID = 0x2802
     /// The Characteristic declaration (Core Vol 3 Part G 3.3.1).
     package static let characteristic: BluetoothUUID = 0x2803
+    /// The types of attributes that begin a service, an include or a characteristic.
+    package static let declarations: Set<BluetoothUUID> = [primaryService, secondaryService, include, characteristic]
     /// Characteristic Extended Properties descriptor.
     package static let extendedProperties: BluetoothUUID = 0x2900
     /// Characteristic User Description descriptor.

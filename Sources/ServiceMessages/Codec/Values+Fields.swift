@@ -52,6 +52,9 @@ extension LinkFacts: PacketFields {
         try coder.field("is authenticated", &isAuthenticated)
         try coder.field("is bonded", &isBonded)
         try coder.number("key size", &keySize)
+        try coder.list("table flaws", &tableFlaws, limit: Self.maximumFlaws, "") { coder, value throws(PacketError) in
+            try coder.text("flaw", &value)
+        }
     }
 }
 

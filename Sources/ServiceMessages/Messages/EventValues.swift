@@ -150,6 +150,10 @@ public struct LinkFacts: Hashable, Sendable {
     public var isBonded = false
     /// The size of the encryption key in octets; 0 without encryption.
     public var keySize = 0
+    /// The flaws of the peer's attribute table, as clauses: at most ``maximumFlaws``.
+    public var tableFlaws: [String] = []
+    /// The maximum number of ``tableFlaws``.
+    public static let maximumFlaws = 64
 
     /// Creates the properties of an unencrypted link with the default packet length and MTU.
     public init() {}

@@ -68,28 +68,45 @@ struct DiscoveredTable: Sendable {
 }
 
 extension DeviceClient {
-    /// Discovers all services and characteristics that apps can use.
+    /// Discovers all services and characteristics that apps can use. What fails is a flaw of the table, unless the link
+    /// has ended.
     func discover(_ device: FoundDevice) async throws(ToolError) -> DiscoveredTable {
         let peripheral = device.peripheral
-        return try await attempt("discovering its services", device) {
-            var table = DiscoveredTable(listing: AttributeListing(device: device.candidate.document))
-            var left = try await peripheral.discoverServices(nil, deadline: Self.answerLimit)
-            var known = Set(left.map(\.handle))
-            while !left.isEmpty {
-                let service = left.removeFirst()
-                let included = try await peripheral.discoverIncludedServices(
-                    nil,
-                    for: service,
-                    deadline: Self.answerLimit
-                )
-                // Secondary services can only be found as included ones.
-                left += included.filter { known.insert($0.handle).inserted }
-                let found = try await peripheral.discoverCharacteristics(nil, for: service, deadline: Self.answerLimit)
-                for characteristic in found { table.characteristics[characteristic.handle] = characteristic }
-                table.listing.services.append(AttributeListing.Service(service, including: included, found))
+        var table = DiscoveredTable(listing: AttributeListing(device: device.candidate.document))
+        var left = try await attempt("discovering its services", device) {
+            try await peripheral.discoverServices(nil, deadline: Self.answerLimit)
+        }
+        var known = Set(left.map(\.handle))
+        while !left.isEmpty {
+            let service = left.removeFirst()
+            let name = nameOf(service.uuid.uuid)
+            let included = try await usable("discovering what \(name) includes", device, &table.listing) {
+                try await peripheral.discoverIncludedServices(nil, for: service, deadline: Self.answerLimit)
             }
-            memory.add(table.listing, of: device)
-            return table
+            // Secondary services can only be found as included ones.
+            left += included.filter { known.insert($0.handle).inserted }
+            let found = try await usable("discovering the characteristics of \(name)", device, &table.listing) {
+                try await peripheral.discoverCharacteristics(nil, for: service, deadline: Self.answerLimit)
+            }
+            for characteristic in found { table.characteristics[characteristic.handle] = characteristic }
+            table.listing.services.append(AttributeListing.Service(service, including: included, found))
+        }
+        memory.add(table.listing, of: device)
+        return table
+    }
+
+    /// Returns what a step of the discovery finds; nothing if the step alone fails, which becomes a flaw.
+    func usable<Found: Sendable>(
+        _ doing: String,
+        _ device: FoundDevice,
+        _ listing: inout AttributeListing,
+        _ step: () async throws -> [Found]
+    ) async throws(ToolError) -> [Found] {
+        do throws(ToolError) {
+            return try await attempt(doing, device, step)
+        } catch .incomplete(let reason) {
+            listing.flaws.append(reason)
+            return []
         }
     }
 
@@ -105,7 +122,7 @@ extension DeviceClient {
                         try await device.peripheral.read(characteristic, deadline: Self.answerLimit)
                     }
                 }
-                listed.descriptors = try await descriptors(of: characteristic, device)
+                listed.descriptors = try await descriptors(of: characteristic, device, &listing)
                 listing.services[index].characteristics[position] = listed
             }
         }
@@ -114,9 +131,11 @@ extension DeviceClient {
 
     private func descriptors(
         of characteristic: CBCharacteristic,
-        _ device: FoundDevice
+        _ device: FoundDevice,
+        _ listing: inout AttributeListing
     ) async throws(ToolError) -> [AttributeListing.Descriptor] {
-        let found = try await attempt("discovering descriptors", device) {
+        let name = nameOf(characteristic.uuid.uuid)
+        let found = try await usable("discovering the descriptors of \(name)", device, &listing) {
             try await device.peripheral.discoverDescriptors(for: characteristic, deadline: Self.answerLimit)
         }
         var descriptors: [AttributeListing.Descriptor] = []

@@ -37,6 +37,10 @@ extension DeviceClient {
     /// Reads the values of a table, and prints it.
     private func show(_ table: inout DiscoveredTable, _ device: FoundDevice) async throws(ToolError) {
         table.listing = try await readValues(of: table, device)
+        let link = try await attempt("reading the properties of the link", device) {
+            try await device.peripheral.linkInformation(deadline: Self.answerLimit)
+        }
+        table.listing.flaws = link.tableFlaws + table.listing.flaws
         report.show(table.listing, as: table.listing.lines)
     }
 

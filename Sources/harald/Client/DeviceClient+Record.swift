@@ -17,7 +17,7 @@ extension DeviceClient {
         _ device: FoundDevice,
         for duration: Duration
     ) async throws(ToolError) -> (accessory: Accessory, loss: ToolError?) {
-        let table = try await discover(device)
+        var table = try await discover(device)
         var accessory = Accessory(name: device.candidate.names.first ?? "Recorded")
         accessory.advertising.services = device.candidate.services.map(\.attributeForm)
         var notifying: [CBCharacteristic] = []
@@ -36,7 +36,7 @@ extension DeviceClient {
                     notifying.append(characteristic)
                 }
                 places[each.handle] = (accessory.services.count, service.characteristics.count)
-                service.characteristics.append(try await recorded(characteristic, device))
+                service.characteristics.append(try await recorded(characteristic, device, &table.listing))
             }
             accessory.services.append(service)
         }
@@ -50,7 +50,8 @@ extension DeviceClient {
 
     private func recorded(
         _ characteristic: CBCharacteristic,
-        _ device: FoundDevice
+        _ device: FoundDevice,
+        _ listing: inout AttributeListing
     ) async throws(ToolError) -> Accessory.Characteristic {
         let uuid = characteristic.uuid.uuid.attributeForm
         var result = Accessory.Characteristic(uuid: uuid, properties: Self.properties(of: characteristic))
@@ -67,7 +68,7 @@ extension DeviceClient {
             case .failure(let error): result.onRead.fault = .attError(UInt8(clamping: error.errorCode))
             }
         }
-        let descriptors = try await attempt("discovering descriptors", device) {
+        let descriptors = try await usable("discovering the descriptors of \(nameOf(uuid))", device, &listing) {
             try await device.peripheral.discoverDescriptors(for: characteristic, deadline: Self.answerLimit)
         }
         for descriptor in descriptors where [0x2901, 0x2904].contains(descriptor.uuid.uuid) {

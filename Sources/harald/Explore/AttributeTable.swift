@@ -10,6 +10,9 @@ struct AttributeTable {
         var isPrimary: Bool
         var includes: [DiscoveredService] = []
         var characteristics: [Characteristic] = []
+
+        /// Whether this is the service that begins where `other` does.
+        func begins(with other: DiscoveredService) -> Bool { service.handles.lowerBound == other.handles.lowerBound }
     }
 
     struct Characteristic {
@@ -24,6 +27,8 @@ struct AttributeTable {
     }
 
     var services: [Service] = []
+    /// The flaws of the table, as clauses.
+    var flaws: [String] = []
 
     /// The characteristic to follow by default: the heart rate if there is one, else the first that notifies or
     /// indicates outside the Generic Attribute service.
@@ -52,7 +57,7 @@ struct AttributeTable {
 
     /// The table for display.
     func listing(of device: DeviceDocument = DeviceDocument(), raw: Bool = false) -> AttributeListing {
-        AttributeListing(device: device, services: services.map(\.listing), isRaw: raw)
+        AttributeListing(device: device, services: services.map(\.listing), flaws: flaws, isRaw: raw)
     }
 }
 

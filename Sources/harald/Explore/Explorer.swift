@@ -345,11 +345,12 @@ final class Explorer {
         }
     }
 
-    /// Ends the exploration, except after a lost link: its disconnection event has the reason.
+    /// Ends the exploration, except after a lost link: its disconnection event has the reason. Only the end of the
+    /// attribute protocol has to do with the range.
     private func stopped(by error: GATTError) {
         if case .bearer(.closed(.linkLost)) = error { return }
         if case .bearer(.closed(let closure)) = error { return vanished(inWords(closure)) }
-        vanished("reading its attribute table failed: \(error)")
+        incomplete("cannot be used further: \(error.words)")
     }
 
     private func explored(_ table: AttributeTable, _ client: GATTClient) {

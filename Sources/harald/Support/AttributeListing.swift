@@ -51,6 +51,8 @@ struct AttributeListing: Sendable {
 
     var device = DeviceDocument()
     var services: [Service] = []
+    /// The flaws of the table, as clauses.
+    var flaws: [String] = []
     /// Whether ``lines`` has values in hexadecimal rather than in words.
     var isRaw = false
 
@@ -84,8 +86,10 @@ struct AttributeListing: Sendable {
         return "these \(verb): \(shown)" + (others.count > Self.maximumAlternatives ? ", ..." : "")
     }
 
-    /// One line per attribute, ordered by handle within each service.
-    var lines: [String] { services.sorted { $0.handle < $1.handle }.flatMap(lines(of:)) }
+    /// One line per attribute, ordered by handle within each service, and one for each flaw of the table.
+    var lines: [String] {
+        services.sorted { $0.handle < $1.handle }.flatMap(lines(of:)) + flaws.map { "flaw: \($0)" }
+    }
 
     private func lines(of service: Service) -> [String] {
         let kind = service.isPrimary ? "service" : "secondary service"
@@ -115,12 +119,13 @@ struct AttributeListing: Sendable {
 extension AttributeListing: ReportDocument {
     static let event = "table"
 
-    private enum Key: CodingKey { case device, services }
+    private enum Key: CodingKey { case device, services, flaws }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(device, forKey: .device)
         try container.encode(services.sorted { $0.handle < $1.handle }, forKey: .services)
+        if !flaws.isEmpty { try container.encode(flaws, forKey: .flaws) }
     }
 }
 
