@@ -111,7 +111,7 @@ actor PageCentral {
         try await central.poweredOn(deadline: Self.connectLimit)
         let known = peripherals[id] ?? central.retrievePeripherals(withIdentifiers: [id]).first
         guard let peripheral = known else { throw PageFault("this device is not known any more; scan again") }
-        try await central.connect(peripheral, deadline: Self.connectLimit)
+        try await central.openConnection(to: peripheral, deadline: Self.connectLimit)
         devices[id]?.watch?.cancel()
         devices[id] = Device(peripheral: peripheral)
         devices[id]?.watch = Task { [weak self, central] in
@@ -129,9 +129,9 @@ actor PageCentral {
     private func discover(_ id: UUID, _ peripheral: CBPeripheral) async throws {
         var table = Table(peer: id, services: [])
         var characteristics: [String: CBCharacteristic] = [:]
-        for (index, service) in try await peripheral.discoverServices(nil, deadline: Self.answerLimit).enumerated() {
+        for (index, service) in try await peripheral.discover(services: nil, deadline: Self.answerLimit).enumerated() {
             var listed = Table.Service(service)
-            let found = try await peripheral.discoverCharacteristics(nil, for: service, deadline: Self.answerLimit)
+            let found = try await peripheral.discover(characteristics: nil, for: service, deadline: Self.answerLimit)
             for (number, characteristic) in found.enumerated() {
                 let key = "\(index).\(number)"
                 characteristics[key] = characteristic

@@ -12,10 +12,10 @@ func followHeart() async throws {
         let name = found.content.localName ?? "a sensor"
         print("found \(name) at \(found.rssi) dBm")
         let sensor = found.peripheral
-        try await manager.connect(sensor, deadline: .seconds(10))
-        let services = try await sensor.discoverServices([service])
-        let rates = try await sensor.discoverCharacteristics(
-            [rate],
+        try await manager.openConnection(to: sensor, deadline: .seconds(10))
+        let services = try await sensor.discover(services: [service])
+        let rates = try await sensor.discover(
+            characteristics: [rate],
             for: services[0]
         )
         var beats = 0

@@ -8,13 +8,13 @@ let manager = CBCentralManager(delegate: nil, queue: queue)
 
 func follow(_ sensor: CBPeripheral) async throws {
     // Without a deadline: a connection waits until the sensor is in range.
-    try await manager.connect(sensor)
-    let services = try await sensor.discoverServices(
-        [service],
+    try await manager.openConnection(to: sensor)
+    let services = try await sensor.discover(
+        services: [service],
         deadline: .seconds(30)
     )
-    let rates = try await sensor.discoverCharacteristics(
-        [rate],
+    let rates = try await sensor.discover(
+        characteristics: [rate],
         for: services[0],
         deadline: .seconds(30)
     )

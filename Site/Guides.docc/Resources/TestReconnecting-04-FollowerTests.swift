@@ -13,7 +13,7 @@ func advertise(_ app: SimulatedApp) -> CBPeripheralManager {
         try await manager.poweredOn()
         let service = CBUUID(string: "180D")
         let content = AdvertisedContent(localName: "Belt", services: [service])
-        try await manager.startAdvertising(content)
+        try await manager.advertise(content)
     }
     return manager
 }

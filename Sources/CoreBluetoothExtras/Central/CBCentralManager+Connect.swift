@@ -19,8 +19,8 @@ extension CBCentralManager {
     ///   - deadline: The time limit, by the clock of the service. Nil for none.
     /// - Throws: `CBError` if the attempt fails or is cancelled, ``ExtrasError/deadlinePassed``,
     ///   ``ExtrasError/notPoweredOn(_:)``, or `CancellationError`.
-    public func connect(
-        _ peripheral: CBPeripheral,
+    public func openConnection(
+        to peripheral: CBPeripheral,
         options: [String: Any]? = nil,
         deadline: Duration? = nil
     ) async throws {

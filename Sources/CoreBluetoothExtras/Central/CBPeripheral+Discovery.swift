@@ -17,7 +17,7 @@ extension CBPeripheral {
     ///   (behaviour 4.2).
     /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
-    public func discoverServices(_ uuids: [CBUUID]?, deadline: Duration? = nil) async throws -> [CBService] {
+    public func discover(services uuids: [CBUUID]?, deadline: Duration? = nil) async throws -> [CBService] {
         let event = try await answer(to: .discoverServices(uuids.wanted), within: deadline)
         guard case .servicesDiscovered(let result) = event else { throw event.isNoAnswer }
         return try objects(result, { $0.handle }) { service(at: $0) }.named(by: uuids)
@@ -32,8 +32,8 @@ extension CBPeripheral {
     /// - Returns: The included services that were asked for.
     /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
-    public func discoverIncludedServices(
-        _ uuids: [CBUUID]?,
+    public func discover(
+        includedServices uuids: [CBUUID]?,
         for service: CBService,
         deadline: Duration? = nil
     ) async throws -> [CBService] {
@@ -52,8 +52,8 @@ extension CBPeripheral {
     /// - Returns: The characteristics that were asked for.
     /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
-    public func discoverCharacteristics(
-        _ uuids: [CBUUID]?,
+    public func discover(
+        characteristics uuids: [CBUUID]?,
         for service: CBService,
         deadline: Duration? = nil
     ) async throws -> [CBCharacteristic] {
@@ -72,8 +72,8 @@ extension CBPeripheral {
     /// - Returns: The descriptors.
     /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
-    public func discoverDescriptors(
-        for characteristic: CBCharacteristic,
+    public func discover(
+        descriptorsFor characteristic: CBCharacteristic,
         deadline: Duration? = nil
     ) async throws -> [CBDescriptor] {
         let request = LinkRequest.discoverDescriptors(of: characteristic.handle)

@@ -123,7 +123,7 @@ extension CBPeripheral {
     /// - Parameter deadline: The time limit, by the clock of the service. Nil for none.
     /// - Returns: The signal strength in dBm.
     /// - Throws: `CBError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
-    public func readRSSI(deadline: Duration? = nil) async throws -> Int {
+    public func readSignalStrength(deadline: Duration? = nil) async throws -> Int {
         let event = try await answer(to: .readRSSI, within: deadline)
         guard case .rssiRead(let result) = event else { throw event.isNoAnswer }
         return try result.orThrow()

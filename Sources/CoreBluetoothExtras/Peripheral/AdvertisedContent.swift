@@ -61,7 +61,7 @@ extension CBPeripheralManager {
     /// - Throws: `CBError.outOfSpace` if manufacturer or service data do not fit, with the number of octets in its
     ///   debug description (behaviour 15.16); any other `CBError`, ``ExtrasError/notPoweredOn(_:)`` or
     ///   `CancellationError`.
-    public func startAdvertising(_ content: AdvertisedContent) async throws {
+    public func advertise(_ content: AdvertisedContent) async throws {
         let call = Wait<Void>()
         let extras = extras
         let number = extras.state.withLock { state in

@@ -48,15 +48,6 @@ extension CBPeripheralManager {
         try await call.value()
     }
 
-    /// Publishes a service as ``publish(_:)`` does.
-    ///
-    /// In asynchronous functions `add(_:)` resolves to this method. Elsewhere, and at the top level of `main.swift`, it
-    /// resolves to the one of Core Bluetooth, which waits for nothing: call ``publish(_:)`` there.
-    ///
-    /// - Parameter service: The service.
-    /// - Throws: ``ExtrasError/invalid(_:)``, `CBError`, ``ExtrasError/notPoweredOn(_:)`` or `CancellationError`.
-    public func add(_ service: CBMutableService) async throws { try await publish(service) }
-
     /// Accepts L2CAP channels from centrals, which arrive in ``channels``.
     ///
     /// If the call is cancelled, nothing stays published.

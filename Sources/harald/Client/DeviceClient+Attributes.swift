@@ -74,19 +74,19 @@ extension DeviceClient {
         let peripheral = device.peripheral
         var table = DiscoveredTable(listing: AttributeListing(device: device.candidate.document))
         var left = try await attempt("discovering its services", device) {
-            try await peripheral.discoverServices(nil, deadline: Self.answerLimit)
+            try await peripheral.discover(services: nil, deadline: Self.answerLimit)
         }
         var known = Set(left.map(\.handle))
         while !left.isEmpty {
             let service = left.removeFirst()
             let name = nameOf(service.uuid.uuid)
             let included = try await usable("discovering what \(name) includes", device, &table.listing) {
-                try await peripheral.discoverIncludedServices(nil, for: service, deadline: Self.answerLimit)
+                try await peripheral.discover(includedServices: nil, for: service, deadline: Self.answerLimit)
             }
             // Secondary services can only be found as included ones.
             left += included.filter { known.insert($0.handle).inserted }
             let found = try await usable("discovering the characteristics of \(name)", device, &table.listing) {
-                try await peripheral.discoverCharacteristics(nil, for: service, deadline: Self.answerLimit)
+                try await peripheral.discover(characteristics: nil, for: service, deadline: Self.answerLimit)
             }
             for characteristic in found { table.characteristics[characteristic.handle] = characteristic }
             table.listing.services.append(AttributeListing.Service(service, including: included, found))
@@ -136,7 +136,7 @@ extension DeviceClient {
     ) async throws(ToolError) -> [AttributeListing.Descriptor] {
         let name = nameOf(characteristic.uuid.uuid)
         let found = try await usable("discovering the descriptors of \(name)", device, &listing) {
-            try await device.peripheral.discoverDescriptors(for: characteristic, deadline: Self.answerLimit)
+            try await device.peripheral.discover(descriptorsFor: characteristic, deadline: Self.answerLimit)
         }
         var descriptors: [AttributeListing.Descriptor] = []
         for descriptor in found {

@@ -69,7 +69,7 @@ extension DeviceClient {
             }
         }
         let descriptors = try await usable("discovering the descriptors of \(nameOf(uuid))", device, &listing) {
-            try await device.peripheral.discoverDescriptors(for: characteristic, deadline: Self.answerLimit)
+            try await device.peripheral.discover(descriptorsFor: characteristic, deadline: Self.answerLimit)
         }
         for descriptor in descriptors where [0x2901, 0x2904].contains(descriptor.uuid.uuid) {
             let outcome = try await value(of: device, "reading a descriptor") { peripheral in

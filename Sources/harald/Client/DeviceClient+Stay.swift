@@ -64,7 +64,7 @@ extension DeviceClient {
                         throw ExtrasError.notPoweredOn(state)
                     }
                     report.show(document, as: "disconnected: \(reason.clause); connecting again")
-                    try await central.connect(device.peripheral)
+                    try await central.openConnection(to: device.peripheral)
                     report.show(LinkDocument(device: device.candidate.document, state: "connected"), as: "connected")
                 }
             }

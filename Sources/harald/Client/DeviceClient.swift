@@ -151,7 +151,7 @@ final class DeviceClient: Sendable {
             used.withLock { if !$0.contains(device) { $0.append(device) } }
         }
         try await attempt("connecting", device) {
-            try await self.central.connect(device.peripheral, deadline: limit)
+            try await self.central.openConnection(to: device.peripheral, deadline: limit)
         }
         report.step(LinkDocument(device: device.candidate.document, state: "connected"), as: "connected")
     }

@@ -65,15 +65,15 @@ import Testing
             )
         ]
         try await manager.publish(published)
-        try await manager.startAdvertising(AdvertisedContent(services: [service]))
+        try await manager.advertise(AdvertisedContent(services: [service]))
     }
 
     private static func follow(on manager: CBCentralManager, _ world: SimulatedWorld, _ journal: Journal) async throws {
         try await manager.poweredOn()
         for try await found in manager.scan(services: [service]) {
-            try await manager.connect(found.peripheral)
-            let services = try await found.peripheral.discoverServices([service])
-            let characteristics = try await found.peripheral.discoverCharacteristics([level], for: services[0])
+            try await manager.openConnection(to: found.peripheral)
+            let services = try await found.peripheral.discover(services: [service])
+            let characteristics = try await found.peripheral.discover(characteristics: [level], for: services[0])
             while true {
                 try await Task.sleep(for: .seconds(10), clock: world.clock)
                 do {

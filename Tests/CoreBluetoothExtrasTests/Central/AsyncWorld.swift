@@ -76,7 +76,7 @@ final class AsyncWorld: Sendable {
     ) throws -> Success {
         try run(for: limit) { central in
             let peripheral = try await Self.find(central)
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             return try await body(central, peripheral, Self.explore(peripheral))
         }
     }
@@ -88,9 +88,9 @@ final class AsyncWorld: Sendable {
     }
 
     static func explore(_ peripheral: CBPeripheral, _ uuid: CBUUID = Station.value) async throws -> CBCharacteristic {
-        let services = try await peripheral.discoverServices([Station.service])
+        let services = try await peripheral.discover(services: [Station.service])
         let service = try #require(services.first)
-        let found = try await peripheral.discoverCharacteristics([uuid], for: service)
+        let found = try await peripheral.discover(characteristics: [uuid], for: service)
         return try #require(found.first)
     }
 }

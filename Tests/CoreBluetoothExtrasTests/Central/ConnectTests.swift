@@ -18,7 +18,7 @@ struct ConnectTests {
             world.leave()
             let begin = world.world.now
             await #expect(throws: ExtrasError.deadlinePassed) {
-                try await central.connect(peripheral, deadline: .seconds(7))
+                try await central.openConnection(to: peripheral, deadline: .seconds(7))
             }
             #expect(world.world.now - begin == .seconds(7))
             try await world.sleep(.seconds(1))
@@ -26,7 +26,7 @@ struct ConnectTests {
             world.comeBack()
             try await world.sleep(.seconds(10))
             #expect(peripheral.state == .disconnected)
-            try await central.connect(peripheral, deadline: .seconds(7))
+            try await central.openConnection(to: peripheral, deadline: .seconds(7))
             #expect(peripheral.state == .connected)
         }
     }
@@ -37,7 +37,7 @@ struct ConnectTests {
         try world.run { central in
             let peripheral = try await AsyncWorld.find(central)
             world.leave()
-            let tasks = (0..<2).map { _ in world.task { try await central.connect(peripheral) } }
+            let tasks = (0..<2).map { _ in world.task { try await central.openConnection(to: peripheral) } }
             try await world.sleep(.seconds(1))
             tasks[0].cancel()
             await #expect(throws: CancellationError.self) { try await tasks[0].value }
@@ -50,7 +50,7 @@ struct ConnectTests {
             // A connection that the app requested with the callback API stays.
             let begin: @Sendable () -> Void = { central.connect(peripheral) }
             begin()
-            let joined = world.task { try await central.connect(peripheral) }
+            let joined = world.task { try await central.openConnection(to: peripheral) }
             try await world.sleep(.seconds(1))
             joined.cancel()
             _ = await joined.result
@@ -65,7 +65,7 @@ struct ConnectTests {
         try world.connected { central, peripheral, _ in
             central.cancelPeripheralConnection(peripheral)
             #expect(peripheral.state == .disconnecting)
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             #expect(peripheral.state == .connected)
             let characteristic = try await AsyncWorld.explore(peripheral)
             #expect(try await peripheral.read(characteristic).number("R") == 1)
@@ -90,12 +90,12 @@ struct ConnectTests {
             }
             try await world.sleep(.milliseconds(1))
             await central.disconnect(peripheral)
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             try await world.sleep(.seconds(1))
             world.leave()
             try await world.sleep(.seconds(10))
             world.comeBack()
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             world.phone.setPower(false)
             return try await listening.value
         }
@@ -147,7 +147,7 @@ struct ConnectTests {
             await #expect(throws: ExtrasError.replaced) { try await first.value }
             let other = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "other"))
             let same = try await AsyncWorld.find(other)
-            try await other.connect(same)
+            try await other.openConnection(to: same)
             await other.disconnect(same)
             return try await listening.value
         }

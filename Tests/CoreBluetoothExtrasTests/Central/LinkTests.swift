@@ -98,7 +98,7 @@ struct LinkTests {
             #expect(told.all.count == 2)
             #expect(told.all.last?.interval != told.all.first?.interval)
             await central.disconnect(peripheral)
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             try await world.sleep(.seconds(2))
             #expect(told.all.count > 3)
             #expect(told.all.last?.interval == .milliseconds(30))
@@ -106,7 +106,7 @@ struct LinkTests {
             // Two links whose information never changes after the start.
             let count = told.all.count
             for _ in 0..<2 {
-                try await central.connect(peripheral)
+                try await central.openConnection(to: peripheral)
                 try await world.sleep(.milliseconds(1))
                 await central.disconnect(peripheral)
             }
@@ -130,7 +130,7 @@ struct LinkTests {
         try world.connected { _, peripheral, _ in
             let other = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "other"))
             let same = try await AsyncWorld.find(other)
-            try await other.connect(same)
+            try await other.openConnection(to: same)
             let listening = world.task { for try await _ in peripheral.linkChanges {} }
             try await world.sleep(.seconds(1))
             same.prefer(LinkWish(interval: .milliseconds(200)...(.milliseconds(250))))
@@ -160,10 +160,10 @@ struct LinkTests {
                 throw ExtrasError.overflow
             }
             // The name that the prompt shows is the peer's device name, which is read after connecting.
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             try await world.sleep(.seconds(1))
             await central.disconnect(peripheral)
-            try await central.connect(peripheral, options: [CBConnectPeripheralOptionRequiresANCS: true])
+            try await central.openConnection(to: peripheral, options: [CBConnectPeripheralOptionRequiresANCS: true])
             #expect(try await listening.value && peripheral.ancsAuthorized)
             #expect(try await peripheral.linkInformation().isEncrypted)
         }
@@ -192,7 +192,7 @@ struct LinkTests {
             #expect(paired.isAuthenticated)
             #expect(paired.keySize == 16)
             await central.disconnect(peripheral)
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             let again = try await peripheral.linkInformation()
             #expect(again.isEncrypted)
             #expect(again.isBonded)

@@ -21,7 +21,7 @@ struct NameTests {
                 for try await name in peripheral.nameChanges { return name }
                 return nil
             }
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             #expect(try await listening.value == "Station")
             // The station keeps advertising while connected, and scanners receive it.
             let scanning = world.task { for try await _ in central.scan() {} }
@@ -49,7 +49,7 @@ struct NameTests {
         try world.connected { central, peripheral, characteristic in
             let other = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "other"))
             let same = try await AsyncWorld.find(other)
-            try await other.connect(same)
+            try await other.openConnection(to: same)
             let theirs = try await AsyncWorld.explore(same)
             let told = world.task {
                 for try await services in same.serviceChanges { return services.map(\.uuid) }
@@ -57,7 +57,7 @@ struct NameTests {
             }
             try await world.sleep(.milliseconds(1))
             let before = world.phone.traffic.packetsToController
-            _ = try await peripheral.discoverServices(nil)
+            _ = try await peripheral.discover(services: nil)
             #expect(world.phone.traffic.packetsToController == before)
             let services = try await peripheral.refreshServices()
             #expect(world.phone.traffic.packetsToController > before)
@@ -126,7 +126,7 @@ struct NameTests {
         }
         let world = AsyncWorld()
         try world.connected { _, peripheral, characteristic in
-            let descriptors = try await peripheral.discoverDescriptors(for: characteristic)
+            let descriptors = try await peripheral.discover(descriptorsFor: characteristic)
             let configuration = try #require(descriptors.first { $0.uuid == CBUUID(string: "2902") })
             let error = await #expect(throws: CBError.self) {
                 try await peripheral.write(Data([1, 0]), for: configuration)
@@ -153,13 +153,13 @@ struct NameTests {
             // With so many devices on the air, a new link may be lost.
             for _ in 0..<20 {
                 for peripheral in peripherals where peripheral.state == .disconnected {
-                    try await central.connect(peripheral, deadline: .seconds(20))
+                    try await central.openConnection(to: peripheral, deadline: .seconds(20))
                 }
                 try await world.sleep(.seconds(2))
             }
             #expect(peripherals.count { $0.state == .connected } == 20)
             let begin = world.world.now
-            let error = await #expect(throws: CBError.self) { try await central.connect(last) }
+            let error = await #expect(throws: CBError.self) { try await central.openConnection(to: last) }
             #expect(error?.code == .connectionLimitReached)
             #expect(world.world.now - begin < .seconds(1))
             let reason = error.flatMap { ErrorReason($0) }

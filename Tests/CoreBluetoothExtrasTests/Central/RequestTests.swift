@@ -15,19 +15,19 @@ struct RequestTests {
         let said = try world.run { central in
             var said: [String] = []
             let peripheral = try await AsyncWorld.find(central)
-            try await central.connect(peripheral, deadline: .seconds(10))
-            let services = try await peripheral.discoverServices(nil)
+            try await central.openConnection(to: peripheral, deadline: .seconds(10))
+            let services = try await peripheral.discover(services: nil)
             said.append("\(services.map(\.uuid.uuidString))")
-            let included = try await peripheral.discoverIncludedServices(nil, for: services[0])
+            let included = try await peripheral.discover(includedServices: nil, for: services[0])
             said.append("\(included.map(\.uuid.uuidString)) \(included.map(\.isPrimary))")
-            let characteristics = try await peripheral.discoverCharacteristics(nil, for: services[0])
+            let characteristics = try await peripheral.discover(characteristics: nil, for: services[0])
             said.append("\(characteristics.map(\.uuid.uuidString))")
-            let descriptors = try await peripheral.discoverDescriptors(for: characteristics[0])
+            let descriptors = try await peripheral.discover(descriptorsFor: characteristics[0])
             let description = try #require(descriptors.first { $0.uuid.uuidString == "2901" })
             said.append(String(decoding: try await peripheral.read(description), as: UTF8.self))
             try await peripheral.write(Data([1, 2]), for: characteristics[0])
             said.append(String(decoding: try await peripheral.read(characteristics[0]), as: UTF8.self))
-            let rssi = try await peripheral.readRSSI()
+            let rssi = try await peripheral.readSignalStrength()
             said.append(rssi < 0 ? "weaker than a milliwatt" : "\(rssi)")
             await central.disconnect(peripheral)
             said.append("\(peripheral.state.rawValue) \(central.isScanning)")
@@ -111,12 +111,12 @@ struct RequestTests {
                 for try await _ in central.scan() {}
             }
             let peripheral = try await AsyncWorld.find(central)
-            let early = await #expect(throws: CBError.self) { try await peripheral.readRSSI() }
+            let early = await #expect(throws: CBError.self) { try await peripheral.readSignalStrength() }
             #expect(early?.code == .notConnected)
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             let characteristic = try await AsyncWorld.explore(peripheral)
             await central.disconnect(peripheral)
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             let begin = world.world.now
             let stale = await #expect(throws: CBError.self) { try await peripheral.read(characteristic) }
             #expect(stale?.code == .invalidHandle)
@@ -127,7 +127,7 @@ struct RequestTests {
             #expect(stream?.code == .invalidHandle)
             let other = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "other"))
             try await other.poweredOn()
-            let stranger = await #expect(throws: CBError.self) { try await other.connect(peripheral) }
+            let stranger = await #expect(throws: CBError.self) { try await other.openConnection(to: peripheral) }
             #expect(stranger?.code == .unkownDevice)
         }
     }
@@ -169,12 +169,12 @@ struct RequestTests {
     ) async throws -> ([Task<Void, any Error>], Duration) {
         let central = try #require(central)
         let peripheral = try await AsyncWorld.find(central)
-        try await central.connect(peripheral)
+        try await central.openConnection(to: peripheral)
         let silent = try await AsyncWorld.explore(peripheral, Station.silent)
         let value = try await AsyncWorld.explore(peripheral)
         let waiting = [
             world.task { _ = try await peripheral.read(silent) },
-            world.task { _ = try await peripheral.discoverServices(nil) },
+            world.task { _ = try await peripheral.discover(services: nil) },
             world.task { try await peripheral.write(Data([1]), for: value) },
             world.task { for try await _ in peripheral.notifications(of: value) {} },
         ]
@@ -200,7 +200,7 @@ struct RequestTests {
             var ended = 0
             while ended < 3 * 60 {
                 do {
-                    try await central.connect(peripheral)
+                    try await central.openConnection(to: peripheral)
                     let characteristic = try await AsyncWorld.explore(peripheral)
                     ended += try await Self.scramble(world, central, peripheral, characteristic, &dice)
                 } catch is CBError {
@@ -236,7 +236,7 @@ struct RequestTests {
                         break
                     }
                 case 2: try await peripheral.write(Data([9]), for: characteristic)
-                case 3: _ = try await peripheral.readRSSI()
+                case 3: _ = try await peripheral.readSignalStrength()
                 case 4: try await peripheral.writeWithoutResponse(Data([7]), for: characteristic)
                 default:
                     // A cancelled task sends no request.

@@ -99,7 +99,7 @@ struct StreamTests {
             try await world.sleep(.seconds(1))
             await central.disconnect(peripheral)
             try await listening.value
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             let anew = try await AsyncWorld.explore(peripheral)
             let lost = world.task { for try await _ in peripheral.notifications(of: anew) {} }
             try await world.sleep(.seconds(1))
@@ -137,7 +137,7 @@ struct StreamTests {
                 for try await length in peripheral.maximumWriteLengthChanges { return length }
                 return 0
             }
-            try await central.connect(peripheral)
+            try await central.openConnection(to: peripheral)
             let first = peripheral.maximumWriteValueLength(for: .withoutResponse)
             let second = try await listening.value
             return (first, second, peripheral.maximumWriteValueLength(for: .withoutResponse))

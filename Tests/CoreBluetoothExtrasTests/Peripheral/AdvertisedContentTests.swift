@@ -16,7 +16,7 @@ import Testing
         world.app.task {
             try await world.manager.poweredOn()
             await world.notes.end("start") {
-                try await world.manager.startAdvertising(
+                try await world.manager.advertise(
                     AdvertisedContent(
                         localName: "Sensor",
                         services: [PeripheralWorld.service],
@@ -45,16 +45,16 @@ import Testing
         world.app.task {
             try await world.manager.poweredOn()
             do {
-                try await world.manager.startAdvertising(AdvertisedContent(manufacturerData: Data(count: 27)))
+                try await world.manager.advertise(AdvertisedContent(manufacturerData: Data(count: 27)))
             } catch {
                 texts.add(Lines.text(error))
                 texts.add("\(error)")
             }
             await world.notes.end("company") {
-                try await world.manager.startAdvertising(AdvertisedContent(manufacturerData: Data([1])))
+                try await world.manager.advertise(AdvertisedContent(manufacturerData: Data([1])))
             }
             await world.notes.end("fits") {
-                try await world.manager.startAdvertising(
+                try await world.manager.advertise(
                     AdvertisedContent(
                         manufacturerData: Data(count: 26),
                         serviceData: [CBUUID(string: "180F"): Data(count: 6)]

@@ -10,7 +10,7 @@ import Testing
 func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async throws {
     try await manager.poweredOn()
     try await manager.publish(heart)
-    try await manager.startAdvertising(AdvertisedContent(localName: "Heart", services: [heart.uuid]))
+    try await manager.advertise(AdvertisedContent(localName: "Heart", services: [heart.uuid]))
     for try await request in manager.requests {
         switch request.operation {
         case .read: request.respond(with: Data([0, 72]))

@@ -23,7 +23,7 @@ import Testing
             for (name, uuid) in [("one", "1234"), ("system", "1800"), ("two", "1234")] {
                 let service = CBMutableService(type: CBUUID(string: uuid), primary: true)
                 world.app.task {
-                    await world.notes.end(name) { try await world.manager.add(service) }
+                    await world.notes.end(name) { try await world.manager.publish(service) }
                 }
             }
         }
@@ -40,7 +40,7 @@ import Testing
             let service = world.service()
             await world.notes.end("publish") { try await world.manager.publish(service) }
             await world.notes.end("again") { try await world.manager.publish(service) }
-            await world.notes.end("add") { try await world.manager.add(world.service()) }
+            await world.notes.end("add") { try await world.manager.publish(world.service()) }
             let system = CBMutableService(type: CBUUID(string: "1800"), primary: true)
             await world.notes.end("system") { try await world.manager.publish(system) }
         }
@@ -69,9 +69,9 @@ import Testing
         let good = world.service()
         world.app.task {
             try await world.manager.poweredOn()
-            await world.notes.end("bad") { try await world.manager.add(bad) }
-            await world.notes.end("good") { try await world.manager.add(good) }
-            await world.notes.end("again") { try await world.manager.add(good) }
+            await world.notes.end("bad") { try await world.manager.publish(bad) }
+            await world.notes.end("good") { try await world.manager.publish(good) }
+            await world.notes.end("again") { try await world.manager.publish(good) }
         }
         world.run(1)
         #expect(
@@ -90,7 +90,7 @@ import Testing
         // One call of the callback API, and then two async calls.
         manager.startAdvertising(nil)
         for (number, name) in ["first", "second"].enumerated() {
-            Task { await notes.end(name) { try await manager.startAdvertising(AdvertisedContent(localName: name)) } }
+            Task { await notes.end(name) { try await manager.advertise(AdvertisedContent(localName: name)) } }
             #expect(await service.runs { service.requests.count == number + 2 })
         }
         service.deliver(.peripheral(.advertisingStarted(ServiceError(.alreadyAdvertising), number: 2)))
@@ -129,8 +129,8 @@ import Testing
         world.run(1)
         world.app.task {
             let (manager, notes) = (world.manager, world.notes)
-            await notes.end("add") { try await manager.add(world.service()) }
-            await notes.end("start") { try await manager.startAdvertising(AdvertisedContent()) }
+            await notes.end("add") { try await manager.publish(world.service()) }
+            await notes.end("start") { try await manager.advertise(AdvertisedContent()) }
             await notes.end("publish") { _ = try await manager.publishChannel(withEncryption: false) }
             await notes.end("update") { try await manager.update(Data(), for: world.characteristic) }
         }
@@ -160,9 +160,9 @@ import Testing
         }
         let manager = world.manager
         for number in 0..<40 {
-            begin { try await manager.add(CBMutableService(type: CBUUID(string: "1234"), primary: true)) }
+            begin { try await manager.publish(CBMutableService(type: CBUUID(string: "1234"), primary: true)) }
             begin { _ = try await manager.publishChannel(withEncryption: false) }
-            begin { try await manager.startAdvertising(AdvertisedContent(localName: "\(number)")) }
+            begin { try await manager.advertise(AdvertisedContent(localName: "\(number)")) }
             for _ in 0..<10 {
                 begin { try await manager.update(Data("\(number)".utf8), for: world.characteristic) }
             }

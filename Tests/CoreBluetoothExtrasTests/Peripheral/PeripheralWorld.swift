@@ -43,8 +43,8 @@ final class PeripheralWorld: Sendable {
     func publish() {
         app.task { [self] in
             try await manager.poweredOn()
-            try await manager.add(service())
-            try await manager.startAdvertising(AdvertisedContent(localName: "Sensor", services: [Self.service]))
+            try await manager.publish(service())
+            try await manager.advertise(AdvertisedContent(localName: "Sensor", services: [Self.service]))
             notes.add("advertising")
         }
         run(1)

@@ -101,7 +101,7 @@ import Testing
     private static func foreign() throws -> (CBDescriptor, CBCharacteristic) {
         let world = AsyncWorld()
         return try world.connected { _, peripheral, characteristic in
-            let found = try await peripheral.discoverDescriptors(for: characteristic)
+            let found = try await peripheral.discover(descriptorsFor: characteristic)
             return (try #require(found.first), characteristic)
         }
     }

@@ -35,7 +35,7 @@ struct Collector: Sendable {
 
     private func collect(from peripheral: CBPeripheral) async {
         do {
-            try await manager.connect(peripheral, deadline: Limits.connecting)
+            try await manager.openConnection(to: peripheral, deadline: Limits.connecting)
             try await receive(from: peripheral)
         } catch {
             say("\(peripheral.name ?? "a sensor"): \(error)")
@@ -47,12 +47,12 @@ struct Collector: Sendable {
 
     private func receive(from peripheral: CBPeripheral) async throws {
         let uuids = [SensorService.records, SensorService.acknowledged, SensorService.name].map { CBUUID(string: $0) }
-        let services = try await peripheral.discoverServices(
-            [CBUUID(string: SensorService.uuid)],
+        let services = try await peripheral.discover(
+            services: [CBUUID(string: SensorService.uuid)],
             deadline: Limits.connecting
         )
         guard let service = services.first else { throw GatewayError.noService }
-        let found = try await peripheral.discoverCharacteristics(uuids, for: service, deadline: Limits.connecting)
+        let found = try await peripheral.discover(characteristics: uuids, for: service, deadline: Limits.connecting)
         let characteristics = uuids.compactMap { uuid in found.first { $0.uuid == uuid } }
         guard characteristics.count == uuids.count else { throw GatewayError.noService }
         let name = String(
