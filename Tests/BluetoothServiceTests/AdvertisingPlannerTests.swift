@@ -93,9 +93,18 @@ import Testing
         #expect(plan.advertisement.structures.map(\.type) == [.flags, .completeServices16, .incompleteServices128])
     }
 
-    @Test("behaviour 7.23: UUIDs are advertised in their shortest form")
+    @Test("behaviour 7.23: a UUID that was written in its long form is advertised with 128 bits")
+    func longFormsAreAdvertisedLong() throws {
+        let long = try #require(BluetoothUUID("0000FEED-0000-1000-8000-00805F9B34FB"))
+        let plan = plan("ox12345678", [long, 0xFEED, 0x180D])
+        // The UUID is advertised once, and leaves room for one short list beside it.
+        #expect(plan.advertisement.encoded.description.hasPrefix("02011a" + "03030d18" + "1107"))
+        #expect(plan.overflow.isEmpty)
+    }
+
+    @Test("behaviour 7.23: UUIDs that were written in a short form are advertised in the shortest")
     func shortFormsAreUsedWhereThereAreAny() throws {
-        let heartRate = try #require(BluetoothUUID("0000180D-0000-1000-8000-00805F9B34FB"))
+        let heartRate = try #require(BluetoothUUID("0000180D"))
         #expect(plan(nil, [heartRate]).advertisement.encoded.suffix(after: 3) == [0x03, 0x03, 0x0D, 0x18])
     }
 

@@ -127,13 +127,72 @@ import Testing
         #expect((error.localizedDescription == "Unknown ATT error.") == (value > 0x11))
     }
 
-    @Test func textsThatAppsCompare() {
-        #expect(CBError(.connectionTimeout).localizedDescription == "The connection has timed out unexpectedly.")
-        #expect(
-            (CBError(.peripheralDisconnected) as NSError).localizedDescription
-                == "The specified device has disconnected from us."
-        )
-        #expect(CBATTError(.insufficientEncryption).localizedDescription == "Encryption is insufficient.")
+    /// A text of Apple's system, and where it is quoted.
+    struct QuotedText: Sendable, CustomTestStringConvertible {
+        let code: Int
+        let text: String
+        let source: String
+        var testDescription: String { "\(code): \(source)" }
+
+        init(_ code: Int, _ text: String, _ source: String) {
+            (self.code, self.text, self.source) = (code, text, source)
+        }
+    }
+
+    static let texts = [
+        QuotedText(0, "Unknown error.", "Connichiwa#62"),
+        QuotedText(1, "One or more parameters were invalid.", "kable#42"),
+        QuotedText(3, "The specified device is not connected.", "INDANCSClient#5"),
+        QuotedText(6, "The connection has timed out unexpectedly.", "flutter_reactive_ble#799, bleno-mac#10"),
+        QuotedText(7, "The specified device has disconnected from us.", "kable#165"),
+        QuotedText(8, "The specified UUID is not allowed for this operation.", "notes in the sources of four apps"),
+        QuotedText(9, "Advertising has already started.", "ContactAssistApp/mobile#96, flutter_ble_peripheral#205"),
+        QuotedText(10, "The connection has failed unexpectedly.", "notes in the sources of two apps"),
+        QuotedText(14, "Peer removed pairing information", "kable#334, flutter_blue_plus#1336"),
+        QuotedText(
+            15,
+            "Failed to encrypt the connection, the connection has timed out unexpectedly.",
+            "capacitor-community/bluetooth-le#482, cordova-plugin-bluetoothle#728, python-bluezero#291"
+        ),
+    ]
+
+    static let attTexts = [
+        QuotedText(1, "The handle is invalid.", "BabyBluetooth#77, IOS-DFU-Library#58"),
+        QuotedText(2, "Reading is not permitted.", "SwiftyBluetooth#45"),
+        QuotedText(3, "Writing is not permitted.", "flutter_blue_plus, README"),
+        QuotedText(4, "The command is invalid.", "flutter_blue_plus, README"),
+        QuotedText(5, "Authentication is insufficient.", "dotnet-bluetooth-le#486, u-blox BLE#2"),
+        QuotedText(6, "The request is not supported.", "bleak#1583"),
+        QuotedText(7, "The offset is invalid.", "bleak#1384"),
+        QuotedText(8, "Authorization is insufficient.", "flutter_blue_plus, README"),
+        QuotedText(9, "The prepare queue is full.", "flutter_blue_plus, README"),
+        QuotedText(10, "The attribute could not be found.", "flutter_blue_plus#640, BabyBluetooth#90"),
+        QuotedText(11, "The attribute is not long.", "flutter_blue_plus, README"),
+        QuotedText(12, "The encryption key size is insufficient.", "flutter_blue_plus, README"),
+        QuotedText(13, "The value's length is invalid.", "IOS-DFU-Library#395"),
+        QuotedText(14, "Unlikely error.", "flutter_blue_plus, README"),
+        QuotedText(15, "Encryption is insufficient.", "react-native-ble-manager#1427"),
+        QuotedText(16, "The group type is unsupported.", "flutter_blue_plus, README"),
+        QuotedText(17, "Resources are insufficient.", "flutter_blue_plus, README"),
+        QuotedText(131, "Unknown ATT error.", "SwiftyBluetooth#57"),
+        QuotedText(255, "Unknown ATT error.", "react-native-ble-manager#345"),
+    ]
+
+    @Test("behaviour 5.26: errors have the texts that reports quote, which apps compare", arguments: texts)
+    func textsOfErrors(quoted: QuotedText) throws {
+        let error = CBError(try #require(CBError.Code(rawValue: quoted.code)))
+        #expect(error.localizedDescription == quoted.text)
+        #expect((error as NSError).localizedDescription == quoted.text)
+    }
+
+    @Test("behaviour 5.27: errors of the attribute protocol have the texts that reports quote", arguments: attTexts)
+    func textsOfATTErrors(quoted: QuotedText) throws {
+        let error = CBATTError(try #require(CBATTError.Code(rawValue: quoted.code)))
+        #expect(error.localizedDescription == quoted.text)
+        #expect((error as NSError).localizedDescription == quoted.text)
+    }
+
+    @Test func aTextOfTheAppsOwnIsKept() {
         #expect(CBError(.unknown, userInfo: [NSLocalizedDescriptionKey: "mine"]).localizedDescription == "mine")
     }
 

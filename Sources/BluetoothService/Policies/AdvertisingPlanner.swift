@@ -76,7 +76,7 @@ package enum AdvertisingPlanner {
             place(name: name, in: &plan)
         }
         var seen = Set(plan.overflow)
-        for service in hidden.flatMap(\.services).map(\.shortest) where seen.insert(service).inserted {
+        for service in hidden.flatMap(\.services).map(\.advertisedForm) where seen.insert(service).inserted {
             plan.overflow.append(service)
         }
         if !plan.overflow.isEmpty { place(OverflowArea(plan.overflow), in: &plan) }
@@ -109,7 +109,7 @@ package enum AdvertisingPlanner {
         var placed: [BluetoothUUID.Width: [BluetoothUUID]] = [:]
         var overflowing: Set<BluetoothUUID.Width> = []
         var seen: Set<BluetoothUUID> = []
-        for service in services.map(\.shortest) where seen.insert(service).inserted {
+        for service in services.map(\.advertisedForm) where seen.insert(service).inserted {
             let width = service.width
             let cost = width.octets + (placed[width] == nil ? AdvertisingData.headerLength : 0)
             if cost <= plan.room {
@@ -162,6 +162,9 @@ package enum AdvertisingPlanner {
 }
 
 extension BluetoothUUID {
+    /// The same UUID in the width of the list that has it: 128 bits if it was written so (behaviour 7.23).
+    var advertisedForm: BluetoothUUID { width == .bits128 ? self : shortest }
+
     /// The same UUID in the shortest form for which advertising data has a list.
     var shortest: BluetoothUUID {
         if let short = uint16 { return BluetoothUUID(short) }

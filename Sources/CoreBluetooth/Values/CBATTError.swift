@@ -121,8 +121,7 @@ extension CBATTError {
     public static var insufficientResources: Code { .insufficientResources }
 }
 
-/// The description of each code. Some apps compare these strings; those for 15 and for codes without a name are
-/// Apple's.
+/// The description of each code. Some apps compare these strings; all but that of 0 are Apple's (behaviour 5.27).
 private let errorTexts: [CBATTErrorCode: String] = [
     .success: "The command succeeded.",
     .invalidHandle: "The handle is invalid.",
@@ -140,6 +139,6 @@ private let errorTexts: [CBATTErrorCode: String] = [
     .invalidAttributeValueLength: "The value's length is invalid.",
     .unlikelyError: "Unlikely error.",
     .insufficientEncryption: "Encryption is insufficient.",
-    .unsupportedGroupType: "The group type is not supported.",
+    .unsupportedGroupType: "The group type is unsupported.",
     .insufficientResources: "Resources are insufficient.",
 ]

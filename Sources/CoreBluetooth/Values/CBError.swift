@@ -125,24 +125,25 @@ extension CBError {
     public static var channelSoundingProcedureFailed: Code { .channelSoundingProcedureFailed }
 }
 
-/// The description of each code. Some apps compare these strings; those for 0, 1, 6, 7, 8 and 14 are Apple's.
+/// The description of each code. Some apps compare these strings; those for 0, 1, 3, 6 to 10, 14 and 15 are
+/// Apple's (behaviour 5.26).
 private let errorTexts: [CBErrorCode: String] = [
     .unknown: "Unknown error.",
     .invalidParameters: "One or more parameters were invalid.",
     .invalidHandle: "The attribute is no longer valid.",
-    .notConnected: "The device is not connected.",
+    .notConnected: "The specified device is not connected.",
     .outOfSpace: "There is not enough space for the operation.",
     .operationCancelled: "The operation was cancelled.",
     .connectionTimeout: "The connection has timed out unexpectedly.",
     .peripheralDisconnected: "The specified device has disconnected from us.",
     .uuidNotAllowed: "The specified UUID is not allowed for this operation.",
     .alreadyAdvertising: "Advertising has already started.",
-    .connectionFailed: "The connection could not be established.",
+    .connectionFailed: "The connection has failed unexpectedly.",
     .connectionLimitReached: "The maximum number of connections has been reached.",
     .unkownDevice: "The device is not known.",
     .operationNotSupported: "The operation is not supported.",
     .peerRemovedPairingInformation: "Peer removed pairing information",
-    .encryptionTimedOut: "The connection could not be encrypted in time.",
+    .encryptionTimedOut: "Failed to encrypt the connection, the connection has timed out unexpectedly.",
     .tooManyLEPairedDevices: "Too many devices are already paired.",
     .leGattExceededBackgroundNotificationLimit: "The limit of notifications in the background is exceeded.",
     .leGattNearBackgroundNotificationLimit: "The limit of notifications in the background is near.",
