@@ -6,6 +6,7 @@ package struct PackageWrapper {
     private let path: String
     private let standIns: Set<StandIn>
     private let isAdapted: Bool
+    private let iOSPaths: Set<String>
     private let checkout: String?
     private let scratch: String?
     private let output: WrappingOutput
@@ -16,6 +17,7 @@ package struct PackageWrapper {
     ///   - path: The directory of the package.
     ///   - standIns: The frameworks that it gets substitutes for.
     ///   - isAdapted: Whether to work on a copy without what only Objective-C needs.
+    ///   - iOSPaths: The sources, and directories of sources, in which `os(iOS)` is to hold in that copy.
     ///   - checkout: The directory of Harald's package; nil for the one that this tool was built in.
     ///   - scratch: The directory for all build output; nil for one in Harald's package, or else of the user.
     ///   - output: Receives what is printed.
@@ -23,13 +25,15 @@ package struct PackageWrapper {
         _ path: String,
         standIns: Set<StandIn>,
         isAdapted: Bool,
+        iOSPaths: Set<String>,
         checkout: String?,
         scratch: String?,
         output: WrappingOutput
     ) {
         self.path = path
         self.standIns = standIns
-        self.isAdapted = isAdapted
+        self.isAdapted = isAdapted || !iOSPaths.isEmpty
+        self.iOSPaths = iOSPaths
         self.checkout = checkout
         self.scratch = scratch
         self.output = output
@@ -51,7 +55,8 @@ package struct PackageWrapper {
         let scratch = scratchDirectory(in: home)
         let wrapped = try wrappedPackage(scratch)
         tell(wrapped.findings(standIns))
-        let flags = try Libraries(home: home, scratch: scratch, output).flags(standIns)
+        let needed = try wrapped.needed(of: standIns, output)
+        let flags = try Libraries(home: home, scratch: scratch, needed, output).flags(needed)
         // From here on, swift has the terminal and determines the exit status.
         return Command.replaceProcess(by: wrapped.swift(verb) + flags + passed)
     }
@@ -70,6 +75,6 @@ package struct PackageWrapper {
     /// Returns the package, or its adapted copy.
     private func wrappedPackage(_ scratch: ScratchDirectory) throws(WrappingError) -> WrappedPackage {
         let wrapped = try WrappedPackage(path: path, scratch: scratch, output)
-        return isAdapted ? try wrapped.adapted(output) : wrapped
+        return isAdapted ? try wrapped.adapted(forIOS: iOSPaths, output) : wrapped
     }
 }

@@ -63,15 +63,32 @@ struct WrappedPackage {
         return foreign + SourceCheck(sources, modules: modules).findings
     }
 
+    /// Returns the stand-ins without those that take long to build and that neither the package nor a dependency names.
+    func needed(of standIns: Set<StandIn>, _ output: WrappingOutput) throws(WrappingError) -> Set<StandIn> {
+        guard standIns.contains(.cryptokit) else { return standIns }
+        func names(_ sources: [SourceFile]) -> Bool { sources.contains { $0.text.contains("CryptoKit") } }
+        if names(sources) { return standIns }
+        for dependency in try PackageDependency.all(of: path, scratch: build, output) {
+            if names(try PackageCopy(of: dependency.path, scratch).originals()) { return standIns }
+        }
+        output.notice("harald: no source names CryptoKit, so its stand-in is not built")
+        return standIns.subtracting([.cryptokit])
+    }
+
     /// Copies the package and those it depends on, removes what only Objective-C needs from the copies, and prints the
     /// differences.
-    func adapted(_ output: WrappingOutput) throws(WrappingError) -> WrappedPackage {
+    ///
+    /// - Parameter paths: The sources, and directories of sources, in which `os(iOS)` is to hold.
+    func adapted(forIOS paths: Set<String>, _ output: WrappingOutput) throws(WrappingError) -> WrappedPackage {
+        if let path = paths.sorted().first(where: { path in !sources.contains { $0.isAt(path) } }) {
+            throw WrappingError("--ios \(path): the package has no such source; name it by its path in the package")
+        }
         let dependencies = try PackageDependency.all(of: path, scratch: build, output)
         // A directory is copied before those inside it, which have copies of their own.
         var packages = dependencies.filter(\.isLocal).map(\.path) + [path]
         packages.sort { $0.count < $1.count }
         for package in packages { try PackageCopy(of: package, scratch).make() }
-        let adapted = Adaptation.of(sources)
+        let adapted = Adaptation.of(sources, forIOS: paths)
         try PackageCopy(of: path, scratch).write(adapted, output)
         let build = self.build + "-adapted"
         try forgetEdits(in: build)

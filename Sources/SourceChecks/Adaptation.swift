@@ -12,12 +12,15 @@ package struct Adaptation {
     /// - Parameters:
     ///   - file: The source.
     ///   - optional: The names of optional methods, which are called with a question mark.
-    init(_ file: SourceFile, optional: Set<String> = []) {
+    ///   - isForIOS: Whether `os(iOS)` is to hold in it.
+    init(_ file: SourceFile, optional: Set<String> = [], isForIOS: Bool = false) {
         original = file
         let octets = Array(file.text.utf8)
         var kept: [UInt8] = []
         var place = 0
-        for edit in Self.edits(in: Tokenizer.tokens(of: file.text), octets, optional: optional) {
+        let tokens = Tokenizer.tokens(of: file.text)
+        let conditions = isForIOS ? AppleConditions(tokens).edits : []
+        for edit in Self.sorted(Self.edits(in: tokens, octets, optional: optional) + conditions) {
             guard edit.range.lowerBound >= place else { continue }
             kept += octets[place..<edit.range.lowerBound] + Array(edit.text.utf8)
             place = edit.range.upperBound
@@ -29,12 +32,18 @@ package struct Adaptation {
     }
 
     /// Adapts all sources of a package.
-    package static func of(_ files: [SourceFile]) -> [Adaptation] {
+    ///
+    /// - Parameters:
+    ///   - files: The sources.
+    ///   - paths: The files, and directories of files, in which `os(iOS)` is to hold.
+    package static func of(_ files: [SourceFile], forIOS paths: Set<String> = []) -> [Adaptation] {
         let delegates = OptionalMethods([Declarations(CompiledSource(DelegateInterface.file, modules: Modules()))])
         let optional = files.reduce(into: delegates.names) { names, file in
             names.formUnion(ObjectiveCProtocols(Tokenizer.tokens(of: file.text)).optionalNames)
         }
-        return files.map { Adaptation($0, optional: optional) }
+        return files.map { file in
+            Adaptation(file, optional: optional, isForIOS: paths.contains { file.isAt($0) })
+        }
     }
 
     package var hasChanges: Bool { original.text != adapted.text }
@@ -58,7 +67,22 @@ package struct Adaptation {
                 }
                 return [questionMark(at: index, in: tokens, optional: optional)].compactMap { $0 }
             } + ObjectiveCProtocols(tokens).edits(octets) + SelectorReferences(tokens).edits + overrides(in: tokens)
-        return edits.sorted { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
+        return edits + ObservedPaths(tokens).edits + runtimeImports(in: tokens)
+    }
+
+    private static func sorted(_ edits: [SourceEdit]) -> [SourceEdit] {
+        edits.sorted { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
+    }
+
+    /// Removes imports of Objective-C's runtime. What remains of it is in the stand-in `globals`.
+    private static func runtimeImports(in tokens: [Token]) -> [SourceEdit] {
+        tokens.indices.compactMap { index in
+            guard index + 1 < tokens.count, tokens[index].is("import"), tokens[index + 1].is("ObjectiveC"),
+                tokens[index].isFirst
+            else { return nil }
+            let end = tokens[index...].prefix { $0.line == tokens[index].line }.endIndex
+            return .removal(tokens[index].range.lowerBound..<tokens[end - 1].range.upperBound)
+        }
     }
 
     /// Returns the last token of the attribute that starts at `index`, including a name in parentheses.

@@ -6,6 +6,8 @@ struct CompiledSource {
         /// The condition as written; nil for `#else`.
         let condition: String?
         let lines: Int
+        /// The names that it declares, in order.
+        let names: [String]
     }
 
     let file: SourceFile
@@ -25,7 +27,7 @@ struct CompiledSource {
                 if token.is("import") { importLine = token.line }
                 // A branch of nothing but imports is no loss.
                 let isImport = token.line == importLine || token.text.hasPrefix("@")
-                if !isImport, !forks.isEmpty { forks[forks.count - 1].hasCode = true }
+                if !isImport, !forks.isEmpty { forks[forks.count - 1].note(token) }
                 continue
             }
             if token.is("#if") {
@@ -36,7 +38,7 @@ struct CompiledSource {
             if token.is("#endif") {
                 let fork = forks.removeLast()
                 if fork.isReached, !fork.knowsLinux { lost += fork.lost }
-                if fork.hasHadCode, !forks.isEmpty { forks[forks.count - 1].hasCode = true }
+                if fork.hasHadCode, !forks.isEmpty { forks[forks.count - 1].note(fork) }
             } else {
                 let condition = rest.prefix { !$0.isFirst }
                 rest = rest.dropFirst(condition.count)
@@ -49,9 +51,11 @@ struct CompiledSource {
 
 extension CompiledSource {
     /// The names of the functions, variables and types that the source declares.
-    var declaredNames: [String] {
-        zip(tokens, tokens.dropFirst()).filter { Self.introducers.contains($0.0.text) && $0.1.kind == .word }
-            .map(\.1.text)
+    var declaredNames: [String] { Self.names(in: tokens) }
+
+    /// The names that a part of a source declares.
+    fileprivate static func names(in tokens: [Token]) -> [String] {
+        zip(tokens, tokens.dropFirst()).filter { introducers.contains($0.0.text) && $0.1.kind == .word }.map(\.1.text)
     }
 
     private static let introducers: Set<String> = [
@@ -69,8 +73,12 @@ private struct Fork {
     private var isDecided = false
     private(set) var knowsLinux = false
     private(set) var lost: [CompiledSource.LostBranch] = []
-    var hasCode = false
+    private var hasCode = false
     private(set) var hasHadCode = false
+    /// The code of the current branch.
+    private var code: [Token] = []
+    /// The code of all branches.
+    private var all: [Token] = []
     private var line = 0
     private var condition: String?
 
@@ -86,10 +94,26 @@ private struct Fork {
             $0.map(\.text).joined().replacing("&&", with: " && ").replacing("||", with: " || ")
         }
         hasCode = false
+        code = []
+    }
+
+    mutating func note(_ token: Token) {
+        hasCode = true
+        // Compiled code is kept by the source.
+        if !isCompiled { code.append(token) }
+    }
+
+    mutating func note(_ inner: Fork) {
+        hasCode = true
+        code += inner.all
     }
 
     mutating func leave(at end: Int) {
-        if !isCompiled, hasCode { lost.append(.init(line: line, condition: condition, lines: end - line - 1)) }
+        if !isCompiled, hasCode {
+            let names = CompiledSource.names(in: code)
+            lost.append(.init(line: line, condition: condition, lines: end - line - 1, names: names))
+        }
         hasHadCode = hasHadCode || hasCode
+        all += code
     }
 }

@@ -24,6 +24,9 @@ package struct Modules: Sendable {
     /// Returns what to do about an import of a missing module.
     func advice(for module: String) -> String {
         if let name = Self.standIns[module] { return "use the stand-in, --with \(name)" }
+        if module == "ObjectiveC" {
+            return "put it behind #if canImport(ObjectiveC), or use --adapt; --with globals has associated objects"
+        }
         return "put the code that needs it behind #if canImport(\(module))"
     }
 

@@ -63,6 +63,8 @@ struct ObjectiveCWords {
         case "setValue" where source.hasLabel("forKeyPath", after: index),
             "addObserver" where source.hasLabel("forKeyPath", after: index):
             return (.error, Self.codingAdvice)
+        case "observe" where ObservedPaths(source.tokens).observation(at: index) != nil:
+            return (.error, Self.observationAdvice)
         case "observe" where follows(index, "(", "\\"):
             return isOfCoreBluetooth(keyPathAfter: index + 2) ? nil : (.error, Self.codingAdvice)
         case "publisher" where follows(index, "(", "for", ":", "\\"):
@@ -82,7 +84,11 @@ struct ObjectiveCWords {
         let text = source.tokens[index].text
         guard !declared.contains(text), index == 0 || !source.tokens[index - 1].is(".") else { return nil }
         if Self.streamPrefixes.contains(where: text.hasPrefix), text.count > 8 {
-            return (.error, "Linux has no \(text): use the streams of a CBL2CAPChannel, or Stream.getBoundStreams")
+            let remedy =
+                text.hasSuffix("SetDispatchQueue")
+                ? "schedule the streams of a CBL2CAPChannel in a run loop, or use its octets of CoreBluetoothExtras"
+                : "use the streams of a CBL2CAPChannel, or Stream.getBoundStreams"
+            return (.error, "Linux has no \(text): \(remedy)")
         }
         guard Self.globals.contains(text), !modules.hasGlobals else { return nil }
         return (.error, "Linux has no \(text): use the stand-in, --with globals")
@@ -94,6 +100,7 @@ struct ObjectiveCWords {
     private static let globals: Set<String> = [
         "autoreleasepool", "objc_sync_enter", "objc_sync_exit", "CACurrentMediaTime", "mach_absolute_time",
         "NSEC_PER_SEC", "NSEC_PER_MSEC", "NSEC_PER_USEC", "USEC_PER_SEC", "MSEC_PER_SEC", "OSStatus",
+        "DispatchSerialQueue", "objc_getAssociatedObject", "objc_setAssociatedObject", "objc_removeAssociatedObjects",
     ]
 
     private static let optionalAdvice = """
@@ -105,6 +112,9 @@ struct ObjectiveCWords {
     private static let codingAdvice = """
         key-value coding needs Objective-C, except for the objects of Core Bluetooth: use the property directly, or a \
         method of your own
+        """
+    private static let observationAdvice = """
+        observing through a property of one's own needs Objective-C: observe the object in it, or use --adapt
         """
     private static let keyAdvice = """
         on Linux only Core Bluetooth's objects, dictionaries and user defaults have values for keys: use the property \

@@ -38,16 +38,28 @@ package struct SourceCheck {
         source.lost.map { branch in
             let lines = branch.lines == 1 ? "1 line" : "\(branch.lines) lines"
             let place = branch.condition.map { "#if \($0)" } ?? "#else"
+            let isForIOS = branch.condition?.contains("os(iOS)") ?? false
             return SourceFinding(
                 file: source.file.name,
                 line: branch.line,
                 kind: .warning,
                 message: """
-                    \(lines) behind \(place), not compiled on Linux; \
-                    add os(Linux) if the code works there
+                    \(lines) behind \(place)\(Self.vanished(branch.names)), not compiled on Linux; \
+                    add os(Linux) if the code works there\(isForIOS ? ", or use --ios \(source.file.name)" : "")
                     """
             )
         }
+    }
+
+    /// The number of names that a message has of what is not there.
+    private static let maximumNames = 4
+
+    private static func vanished(_ names: [String]) -> String {
+        var seen: Set<String> = []
+        let names = names.filter { seen.insert($0).inserted }
+        guard !names.isEmpty else { return "" }
+        let more = names.count > maximumNames ? " and \(names.count - maximumNames) more" : ""
+        return " with \(names.prefix(maximumNames).joined(separator: ", "))\(more)"
     }
 
     private func imports(_ source: CompiledSource) -> [SourceFinding] {

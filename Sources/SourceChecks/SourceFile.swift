@@ -7,6 +7,12 @@ package struct SourceFile: Hashable, Sendable {
         self.name = name
         self.text = text
     }
+
+    /// Whether this is the file at a path, or is in the directory there.
+    package func isAt(_ path: String) -> Bool {
+        let path = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        return name == path || name.hasPrefix(path.hasSuffix("/") ? path : path + "/")
+    }
 }
 
 /// A place in a source where Linux differs from Apple's platforms.

@@ -42,6 +42,45 @@ import Testing
         #expect(reports.take().isEmpty)
     }
 
+    /// An object with a manager, as apps have one that they observe by a path from themselves.
+    private final class Owner: @unchecked Sendable {
+        // Safe: used by one test.
+        var manager: CBCentralManager?
+
+        init(_ manager: CBCentralManager?) { self.manager = manager }
+    }
+
+    @Test("behaviour 3.4: a property is observed through another object, which may lack it")
+    func propertiesAreObservedThroughOthers() throws {
+        let app = CentralApp()
+        app.powerOn()
+        let reports = Reports()
+        let (owner, empty) = (Owner(app.manager), Owner(nil))
+        var observations = [owner, empty].map { owner in
+            NSKeyValueObservation.observe(
+                owner,
+                throughOptional: { $0.manager },
+                \.isScanning,
+                options: [.initial, .old, .new]
+            ) { owner, change in
+                let new = change.newValue.map { value in value.map { "\($0)" } ?? "nil" } ?? "-"
+                reports.note("\(change.oldValue == nil ? "-" : "old") \(new) \(owner.manager == nil)")
+            }
+        }
+        let manager = try #require(app.manager)
+        observations.append(
+            NSKeyValueObservation.observe(owner, through: { _ in manager }, \.isScanning) { _, change in
+                reports.note("plain \(change.newValue == nil)")
+            }
+        )
+        #expect(reports.take() == ["- false false", "- nil true"])
+        manager.scanForPeripherals(withServices: nil)
+        #expect(reports.take() == ["old true false", "plain true"])
+        for observation in observations { observation.invalidate() }
+        manager.stopScan()
+        #expect(reports.take().isEmpty)
+    }
+
     @Test("behaviour 3.4: observers are told before the delegate, on the manager's queue, and may use the object")
     func observersAreToldBeforeTheDelegate() {
         let app = CentralApp()

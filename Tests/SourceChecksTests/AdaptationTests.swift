@@ -76,6 +76,61 @@ struct AdaptationTests {
         #expect(adapted[0].adapted.text == result)
     }
 
+    @Test(
+        "an observation through a property of one's own observes the object in it",
+        arguments: [
+            (
+                "o = observe(\\.manager?.isScanning, options: [.new]) { _, c in }",
+                "o = NSKeyValueObservation.observe(self, throughOptional: { $0.manager }, \\.isScanning, options: [.new]) { _, c in }"
+            ),
+            (
+                "self.observe(\\.a.state) { f($0) }",
+                "NSKeyValueObservation.observe(self, through: { $0.a }, \\.state) { f($0) }"
+            ),
+            (
+                "observe(\\Kit.a?.b!.name) {}",
+                "NSKeyValueObservation.observe(self, throughOptional: { $0.a?.b! }, \\.name) {}"
+            ),
+            (
+                "observe(\\.a!.services) {}", "NSKeyValueObservation.observe(self, through: { $0.a! }, \\.services) {}"
+            ),
+        ]
+    )
+    func observationsThroughProperties(source: String, result: String) {
+        #expect(adapted(source) == result)
+        #expect(findings(in: source).count == 1)
+        #expect(findings(in: result) == [])
+    }
+
+    @Test(
+        "os(iOS) holds in the named files alone",
+        arguments: [
+            ("#if os(iOS)\na()\n#endif", "#if (os(iOS) || os(Linux))\na()\n#endif"),
+            (
+                "#if DEBUG && !os(iOS)\n#elseif os(iOS) || os(tvOS)\n#endif",
+                "#if DEBUG && !(os(iOS) || os(Linux))\n#elseif (os(iOS) || os(Linux)) || os(tvOS)\n#endif"
+            ),
+            ("#if os(macOS)\n#endif\nlet os = os(iOS)", "#if os(macOS)\n#endif\nlet os = os(iOS)"),
+            ("@available(iOS 13, *) func a() {}", "@available(iOS 13, *) func a() {}"),
+        ]
+    )
+    func conditionsForIOS(source: String, result: String) {
+        let files = ["Sources/Kit/A.swift", "Sources/Kit.swift", "Sources/Other/Kit/A.swift"].map {
+            SourceFile(name: $0, text: source)
+        }
+        for path in ["Sources/Kit", "./Sources/Kit/", "Sources/Kit/A.swift"] {
+            let adapted = Adaptation.of(files, forIOS: [path])
+            #expect(adapted.map(\.adapted.text) == [result, source, source])
+        }
+        #expect(findings(in: result).filter { $0.contains("os(iOS) || os(Linux)") } == [])
+    }
+
+    @Test("imports of Objective-C's runtime are removed")
+    func runtimeImports() {
+        #expect(adapted("import ObjectiveC\nimport ObjectiveC.runtime\nlet a = 1") == "\n\nlet a = 1")
+        #expect(findings(in: "import ObjectiveC")[0].contains("--with globals has associated objects"))
+    }
+
     @Test("a debug description in an extension overrides nothing")
     func debugDescriptions() {
         let source = "extension A {\n  open override var debugDescription: String { \"a\" }\n}"
@@ -87,6 +142,7 @@ struct AdaptationTests {
     @Test(
         "everything else stays unchanged, to the octet",
         arguments: [
+            "observe(\\.state) {}", "a.observe(\\.b.state) {}", "func observe(\\.a.state)", "observe(\\.a.b) {}",
             "// @objc", "\"@objc\"", "f(#selector(a))", "a.other?(b)", "class A { func f() { g(#selector(b.tick)) } }",
             "class A { override var debugDescription: String }", "extension A { override var hash: Int }",
             "@MainActor class A {}", "@nonobjc func a() {}", "a\r\n\tb\n\n",

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import SourceChecks
@@ -34,9 +35,32 @@ struct ConditionTests {
         #expect(
             findings(in: source) == [
                 """
-                App.swift:1: warning: 2 lines behind #if os(iOS) || os(tvOS), not compiled on Linux; \
-                add os(Linux) if the code works there
+                App.swift:1: warning: 2 lines behind #if os(iOS) || os(tvOS) with vibrate, not compiled on Linux; \
+                add os(Linux) if the code works there, or use --ios App.swift
                 """
+            ]
+        )
+    }
+
+    @Test("a branch that vanished is told by what it declares")
+    func whatVanished() {
+        let source = """
+            #if os(iOS)
+            let key = 1
+            func restore() {}
+            #if DEBUG
+            class A { var a: B; func restore() {} }
+            #else
+            struct C {}
+            #endif
+            #elseif os(macOS)
+            f()
+            #endif
+            """
+        #expect(
+            findings(in: source).map { $0.components(separatedBy: ", not compiled")[0] } == [
+                "App.swift:1: warning: 7 lines behind #if os(iOS) with key, restore, A, a and 1 more",
+                "App.swift:9: warning: 1 line behind #if os(macOS)",
             ]
         )
     }

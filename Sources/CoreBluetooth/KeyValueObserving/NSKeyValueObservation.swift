@@ -61,7 +61,8 @@ public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
     private weak let observed: (any KeyValueObserved)?
     private let number: UInt64
 
-    init(of observed: any KeyValueObserved, _ number: UInt64) {
+    /// - Parameter observed: The object; nil if there was none.
+    init(of observed: (any KeyValueObserved)?, _ number: UInt64) {
         self.observed = observed
         self.number = number
     }
@@ -92,14 +93,8 @@ extension _KeyValueCodingAndObserving {
         }
         let report = { [weak self] (old: Value?, new: Value) in
             guard let self else { return }
-            let change = NSKeyValueObservedChange(
-                kind: .setting,
-                newValue: options.contains(.new) ? new : nil,
-                oldValue: options.contains(.old) ? old : nil,
-                indexes: nil,
-                isPrior: false
-            )
-            changeHandler(self, change)
+            let new = options.contains(.new) ? new : nil
+            changeHandler(self, NSKeyValueObservedChange(new: new, old: options.contains(.old) ? old : nil))
         }
         if options.contains(.initial) { report(nil, self[keyPath: keyPath]) }
         // Nothing retains the object: its observers are a part of it.
@@ -119,5 +114,69 @@ extension _KeyValueCodingAndObserving {
             preconditionFailure("\(self) has no property of the name \(key)")
         }
         return value
+    }
+}
+
+// `harald swift --adapt` makes these of `observe` with the path through a property of one's own.
+extension NSKeyValueObservation {
+    /// Observes a property of an object that another object has.
+    ///
+    /// On Apple's systems such an observation moves on when the property gets another object. This one stays with the
+    /// object that the property has now.
+    ///
+    /// - Parameters:
+    ///   - root: The object that the handler receives. It is not retained.
+    ///   - object: Returns the observed object. Called once.
+    ///   - keyPath: The property, such as `\.state`.
+    ///   - options: Which values the reports contain.
+    ///   - changeHandler: Called after each change; see ``_KeyValueCodingAndObserving/observe(_:options:changeHandler:)``.
+    /// - Returns: The observation, which lasts as long as it is retained.
+    public static func observe<Root: AnyObject, Observed: _KeyValueCodingAndObserving, Value>(
+        _ root: Root,
+        through object: (Root) -> Observed,
+        _ keyPath: KeyPath<Observed, Value>,
+        options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Root, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        object(root).observe(keyPath, options: options) { [weak root] _, change in
+            if let root { changeHandler(root, change) }
+        }
+    }
+
+    /// Observes a property of an object that another object may have. If it has none, there are no reports but that of
+    /// the option `initial`, with nil.
+    ///
+    /// - Parameters:
+    ///   - root: The object that the handler receives. It is not retained.
+    ///   - object: Returns the observed object, or nil. Called once.
+    ///   - keyPath: The property, such as `\.state`.
+    ///   - options: Which values the reports contain.
+    ///   - changeHandler: Called after each change; see ``_KeyValueCodingAndObserving/observe(_:options:changeHandler:)``.
+    /// - Returns: The observation, which lasts as long as it is retained.
+    public static func observe<Root: AnyObject, Observed: _KeyValueCodingAndObserving, Value>(
+        _ root: Root,
+        throughOptional object: (Root) -> Observed?,
+        _ keyPath: KeyPath<Observed, Value>,
+        options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Root, NSKeyValueObservedChange<Value?>) -> Void
+    ) -> NSKeyValueObservation {
+        guard let observed = object(root) else {
+            let change = NSKeyValueObservedChange<Value?>(new: options.contains(.new) ? .some(nil) : nil, old: nil)
+            if options.contains(.initial) { changeHandler(root, change) }
+            return NSKeyValueObservation(of: nil, 0)
+        }
+        return observe(root, through: { _ in observed }, keyPath, options: options) { root, change in
+            changeHandler(
+                root,
+                NSKeyValueObservedChange(new: change.newValue.map { $0 }, old: change.oldValue.map { $0 })
+            )
+        }
+    }
+}
+
+extension NSKeyValueObservedChange {
+    /// A change of a property as a whole.
+    fileprivate init(new: Value?, old: Value?) {
+        self.init(kind: .setting, newValue: new, oldValue: old, indexes: nil, isPrior: false)
     }
 }

@@ -18,6 +18,16 @@ struct WrappingOptions: ParsableArguments {
     var adapt = false
 
     @Option(
+        name: .customLong("ios"),
+        help: ArgumentHelp(
+            "Sources, or directories of them, separated by commas, in which #if os(iOS) holds. Implies --adapt.",
+            valueName: "FILES"
+        ),
+        completion: .file(extensions: ["swift"])
+    )
+    var iOSPaths: String?
+
+    @Option(
         name: .customLong("harald"),
         help: ArgumentHelp(
             "The directory of Harald's package (default: the one this tool was built in).",
@@ -73,6 +83,7 @@ struct WrappingOptions: ParsableArguments {
             path,
             standIns: standIns,
             isAdapted: adapt,
+            iOSPaths: Set((iOSPaths ?? "").split(separator: ",").map(String.init)),
             checkout: package,
             scratch: scratch,
             output: WrappingOutput(result: { Console.line($0) }, notice: { Console.problem($0) })

@@ -1,6 +1,7 @@
 import Combine
 import CoreBluetooth
 import HeartRateFormats
+import ObjectiveC
 
 @objc public protocol SensorSearchDelegate: NSObjectProtocol {
     @objc optional func searchDidStart(_ search: SensorSearch)
@@ -19,15 +20,15 @@ import HeartRateFormats
     public weak var delegate: SensorSearchDelegate?
     public private(set) var states: [Int] = []
     public private(set) var reason: String?
-    private let manager = CBCentralManager(delegate: nil, queue: .main)
+    @objc dynamic private var manager: CBCentralManager! = CBCentralManager(delegate: nil, queue: .main)
     private let formatter = RateFormatter()
     private var observation: NSKeyValueObservation?
     private var subscription: AnyCancellable?
     private var timer: Timer?
 
     public func start(for interval: TimeInterval) {
-        observation = manager.observe(\.isScanning, options: [.initial, .new]) { [weak self] manager, _ in
-            self?.reason = manager.isScanning ? "scanning" : "not scanning"
+        observation = observe(\.manager?.isScanning, options: [.initial, .new]) { search, change in
+            change.newValue?.flatMap { search.reason = $0 ? "scanning" : "not scanning" }
         }
         subscription = manager.publisher(for: \.state).sink { [weak self] in self?.states.append($0.rawValue) }
         timer = Timer.scheduledTimer(
@@ -67,4 +68,14 @@ import HeartRateFormats
 
 extension CBPeripheral {
     open override var debugDescription: String { "sensor \(value(forKey: "identifier") as? UUID ?? UUID())" }
+}
+
+private var noteKey: UInt8 = 0
+
+extension SensorSearch {
+    /// A note about the search.
+    public var note: String? {
+        get { objc_getAssociatedObject(self, &noteKey) as? String }
+        set { objc_setAssociatedObject(self, &noteKey, newValue, .OBJC_ASSOCIATION_COPY_NONATOMIC) }
+    }
 }

@@ -37,4 +37,32 @@ final class SensorSearchTests: XCTestCase {
         NotificationCenter.default.post(name: SensorSearch.shouldEnd, object: nil)
         XCTAssertEqual(listener.calls, ["end: told"])
     }
+
+    func testAnObjectHasAssociatedObjects() {
+        let search = SensorSearch()
+        XCTAssertNil(search.note)
+        search.note = "first"
+        XCTAssertEqual(search.note, "first")
+        XCTAssertNil(SensorSearch().note)
+        search.note = nil
+        XCTAssertNil(search.note)
+    }
+
+    func testAnActorRunsOnASerialQueue() async {
+        let counter = Counter()
+        let count = await counter.count()
+        XCTAssertEqual(count, 1)
+    }
+}
+
+private actor Counter {
+    private let queue = DispatchSerialQueue(label: "counter")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+    private var total = 0
+
+    func count() -> Int {
+        dispatchPrecondition(condition: .onQueue(queue))
+        total += 1
+        return total
+    }
 }
