@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Core Bluetooth and the stand-ins in one dynamic library, which `harald swift` provides to packages that were written
-// for Apple's systems. README.md describes the contents.
+// Core Bluetooth and the stand-ins in one dynamic library, and CryptoKit in another, which `harald swift` provides to
+// packages that were written for Apple's systems. README.md describes the contents.
 
 /// The modules that get other names in a wrapped package. It may have modules with these names itself, and `Security`
 /// is one of Apple's, which it may test with `canImport`. SwiftPM does not propagate aliases to packages that import a
@@ -23,8 +23,10 @@ let package = Package(
         .library(
             name: "HaraldCompatibility",
             type: .dynamic,
-            targets: ["HaraldCompatibility", "FoundationCombine", "CryptoKit"]
-        )
+            targets: ["HaraldCompatibility", "FoundationCombine"]
+        ),
+        // Apart, because swift-crypto compiles a copy of BoringSSL, which nothing else needs.
+        .library(name: "HaraldCryptoKit", type: .dynamic, targets: ["CryptoKit"]),
     ],
     dependencies: [
         .package(path: ".."),

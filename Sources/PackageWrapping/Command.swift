@@ -4,8 +4,14 @@ enum Command {
     /// Runs a program to its end and returns its standard output. Its standard error goes to the terminal. The
     /// arguments may start with environment variables.
     ///
-    /// - Parameter output: Receives the last lines of its output if it fails.
-    static func output(of arguments: [String], _ output: WrappingOutput) throws(WrappingError) -> Data {
+    /// - Parameters:
+    ///   - output: Receives the last lines of its output if it fails.
+    ///   - hear: Called for each line of its output, at once.
+    static func output(
+        of arguments: [String],
+        _ output: WrappingOutput,
+        _ hear: (Substring) -> Void = { _ in }
+    ) throws(WrappingError) -> Data {
         let name = arguments.drop { $0.contains("=") }.prefix(2).joined(separator: " ")
         let process = Process()
         let pipe = Pipe()
@@ -15,7 +21,7 @@ enum Command {
         let data: Data
         do {
             try process.run()
-            data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+            data = read(pipe.fileHandleForReading, hear)
         } catch {
             throw WrappingError("cannot start \(name): \(error.localizedDescription)")
         }
@@ -26,6 +32,20 @@ enum Command {
             throw WrappingError("\(name) failed with status \(process.terminationStatus)")
         }
         return data
+    }
+
+    private static func read(_ file: FileHandle, _ hear: (Substring) -> Void) -> Data {
+        var (data, line) = (Data(), "")
+        while true {
+            let part = file.availableData
+            guard !part.isEmpty else { return data }
+            data += part
+            line += String(decoding: part, as: UTF8.self)
+            var lines = line.split(separator: "\n", omittingEmptySubsequences: false)
+            let rest = lines.popLast().map(String.init) ?? ""
+            for line in lines { hear(line) }
+            line = rest
+        }
     }
 
     /// Replaces this process by another program. Returns only if that fails.

@@ -19,6 +19,9 @@ package enum StandIn: String, CaseIterable, Sendable {
         }
     }
 
+    /// The library that has the stand-in, if it is apart from the others because it takes long to build.
+    var product: String? { self == .cryptokit ? "HaraldCryptoKit" : nil }
+
     /// The module that every file imports implicitly; nil for none.
     var imported: String? {
         switch self {
