@@ -19,6 +19,11 @@ import Testing
         log = AirLog(world)
     }
 
+    /// Each command set with each privacy mode, which applies whether or not addresses are resolved (4.7).
+    private static let modes = CommandSet.allCases.flatMap { commands in
+        [LEPrivacyMode.network, .device].map { (commands, $0) }
+    }
+
     private static let none = BluetoothAddress(0, kind: .randomDevice)
 
     /// Puts each end on the other's resolving list.
@@ -113,13 +118,14 @@ import Testing
 
     @Test(
         "AB-L11: an advertiser that shows an identity it should hide is not connected to",
-        arguments: CommandSet.allCases,
-        [LEPrivacyMode.network, .device]
+        arguments: modes,
+        [true, false]
     )
-    func anAdvertiserThatShouldHideIsNotConnectedTo(commands: CommandSet, mode: LEPrivacyMode) {
+    func anAdvertiserThatShouldHideIsNotConnectedTo(_ set: (CommandSet, LEPrivacyMode), isResolving: Bool) {
+        let (commands, mode) = set
         central.list(peripheral)
         central.mode(mode, for: peripheral)
-        central.resolve()
+        central.resolve(isResolving)
         peripheral.advertise(commands, as: .publicDevice)
         central.connect(commands, to: peripheral.address)
         world.run(.seconds(1))
@@ -129,13 +135,14 @@ import Testing
 
     @Test(
         "AB-L11: an initiator that shows an identity it should hide does not connect",
-        arguments: CommandSet.allCases,
-        [LEPrivacyMode.network, .device]
+        arguments: modes,
+        [true, false]
     )
-    func anInitiatorThatShouldHideDoesNotConnect(commands: CommandSet, mode: LEPrivacyMode) {
+    func anInitiatorThatShouldHideDoesNotConnect(_ set: (CommandSet, LEPrivacyMode), isResolving: Bool) {
+        let (commands, mode) = set
         peripheral.list(central)
         peripheral.mode(mode, for: central)
-        peripheral.resolve()
+        peripheral.resolve(isResolving)
         peripheral.advertise(commands, as: .publicDevice)
         central.connect(commands, to: peripheral.address, as: .publicDevice)
         world.run(.seconds(1))

@@ -76,13 +76,16 @@ import Testing
 
     @Test(
         "AB-L11: a scanner ignores an identity that should be hidden",
-        arguments: CommandSet.allCases,
-        [LEPrivacyMode.network, .device]
+        arguments: CommandSet.allCases.flatMap { commands in
+            [LEPrivacyMode.network, .device].map { (commands, $0) }
+        },
+        [true, false]
     )
-    func anIdentityThatShouldBeHiddenIsIgnored(commands: CommandSet, mode: LEPrivacyMode) {
+    func anIdentityThatShouldBeHiddenIsIgnored(_ set: (CommandSet, LEPrivacyMode), isResolving: Bool) {
+        let (commands, mode) = set
         scanner.list(advertiser)
         scanner.mode(mode, for: advertiser)
-        scanner.resolve()
+        scanner.resolve(isResolving)
         advertiser.advertise(commands, as: .publicDevice)
         scanner.scan(commands, .active, as: .resolvableOrPublic)
         world.run(.seconds(1))

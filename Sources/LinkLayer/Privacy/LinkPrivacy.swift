@@ -105,8 +105,15 @@ final class LinkPrivacy {
 
     /// Returns the device that uses an address; nil if it must be ignored because it shows an identity that it should
     /// hide.
+    ///
+    /// The privacy mode of a peer applies whether or not addresses are resolved. The resolving list determines it
+    /// "whether or not address resolution is enabled" (Core Vol 6 Part B 4.7), and LE Set Address Resolution Enable
+    /// does not affect the privacy of the device (Core Vol 4 Part E 7.8.44). Without resolution, a peer in network
+    /// privacy mode is therefore ignored by its identity address, and is a stranger by its private ones.
     func device(_ address: BluetoothAddress) -> HeardDevice? {
-        guard isResolving else { return HeardDevice(address: address, identity: address) }
+        guard isResolving else {
+            return list.isExposed(address) ? nil : HeardDevice(address: address, identity: address)
+        }
         switch list.sender(address) {
         case .peer(let peer): return HeardDevice(address: address, identity: peer.identity)
         case .stranger: return HeardDevice(address: address, identity: address)

@@ -102,15 +102,17 @@ struct ResolvingList {
     /// Returns the sender that uses an address.
     mutating func sender(_ address: BluetoothAddress) -> Sender {
         guard !entries.isEmpty else { return .stranger }
-        guard address.randomKind == .resolvable else {
-            // AB-L11: a peer with a key that shows its identity address nevertheless is ignored.
-            guard let index = places[address.device], entries[index].peerKey != nil, entries[index].mode == .network
-            else { return .stranger }
-            return .exposed
-        }
+        guard address.randomKind == .resolvable else { return isExposed(address) ? .exposed : .stranger }
         let sender = senders.finding(for: address.value) ?? search(address)
         if case .peer(let peer) = sender, let index = places[peer] { entries[index].seen = address }
         return sender
+    }
+
+    /// Whether an address is the identity address of a peer that should have hidden it: one with a key, in network
+    /// privacy mode (AB-L11).
+    func isExposed(_ address: BluetoothAddress) -> Bool {
+        guard let index = places[address.device] else { return false }
+        return entries[index].peerKey != nil && entries[index].mode == .network
     }
 
     private mutating func search(_ address: BluetoothAddress) -> Sender {
