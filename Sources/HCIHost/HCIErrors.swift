@@ -51,6 +51,9 @@ package enum HCIHostError: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether the controller has no room for another host, as `harald controllers` answers beyond its connections.
+    package var isWithoutRoom: Bool { self == .commandRefused(Reset.opcode, .rejectedForLimitedResources) }
+
     /// The controller's error code, or nil if the error did not come from the controller.
     package var status: HCIStatus? {
         switch self {
@@ -73,6 +76,7 @@ extension HCIHostError: CustomStringConvertible {
         case .linkNotEnded(let handle): "the controller does not report the end of link \(handle.rawValue)"
         case .attemptNotEnded: "the controller does not report the end of a cancelled connection attempt"
         case .dataNotTaken: "the controller has stopped sending data"
+        case _ where isWithoutRoom: "the controller accepts no more connections; end a program that uses it"
         case .commandRefused(let opcode, let status): "the controller refuses \(Self.name(opcode)): \(status)"
         case .malformedResponse(let opcode, let error): "the answer to \(Self.name(opcode)) is malformed: \(error)"
         case .hardwareError(let code): "the controller reports hardware error 0x\(String(code, radix: 16))"

@@ -246,6 +246,8 @@ package final class HCIHost {
     /// instead.
     private func controllerFailed(_ error: HCIHostError) {
         guard phase != .idle else { return }
+        // Another reset is of no use.
+        if error.isWithoutRoom { return settle(.failed(error)) }
         noteHang(error)
         if isResetting { return settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error)) }
         let now = loop.now

@@ -1,4 +1,6 @@
 import Foundation
+import HCI
+import HCIHost
 import Testing
 
 @testable import harald
@@ -36,6 +38,21 @@ import Testing
     func failedController(address: String, advice: String) {
         let error = ToolError.controllerFailed(address, reason: "it was reset")
         #expect(error.description == "the controller at \(address) failed: it was reset; \(advice)")
+    }
+
+    @Test("a controller without room for another program says what to do, and not to check the transport")
+    func fullController() {
+        let error = ToolError(
+            .commandRefused(Reset.opcode, .rejectedForLimitedResources),
+            controller: "tcp:127.0.0.1:9100"
+        )
+        #expect(error.exitStatus == 4)
+        #expect(
+            error.description == """
+                the controller at tcp:127.0.0.1:9100 accepts no more connections: all of them are in use; end a program that \
+                uses one, or start another `harald controllers` on a port of its own
+                """
+        )
     }
 
     @Test(

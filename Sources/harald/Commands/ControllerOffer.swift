@@ -57,7 +57,17 @@ final class ControllerOffer {
     }
 
     func listen(port: Int, completion: @escaping (Result<Int, ToolError>) -> Void) {
-        TCPServer.listen(port: port, loop: loop, onConnection: { [weak self] in self?.accept($0) }) { [weak self] in
+        TCPServer.listen(
+            port: port,
+            loop: loop,
+            onConnection: { [weak self] in self?.accept($0) },
+            onRefusal: { [report] in
+                report.say(
+                    "connection refused: all \(TCPServer.maximumConnections) controllers of this port are in use; end a "
+                        + "program that uses one, or start another `harald controllers`"
+                )
+            }
+        ) { [weak self] in
             switch $0 {
             case .success(let server):
                 self?.server = server
@@ -112,7 +122,9 @@ final class ControllerOffer {
             self?.controllers[number] = nil
             self?.numbersOfNodes[node.id] = nil
             self?.numbers.giveBack(number)
-            report.say("controller \(number) disconnected")
+            // A program that just ends is no news.
+            let reason = error == .closedByPeer ? "" : ": \(error)"
+            report.say("controller \(number) disconnected\(reason)")
             whenGone()
         }
     }

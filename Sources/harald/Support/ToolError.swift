@@ -23,6 +23,8 @@ enum ToolError: Error, CustomStringConvertible {
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
     case controllerRefuses(String, reason: String)
+    /// A controller has no room for another program.
+    case controllerFull(String)
     /// A controller that has worked is no longer there.
     case controllerGone(String)
     /// The capture that takes the place of a controller is over.
@@ -58,6 +60,8 @@ enum ToolError: Error, CustomStringConvertible {
     init(_ error: HCIHostError, controller address: String) {
         if case .transport(.unreachable(_, let reason)) = error {
             self = .controllerUnreachable(address, reason: reason)
+        } else if error.isWithoutRoom {
+            self = .controllerFull(address)
         } else {
             self = .controllerFailed(address, reason: "\(error)")
         }
@@ -85,7 +89,7 @@ enum ToolError: Error, CustomStringConvertible {
     var exitStatus: Int32 {
         switch self {
         case .controllerUnreachable: 3
-        case .controllerFailed, .controllerRefuses, .controllerGone: 4
+        case .controllerFailed, .controllerRefuses, .controllerFull, .controllerGone: 4
         case .noSuchDevice, .ambiguousDevice, .addressOfService: 5
         case .peerVanished, .captureOver: 6
         case .notSecured: 7
@@ -101,7 +105,7 @@ enum ToolError: Error, CustomStringConvertible {
         switch self {
         case .controllerUnreachable: "controllerUnreachable"
         case .controllerFailed, .controllerGone: "controllerFailed"
-        case .controllerRefuses: "controllerRefuses"
+        case .controllerRefuses, .controllerFull: "controllerRefuses"
         case .captureOver: "captureOver"
         case .noSuchDevice, .addressOfService: "deviceNotFound"
         case .ambiguousDevice: "deviceAmbiguous"
@@ -137,6 +141,11 @@ enum ToolError: Error, CustomStringConvertible {
             "the controller at \(address) failed: \(reason); check \(Self.checks(of: address))"
         case .controllerRefuses(let address, let reason):
             "the controller at \(address) rejected the request: \(reason)"
+        case .controllerFull(let address):
+            """
+            the controller at \(address) accepts no more connections: all of them are in use; end a program that uses \
+            one, or start another `harald controllers` on a port of its own
+            """
         case .controllerGone(let address):
             "the controller at \(address) is gone; check that it is running or plugged in, then try again"
         case .captureOver(let address):
