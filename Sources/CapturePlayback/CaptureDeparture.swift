@@ -12,6 +12,8 @@ public struct CaptureDeparture: Hashable, Sendable, Codable {
         case order
         /// The stack did not send a packet of the capture's host.
         case missing
+        /// The playback left out packets of the capture's controller, since the stack did not do what they follow.
+        case leftOut
     }
 
     /// The kind of the departure.

@@ -27,22 +27,19 @@ struct CaptureMachine: Sendable {
     /// The maximum number of connections at once, fewer than there are handles.
     private static let maximumLinks = 1_000
 
-    private let script: CaptureScript
-    private var progress: PlaybackProgress
-    private var links: [Link]
+    let script: CaptureScript
+    private(set) var progress: PlaybackProgress
+    private(set) var links: [Link]
     private var numbers: [UInt16: Int] = [:]
     private var queue = PlaybackQueue()
     private var isScheduled: [Bool]
-    /// The activities that the host has started, by the command.
-    private var active: Set<CommandFamily> = []
-    /// The steps that came while the host had stopped their activity.
-    private var held: [CommandFamily: [Int]] = [:]
+    private(set) var activities = PlaybackActivities()
     /// The lanes that have gone on without a step of the host, which has sent nothing there since.
     private var impatient: Set<Lane> = []
     private var assembly = PDUAssembly()
     /// Whether the host has sent a command of an initialization that the capture does not have.
     private var isInitializing = false
-    private var report: DepartureReport
+    private(set) var report: DepartureReport
     private(set) var now: Int64 = 0
     /// When the host last sent a packet.
     private var lastSent: Int64 = 0
@@ -106,38 +103,49 @@ struct CaptureMachine: Sendable {
         answer(sent, on: script.steps[step].lane)
         happened(step)
         guard case .command(let opcode) = sent.content, let family = CommandFamily(opcode) else { return }
-        note(family, starts: family.starts(sent.packet))
+        note(family, starts: family.starts(sent.packet), by: step)
     }
 
     /// Lets follow what followed a command in the capture, for another command with the same effect.
     mutating func startedOtherwise(_ step: Int, _ family: CommandFamily) {
         happened(step)
-        note(family, starts: true)
+        note(family, starts: true, by: step)
     }
 
-    /// Records an activity that the host starts or stops.
-    mutating func note(_ family: CommandFamily, starts: Bool) {
+    /// Records an activity that the host starts or stops, by the step of a command if the capture has it.
+    mutating func note(_ family: CommandFamily, starts: Bool, by step: Int? = nil) {
         guard family != .cancelConnection else { return }
-        if starts { active.insert(family) } else { active.remove(family) }
+        guard starts else { return activities.stop(family, at: now) }
+        let held = activities.start(family)
+        for waiting in held {
+            let delay = (script.steps[waiting].time - script.steps[held[0]].time) * 1_000
+            queue.add(.play(waiting), at: now + Self.usualDelay + delay)
+        }
+        goOn(family, after: step.map { script.steps[$0].time }, delay: Self.patience)
     }
 
-    func isActive(_ family: CommandFamily) -> Bool { active.contains(family) }
+    func isActive(_ family: CommandFamily) -> Bool { activities.isActive(family) }
+
+    /// Plans to go on with an activity without the starts that the host may never send: its next step comes after the
+    /// time that has passed in the capture, and a delay.
+    private mutating func goOn(_ family: CommandFamily, after time: Int64?, delay: Int64) {
+        let steps = script.activities[family] ?? []
+        guard let next = activities.next(family, in: steps, where: { progress.done[$0] == nil && !isScheduled[$0] })
+        else { return }
+        let passed = time.map { max(0, script.steps[next].time - $0) * 1_000 } ?? 0
+        queue.add(.goOn(family, next), at: now + passed + delay)
+    }
+
+    private mutating func playOn(_ family: CommandFamily, _ step: Int) {
+        guard progress.done[step] == nil, !isScheduled[step], activities.isActive(family) else { return }
+        isScheduled[step] = true
+        play(step)
+        goOn(family, after: script.steps[step].time, delay: 0)
+    }
 
     mutating func answer(_ sent: CaptureScript.Sent, on lane: Lane) {
         for answer in sent.answers {
             send(script.prepared(mapped(answer.packet, lane)), after: answer.delay * 1_000)
-        }
-    }
-
-    /// Goes on with what waits for an activity that the host starts once more than in the capture.
-    mutating func resume(_ family: CommandFamily) {
-        active.insert(family)
-        let steps = held[family] ?? []
-        held[family] = nil
-        guard let first = steps.first else { return }
-        for step in steps {
-            let delay = (script.steps[step].time - script.steps[first].time) * 1_000
-            queue.add(.play(step), at: now + Self.usualDelay + delay)
         }
     }
 
@@ -158,6 +166,7 @@ struct CaptureMachine: Sendable {
         case .repeated(let step):
             if let received = script.steps[step].received { emit(received, script.steps[step].lane) }
         case .stopWaiting(let step, let since): stopWaiting(step, since)
+        case .goOn(let family, let step): playOn(family, step)
         case .endLink(let link): endLink(link)
         }
     }
@@ -213,10 +222,7 @@ struct CaptureMachine: Sendable {
         let (lane, received) = (script.steps[step].lane, script.steps[step].received)
         guard let received, progress.done[step] == nil else { return }
         if let family = received.content.family {
-            guard active.contains(family) else {
-                held[family, default: []].append(step)
-                return
-            }
+            guard activities.isActive(family) else { return activities.hold(step, of: family, at: now) }
         }
         if case .link(let link) = lane {
             if case .connected = received.content { connect(link) }
@@ -224,8 +230,8 @@ struct CaptureMachine: Sendable {
         }
         emit(received, lane)
         switch received.content {
-        case .connected(let isCentral): active.remove(isCentral ? .connect : .advertise)
-        case .cancelled: active.remove(.connect)
+        case .connected(let isCentral): activities.stop(isCentral ? .connect : .advertise, at: now)
+        case .cancelled: activities.stop(.connect, at: now)
         case .disconnected: if case .link(let link) = lane { ended(link) }
         case .event, .report, .pdu: break
         }
@@ -355,7 +361,7 @@ extension CaptureMachine {
     /// Starts or stops an activity by a command that has no counterpart.
     private mutating func activity(_ family: CommandFamily, _ packet: HCIPacket) {
         if family == .cancelConnection { return cancelConnection() }
-        if family.starts(packet) { resume(family) } else { note(family, starts: false) }
+        note(family, starts: family.starts(packet))
     }
 
     private mutating func cancelConnection() {
@@ -538,41 +544,5 @@ extension CaptureMachine {
         return steps[min(start, steps.count)...].prefix(Self.lookahead).first {
             script.steps[$0].sent != nil && progress.done[$0] == nil
         }
-    }
-}
-
-extension CaptureMachine {
-    /// The departures so far, with the packets that the stack should have sent by now.
-    func departures(at time: Int64) -> [CaptureDeparture] {
-        let lanes = [.device] + script.handles.indices.map { Lane.link($0) }
-        let missing = lanes.flatMap { missingSteps(on: $0, at: time) }
-        let sorted = missing.sorted { a, b in (a.capturedTime ?? 0) < (b.capturedTime ?? 0) }
-        return report.departures + sorted.prefix(DepartureReport.maximum - report.departures.count)
-    }
-
-    private func missingSteps(on lane: Lane, at time: Int64) -> [CaptureDeparture] {
-        var before: (captured: Int64, played: Int64)? = lane == .device ? (0, 0) : nil
-        var hasEnded = false
-        if case .link(let link) = lane { hasEnded = links[link].hasEnded }
-        var found: [CaptureDeparture] = []
-        for index in script.lanes[lane] ?? [] {
-            let step = script.steps[index]
-            if let done = progress.done[index] { before = (step.time * 1_000, done) }
-            guard step.sent != nil, progress.done[index] == nil, let before else { continue }
-            let expected = before.played + (step.time * 1_000 - before.captured)
-            guard hasEnded || time > expected + Self.patience else { continue }
-            found.append(
-                CaptureDeparture(
-                    kind: .missing,
-                    time: Double(max(0, expected)) / 1e9,
-                    captured: script.words(of: index),
-                    capturedTime: Double(step.time) / 1e6,
-                    sent: report.lastSent[lane],
-                    explanation: hasEnded ? "not sent before the connection ended" : "not sent",
-                    isRandom: false
-                )
-            )
-        }
-        return found
     }
 }

@@ -65,8 +65,9 @@ package final class CapturePlayer {
         cancelEnd()
         guard let observe else { return }
         // Nothing is sent any more.
-        let all = machine.departures(at: time + CaptureMachine.patience)
-        for departure in all where departure.kind == .missing { observe(departure) }
+        let late = machine.departures(at: time + CaptureMachine.patience)
+        for departure in late where departure.kind == .missing { observe(departure) }
+        for departure in machine.departures(at: time) where departure.kind == .leftOut { observe(departure) }
     }
 
     private func schedule() {

@@ -22,7 +22,8 @@ struct CaptureScript: Sendable {
     struct Received: Sendable {
         var content: ReceivedContent
         var packets: [HCIPacket]
-        /// The step that has to precede it in any case.
+        /// The step that has to precede it in any case; for what belongs to an activity, the step that starts it, or
+        /// another start of the same activity.
         var cause: Int?
         /// The steps that it follows, unless the playback never comes to them.
         var predecessors: [Int] = []
@@ -65,8 +66,11 @@ struct CaptureScript: Sendable {
     var lanes: [Lane: [Int]] = [:]
     /// The attributes of the peer of each connection.
     var tables: [CapturedTable] = []
-    /// The handles of connections that were there before the capture began. Their packets are not played.
-    var handlesWithoutBeginning: Set<UInt16> = []
+    /// The steps that belong to each activity of the host: reports and connections.
+    var activities: [CommandFamily: [Int]] = [:]
+    /// The handles of connections that were there before the capture began, with the number of their data packets,
+    /// which are not played.
+    var handlesWithoutBeginning: [UInt16: Int] = [:]
     /// Whether the host used the commands of version 4.0, so that the playback hides extended advertising.
     var isLegacy = false
     /// The controller's part in the initialization, if the capture begins after it.

@@ -75,7 +75,7 @@ public struct CapturedController: Sendable {
             throw CapturedControllerError(reason: "the capture has no HCI packets, so there is no controller to play")
         }
         script = CaptureScript(records)
-        if script.handles.isEmpty, let handle = script.handlesWithoutBeginning.min() {
+        if script.handles.isEmpty, let handle = script.handlesWithoutBeginning.keys.min() {
             let number = "0x" + String(handle, radix: 16)
             throw CapturedControllerError(
                 reason: "it begins in the middle of the connection \(number) and holds the beginning of none, so no "

@@ -12,6 +12,9 @@ struct PlaybackQueue: Sendable {
         case repeated(Int)
         /// Plays a step although its predecessor has not come, if nothing has happened on its lane since another step.
         case stopWaiting(Int, since: Int)
+        /// Plays the next step of an activity that goes on, although the host has not started it as often as in the
+        /// capture.
+        case goOn(CommandFamily, Int)
         /// Ends a connection that the capture does not end here.
         case endLink(Int)
     }

@@ -128,12 +128,7 @@ struct ScriptBuilder {
 
     private mutating func addEvent(_ key: UInt16, _ packet: HCIPacket, at time: Int64) {
         if Self.connections.contains(key) { return connected(packet, at: time) }
-        if Self.reports.contains(key) {
-            // Reports without a scan cannot be played at any time.
-            guard let scan = started[.scan] else { return }
-            append(time, .device, received(.report, packet, cause: scan))
-            return
-        }
+        if Self.reports.contains(key) { return append(.report, packet, .device, at: time) }
         let lane = lane(of: packet)
         var cause = causeOf(key, in: lane)
         if key == 0x3E12, let connection = lastConnection, case .link = lane { cause = connection }
@@ -172,12 +167,22 @@ struct ScriptBuilder {
         script.handles.append(handle)
         script.tables.append(CapturedTable())
         links[handle] = link
-        let cause = started[isCentral ? .connect : .advertise]
-        lastConnection = append(
-            time,
-            .link(link),
-            received(.connected(isCentral: isCentral), packet, cause: cause)
-        )
+        append(.connected(isCentral: isCentral), packet, .link(link), at: time)
+        lastConnection = script.steps.count - 1
+    }
+
+    /// Adds what belongs to an activity of the host. It follows the last start of the activity, unless the host starts
+    /// it less often than in the capture.
+    private mutating func append(
+        _ content: CaptureScript.ReceivedContent,
+        _ packet: HCIPacket,
+        _ lane: Lane,
+        at time: Int64
+    ) {
+        guard let family = content.family else { return }
+        let start = started[family]
+        script.activities[family, default: []].append(script.steps.count)
+        append(time, lane, received(content, packet, cause: start))
     }
 
     private mutating func forget(_ handle: UInt16) {
@@ -190,7 +195,7 @@ struct ScriptBuilder {
     private mutating func addData(_ packet: HCIPacket, _ direction: HCIDirection, at time: Int64) {
         guard let handle = HandlePlaces.handle(in: packet) else { return }
         guard let link = links[handle] else {
-            script.handlesWithoutBeginning.insert(handle)
+            script.handlesWithoutBeginning[handle, default: 0] += 1
             return
         }
         let whole = assemblies[direction]?.add(packet)?.whole
