@@ -60,7 +60,7 @@ extension VirtualController {
             minCELength: command.minCELength,
             maxCELength: command.maxCELength
         )
-        guard requested.isValid else { return .invalidParameters }
+        guard requested.isValid, link.control.allows(requested.parameters.slowest) else { return .invalidParameters }
         guard link.isCentral || configuration.features.contains(.connectionParametersRequest) else {
             return .unsupportedFeatureOrParameter
         }
@@ -90,7 +90,7 @@ extension VirtualController {
             minCELength: command.minCELength,
             maxCELength: command.maxCELength
         )
-        guard requested.isValid else { return .invalidParameters }
+        guard requested.isValid, link.control.allows(requested.parameters.slowest) else { return .invalidParameters }
         return link.acceptParameters(requested.parameters) ? .success : .commandDisallowed
     }
 

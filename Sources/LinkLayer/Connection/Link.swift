@@ -66,18 +66,10 @@ final class Link: RadioClaimant {
         supervision = LinkSupervision(since: parameters.start.end)
     }
 
-    var handle: ConnectionHandle { parameters.handle }
-    var isCentral: Bool { parameters.role == .central }
     /// Whether the peer has been received.
     var isEstablished: Bool { supervision.isEstablished }
     /// When the peer was last received; before that, when the link was made.
     var lastHeard: Instant { supervision.lastHeard }
-    /// The expected start of the event being prepared or in progress.
-    var anchor: Instant { anchors.anchor }
-    /// The counter of that event on the air.
-    var counter: UInt16 { anchors.counter }
-    /// The connection interval as measured by this device's clock.
-    var interval: Duration { anchors.interval(control.timing) }
     /// The PHY for transmission.
     var txPHY: RadioPHY { control.txPHY.radioPHY(coding: codedPHY) }
     /// The PHY for reception.
@@ -89,7 +81,6 @@ final class Link: RadioClaimant {
         let isInDanger = supervision.isInDanger(at: loop.now, control.timing)
         return .connection(urgency: missed + (isInDanger ? RadioPriority.danger : 0))
     }
-    var period: Int64? { control.timing.intervalMicroseconds * Int64(subrating.current.factor) }
 
     // MARK: Start and end
 
@@ -118,10 +109,17 @@ final class Link: RadioClaimant {
 
     private func supervise(until deadline: Instant) {
         supervision.restart(at: deadline, on: loop) { [unowned self] in
-            let deadline = supervision.deadline(control.timing)
-            if deadline > loop.now { return supervise(until: deadline) }
-            end(ending?.reason ?? (isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
+            supervision.fire()
+            // An event in progress may still receive the peer, so it decides when it closes (4.5.2).
+            if !stage.isAwake { resumeSupervision() }
         }
+    }
+
+    /// Restarts the timer after it has fired, or ends the link if it was silent for too long.
+    private func resumeSupervision() {
+        let deadline = supervision.deadline(control.timing)
+        if deadline > loop.now { return supervise(until: deadline) }
+        end(ending?.reason ?? (isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
     }
 
     /// Restarts the supervision timer, so that a shorter timeout takes effect at once.
@@ -283,6 +281,8 @@ final class Link: RadioClaimant {
         case .applyTiming(let pdu):
             if control.subrate.factor == 1 { subrating.end() }
             anchors.move(pdu)
+            // The time before the instant does not count towards the new timeout (5.1.1).
+            supervision.reset(at: anchors.anchor)
             restartSupervision()
         case .applyChannelMap(let map): hopping.restrict(to: map)
         case .applyPeerAccuracy(let accuracy): anchors.trust(accuracy)
@@ -367,6 +367,8 @@ final class Link: RadioClaimant {
         let wasHeard = running.hasSynced || isCentral && supervision.lastHeard >= anchor
         cancelTimer()
         if case .answered(let reason) = ending { return end(reason) }
+        if !supervision.isRunning { resumeSupervision() }
+        guard !stage.hasEnded else { return }
         finishEvent(wasHeard: wasHeard)
         arbiter.release(self)
     }
@@ -463,7 +465,7 @@ final class Link: RadioClaimant {
         guard let (header, payload) = parse(frame) else { return handle(.corrupted) }
         arbiter.settle(shares[LinkTraffic(header.content, payload)])
         if !payload.isEmpty { subrating.noteTraffic() }
-        supervision.heard(at: loop.now)
+        if supervision.heard(at: loop.now) { restartSupervision() }
         missed = 0
         rssi = frame.rssi
         receive(header, payload)
@@ -530,8 +532,6 @@ final class Link: RadioClaimant {
     func radioLost() {
         handle(.revoked)
     }
-
-    func radioFree() {}
 
     // MARK: Timing
 

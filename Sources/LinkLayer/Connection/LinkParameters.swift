@@ -34,6 +34,21 @@ extension Link {
     }
 }
 
+extension Link {
+    var handle: ConnectionHandle { parameters.handle }
+    var isCentral: Bool { parameters.role == .central }
+    /// The expected start of the event being prepared or in progress.
+    var anchor: Instant { anchors.anchor }
+    /// The counter of that event on the air.
+    var counter: UInt16 { anchors.counter }
+    /// The connection interval as measured by this device's clock.
+    var interval: Duration { anchors.interval(control.timing) }
+    /// The time between the used events.
+    var period: Int64? { control.timing.intervalMicroseconds * Int64(subrating.current.factor) }
+
+    func radioFree() {}
+}
+
 extension ConnectionData {
     /// Whether these are valid parameters of a connection (Core Vol 6 Part B 2.3.3.1; AB-L03).
     var isValid: Bool {

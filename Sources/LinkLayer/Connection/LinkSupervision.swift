@@ -12,7 +12,7 @@ enum PeerPresence: Hashable {
         return false
     }
 
-    /// The start of the supervision timeout.
+    /// When the peer was last received; before that, when the link was made.
     var last: Instant {
         switch self {
         case .awaited(let instant), .heard(let instant): instant
@@ -23,10 +23,13 @@ enum PeerPresence: Hashable {
 /// The supervision of a link: when the peer was last received, and the timer that ends a silent link (4.5.2).
 struct LinkSupervision {
     private var presence: PeerPresence
+    /// When the supervision timer was last reset: by a PDU, or by a connection update (5.1.1).
+    private var origin: Instant
     private var timer: ScheduledTask?
 
     init(since start: Instant) {
         presence = .awaited(since: start)
+        origin = start
     }
 
     /// Whether the peer has been received.
@@ -35,12 +38,12 @@ struct LinkSupervision {
     var lastHeard: Instant { presence.last }
 
     /// Returns when a silent link ends: six intervals after its start until the first PDU has been received, then the
-    /// supervision timeout after the last one.
-    func deadline(_ timing: LinkTiming) -> Instant { lastHeard + .microseconds(limit(timing)) }
+    /// supervision timeout after the last reset of the timer.
+    func deadline(_ timing: LinkTiming) -> Instant { origin + .microseconds(limit(timing)) }
 
-    /// Whether nothing has been received for half of that time.
+    /// Whether half of that time has passed.
     func isInDanger(at now: Instant, _ timing: LinkTiming) -> Bool {
-        now.nanoseconds(since: lastHeard) >= 1_000 * limit(timing) / 2
+        now.nanoseconds(since: origin) >= 1_000 * limit(timing) / 2
     }
 
     private func limit(_ timing: LinkTiming) -> Int64 {
@@ -48,8 +51,24 @@ struct LinkSupervision {
     }
 
     /// Records a PDU with a correct CRC. The timer is left as it is, and is to be restarted when it fires early.
-    mutating func heard(at now: Instant) {
-        presence = .heard(now)
+    ///
+    /// - Returns: Whether the PDU establishes the link, whose deadline may then be earlier than the timer.
+    mutating func heard(at now: Instant) -> Bool {
+        defer { (presence, origin) = (.heard(now), now) }
+        return !isEstablished
+    }
+
+    /// Resets the timer at the start of a connection update's transmit window, which may be ahead (5.1.1).
+    mutating func reset(at window: Instant) {
+        origin = max(origin, window)
+    }
+
+    /// Whether the timer has been started and has not fired.
+    var isRunning: Bool { timer != nil }
+
+    /// Records that the timer has fired.
+    mutating func fire() {
+        timer = nil
     }
 
     /// Starts or restarts the timer.

@@ -8,6 +8,8 @@ extension LinkControl {
     // MARK: Connection update (5.1.1) and connection parameters request (5.1.7)
 
     mutating func startParameters(_ parameters: ConnectionParameterRequest) {
+        // A change of the subrating may have come between the host's command and its turn.
+        guard allows(parameters.slowest) else { return report(.parameters(.invalidParameters)) }
         let canAsk =
             setup.features.contains(.connectionParametersRequest)
             && remoteFeatures?.contains(.connectionParametersRequest) ?? true
@@ -20,6 +22,11 @@ extension LinkControl {
         var pdu = parameters
         pdu.referenceCounter = counter
         send(.connectionParameterRequest(pdu))
+    }
+
+    /// Whether the link may change to this timing. If the interval stays, so does the subrating (5.1.1).
+    func allows(_ new: LinkTiming) -> Bool {
+        new.isValid(factor: new.interval == timing.interval ? subrate.factor : 1)
     }
 
     private mutating func sendConnectionUpdate(_ parameters: ConnectionParameterRequest, isOwn: Bool) {
@@ -36,13 +43,13 @@ extension LinkControl {
     /// Handles the peripheral's response. The central decides, within the range it has asked for.
     mutating func receiveParameterResponse(_ pdu: ConnectionParameterRequest) {
         guard case .parametersAwaitingResponse(let asked) = local else { return }
-        guard pdu.isValid else {
+        var agreed = asked
+        if (asked.intervalMin...asked.intervalMax).contains(pdu.intervalMax) { agreed.intervalMax = pdu.intervalMax }
+        guard pdu.isValid, allows(agreed.slowest) else {
             procedures.end()
             refuse(.connectionParamRsp, .invalidLinkLayerParameters)
             return report(.parameters(.invalidLinkLayerParameters))
         }
-        var agreed = asked
-        if (asked.intervalMin...asked.intervalMax).contains(pdu.intervalMax) { agreed.intervalMax = pdu.intervalMax }
         procedures.noteAnswer()
         sendConnectionUpdate(agreed, isOwn: true)
     }
@@ -108,7 +115,7 @@ extension LinkControl {
     mutating func receiveConnectionUpdate(_ pdu: ConnectionUpdateIndication) {
         // AB-L04: invalid parameters end the link.
         let timing = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
-        guard timing.isValid, isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval)
+        guard allows(timing), isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval)
         else {
             emit(.end(.invalidLinkLayerParameters))
             return

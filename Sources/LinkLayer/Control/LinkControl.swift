@@ -444,12 +444,14 @@ struct LinkControl {
             procedures.start(.subrateAwaitingIndication)
             return send(.subrateRequest(wanted))
         }
-        subrating.accept(wanted)
         var pdu = SubrateIndication()
         pdu.factor = wanted.factorMax
         pdu.latency = wanted.maxLatency
         pdu.continuation = min(wanted.continuation, wanted.factorMax - 1)
         pdu.timeout = wanted.timeout
+        // A change of the interval may have come between the host's command and its turn.
+        guard pdu.isPossible(with: timing) else { return report(.subrate(.invalidParameters, subrate)) }
+        subrating.accept(wanted)
         announce(pdu)
         procedures.start(.subrateAwaitingAcknowledgement)
     }

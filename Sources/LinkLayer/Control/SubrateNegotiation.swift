@@ -61,10 +61,7 @@ struct SubrateNegotiation {
 extension SubrateIndication {
     /// Whether the subrating is valid on a link with this timing.
     func isPossible(with timing: LinkTiming) -> Bool {
-        let events = Int64(factor) * (Int64(latency) + 1)
-        return (1...Int64(SubrateRequest.maximumFactor)).contains(events) && factor >= 1
-            && continuation < factor
-            && (10...3_200).contains(timeout)
-            && Int64(timeout) * 10_000 > 2 * timing.intervalMicroseconds * events
+        continuation < factor
+            && LinkTiming(interval: timing.interval, latency: latency, timeout: timeout).isValid(factor: factor)
     }
 }

@@ -167,12 +167,14 @@ struct ConnectionParameterRequest: PacketFields, Hashable {
     /// Whether the fields are in range and consistent.
     var isValid: Bool {
         let fastest = LinkTiming(interval: intervalMin, latency: latency, timeout: timeout)
-        let slowest = LinkTiming(interval: intervalMax, latency: latency, timeout: timeout)
         let (a, b, c, d, e, f) = offsets
         return intervalMin <= intervalMax && fastest.isValid && slowest.isValid
             && UInt16(preferredPeriodicity) <= intervalMax
             && [a, b, c, d, e, f].allSatisfy { $0 == .max || $0 < intervalMax }
     }
+
+    /// The timing with the maximum interval, which a central chooses.
+    var slowest: LinkTiming { LinkTiming(interval: intervalMax, latency: latency, timeout: timeout) }
 
     /// Whether a link with this timing satisfies the parameters.
     func allows(_ timing: LinkTiming) -> Bool {

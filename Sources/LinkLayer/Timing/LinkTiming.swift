@@ -23,8 +23,13 @@ struct LinkTiming: Hashable {
 
     /// Whether the values are in range, and the timeout allows for at least two attempts at an event (4.5.1, 4.5.2;
     /// AB-L03).
-    var isValid: Bool {
-        (6...3_200).contains(interval) && latency <= 499 && (10...3_200).contains(timeout)
-            && timeoutDuration > .microseconds((Int64(latency) + 1) * intervalMicroseconds * 2)
+    var isValid: Bool { isValid(factor: 1) }
+
+    /// Whether the values are valid on a link that uses every `factor`-th event.
+    func isValid(factor: UInt16) -> Bool {
+        let events = Int64(factor) * (Int64(latency) + 1)
+        return (6...3_200).contains(interval) && (10...3_200).contains(timeout)
+            && (1...Int64(SubrateRequest.maximumFactor)).contains(events)
+            && timeoutMicroseconds > events * intervalMicroseconds * 2
     }
 }
