@@ -247,7 +247,8 @@ import Testing
     @Test func requestsWaitForEachOtherUpToABound() {
         var machine = Self.machine(.central)
         let lengths = LinkControl.Request.dataLength(octets: 251, time: 2_120)
-        #expect(machine.request(.features) == [.send(.featureRequest(.init(VirtualController.supportedFeatures)))])
+        let features = VirtualController.supportedFeatures.sentToPeer
+        #expect(machine.request(.features) == [.send(.featureRequest(.init(features)))])
         for _ in 0..<LinkControl.maximumRequests { #expect(machine.request(lengths) == []) }
         #expect(machine.request(lengths) == nil)
         let response = ControlPDU.featureResponse(.init(.dataLengthExtension)).encoded()
@@ -262,7 +263,7 @@ import Testing
             Issue.record("no response")
             return
         }
-        let others = VirtualController.supportedFeatures.rawValue & ~0xFF
+        let others = VirtualController.supportedFeatures.sentToPeer.rawValue & ~0xFF
         #expect(response.features.rawValue == others | LEFeatures.extendedReject.rawValue)
     }
 }

@@ -37,7 +37,7 @@ import Testing
         pair.world.run(.seconds(1))
         let complete = try #require(asker.events(LEReadRemoteFeaturesComplete.self).first)
         #expect(complete.status == .success)
-        #expect(complete.features == VirtualController.supportedFeatures)
+        #expect(complete.features == VirtualController.supportedFeatures.sentToPeer)
     }
 
     @Test func featuresThatOnlyOneEndHas() throws {

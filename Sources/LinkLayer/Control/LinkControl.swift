@@ -48,8 +48,8 @@ struct LinkControl {
     var local: Local? { procedures.local }
     var remote: Remote? { procedures.remote }
     var pending: (instant: UInt16, change: Change)? { procedures.pending }
-    /// The features of the peer; nil before it has reported them.
-    var remoteFeatures: LEFeatures? { peer.features }
+    /// The features that tell which procedures the peer supports; nil before it has reported them.
+    var remoteFeatures: LEFeatures? { peer.features?.meaningfulFromPeer }
     var txPHY: LEPHY { phys.tx }
     var rxPHY: LEPHY { phys.rx }
     /// The current subrating. Its base event is not used here.
@@ -318,7 +318,6 @@ struct LinkControl {
     // MARK: LE Ping (5.1.8)
 
     private mutating func startPing() {
-        if let remoteFeatures, !remoteFeatures.contains(.ping) { return }
         procedures.start(.ping)
         send(.pingRequest)
     }
@@ -356,20 +355,16 @@ struct LinkControl {
     // MARK: Feature exchange (5.1.4)
 
     private mutating func startFeatures() {
-        if let remoteFeatures {
-            report(.features(.success, remoteFeatures))
-            return
-        }
+        if let features = peer.features { return report(.features(.success, features)) }
         procedures.start(.features)
-        let pdu = FeatureExchange(setup.features)
+        let pdu = FeatureExchange(setup.features.sentToPeer)
         send(isCentral ? .featureRequest(pdu) : .peripheralFeatureRequest(pdu))
     }
 
     private mutating func receiveFeatureRequest(_ pdu: FeatureExchange) {
-        peer.learn(pdu.features)
-        // The first octet contains the features common to both devices, the others those of the sender.
-        let common = setup.features.rawValue & (pdu.features.rawValue | ~0xFF)
-        send(.featureResponse(.init(LEFeatures(rawValue: common))))
+        let own = setup.features.sentToPeer
+        peer.learn(pdu.features.used(with: own))
+        send(.featureResponse(.init(own.used(with: pdu.features))))
     }
 
     private mutating func receiveFeatureResponse(_ pdu: FeatureExchange) {
