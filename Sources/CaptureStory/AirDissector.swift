@@ -3,13 +3,12 @@ import LinkLayer
 
 /// A machine that names the frames of a sniffer, which have the form of `PcapngWriter.LinkType.air`.
 ///
-/// It remembers up to ``StoryLimits/openLinks`` encrypted links.
+/// It remembers up to ``StoryLimits/openLinks`` links.
 package struct AirDissector: Sendable {
     /// The words for a PDU without payload, with which the ends of a link keep it up.
     package static let emptyPDU = "Empty PDU"
 
-    /// The access addresses of links that are encrypted.
-    private var encrypted: Set<UInt32> = []
+    private var links = RecencyTable<UInt32, AirReception>(limit: StoryLimits.openLinks)
 
     package init() {}
 
@@ -44,23 +43,36 @@ package struct AirDissector: Sendable {
         let payload = frame.payload
         guard frame.accessAddress != AirFrame.advertisingAccessAddress else {
             // A new link may have the access address of an earlier one.
-            if frame.pdu[0] & 0x0F == 5, let address = payload.long(at: 12) { encrypted.remove(address) }
+            if frame.pdu[0] & 0x0F == 5, let address = payload.long(at: 12) {
+                links.set(AirReception(hasBeginning: true, at: 0), for: address)
+            }
             return AirPrinter.describe(advertising: frame.pdu, isPrimary: isPrimary)
         }
-        let kind = frame.pdu[0] & 0b11
-        guard !payload.isEmpty else { return Self.emptyPDU }
-        guard !encrypted.contains(frame.accessAddress) else {
-            return "Encrypted \(kind == 0b11 ? "control" : "data") PDU, \(StoryWords.count(payload.count, "octet"))"
+        guard !payload.isEmpty else {
+            _ = verdict(on: frame)
+            return Self.emptyPDU
         }
+        let kind = frame.pdu[0] & 0b11
+        let name = "\(kind == 0b11 ? "control" : "data") PDU, \(StoryWords.count(payload.count, "octet"))"
+        switch verdict(on: frame) {
+        case .unreadable(.encrypted), .repeated(.encrypted), .possiblyRepeated(.encrypted): return "Encrypted \(name)"
+        case .unreadable, .repeated(.unknown), .possiblyRepeated(.unknown): return "Possibly encrypted \(name)"
+        default: return readable(payload, kind: kind, from: frame.side ?? .near)
+        }
+    }
+
+    private mutating func verdict(on frame: AirFrame) -> AirReception.Content {
+        var link = links.removeValue(for: frame.accessAddress) ?? AirReception(hasBeginning: false, at: 0)
+        defer { links.set(link, for: frame.accessAddress) }
+        guard !frame.isCorrupted else { return link.protection == .plain ? .reserved : .unreadable(link.protection) }
+        return link.receive(frame, at: nil).content
+    }
+
+    private func readable(_ payload: PacketBuffer, kind: UInt8, from side: StorySide) -> String {
         switch kind {
-        case 0b11:
-            if payload[0] == 0x05 {
-                if encrypted.count >= StoryLimits.openLinks { encrypted.removeAll() }
-                encrypted.insert(frame.accessAddress)
-            }
-            return AirPrinter.describe(control: payload)
+        case 0b11: return AirPrinter.describe(control: payload)
         case 0b10 where payload.word(at: 0).map(Int.init) == payload.count - 4:
-            let top = PacketDissector.top(of: payload, from: frame.side ?? .near)
+            let top = PacketDissector.top(of: payload, from: side)
             return "Data: \(top?.text ?? PacketDissector.channel(of: payload).text)"
         default: return "Data: a part of a PDU, \(StoryWords.count(payload.count, "octet"))"
         }

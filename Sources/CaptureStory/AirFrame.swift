@@ -101,26 +101,6 @@ struct AirFrame: Sendable {
     var payload: PacketBuffer { pdu.suffix(after: 2) }
 }
 
-/// Derives the senders of a link's frames where the sniffer does not tell them.
-struct AirTurns: Sendable {
-    /// The most between two frames of a connection event, in microseconds: the longest packet, and T_IFS.
-    private static let longestTurn: Int64 = 3_000
-
-    private var lastSide: StorySide?
-    /// The time of the last frame, in microseconds since the Unix epoch.
-    private(set) var lastFrame: Int64
-
-    init(at time: Int64) { lastFrame = time }
-
-    /// Returns the sender of the next frame: the central begins each connection event, and the ends alternate.
-    mutating func sender(of frame: AirFrame, at time: Int64) -> StorySide {
-        var side = frame.side ?? .near
-        if frame.side == nil, let lastSide, time &- lastFrame < Self.longestTurn { side = lastSide.other }
-        (lastSide, lastFrame) = (side, time)
-        return side
-    }
-}
-
 /// The fields of an extended advertising PDU that come before its data (Core Vol 6 Part B 2.3.4).
 struct AirExtendedHeader: Sendable {
     private(set) var advertiser: BluetoothAddress?

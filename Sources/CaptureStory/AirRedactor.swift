@@ -24,16 +24,7 @@ struct AirRedactor: Sendable {
     private struct Link: Sendable {
         /// The initial value of the CRC, if the capture holds the beginning of the link.
         var initial: UInt32?
-        var turns: AirTurns
-        var isEncrypted = false
-        /// The last PDU of each end.
-        var last = PerSide<Sent?>(nil)
-    }
-
-    private struct Sent: Sendable {
-        let sequence: UInt8
-        let payload: PacketBuffer
-        let isEncrypted: Bool
+        var reception: AirReception
     }
 
     private static let maximumTrains = 256
@@ -45,24 +36,25 @@ struct AirRedactor: Sendable {
 
     /// Receives a frame, in the order of the capture.
     ///
-    /// - Returns: What becomes of its payload, and the initial value of its CRC, if that is known.
+    /// - Returns: What becomes of its payload, the initial value of its CRC, if that is known, and whether frames of its
+    ///   link are missing before it.
     mutating func receive(
         _ frame: AirFrame,
         adapter: UInt32,
         at time: Int64,
         _ pseudonyms: inout Pseudonyms
-    ) -> (outcome: Outcome, initial: UInt32?) {
+    ) -> (outcome: Outcome, initial: UInt32?, followsGap: Bool) {
         let key = Key(adapter: adapter, accessAddress: frame.accessAddress)
         let isPrimary = frame.accessAddress == AirFrame.advertisingAccessAddress
         let train = isPrimary ? CyclicRedundancyCheck.advertisingInitial : trains[key]
         guard let initial = train else { return receive(data: frame, key, at: time, &pseudonyms) }
         // A length that is corrupted would move the borders of all fields.
         guard !frame.isCorrupted else {
-            return (.payload([UInt8](repeating: 0, count: frame.payload.count)), initial)
+            return (.payload([UInt8](repeating: 0, count: frame.payload.count)), initial, false)
         }
         if isPrimary, frame.pdu[0] & 0x0F == 5 { open(frame.payload, adapter, at: time) }
         let payload = advertisement(frame, key, isTrain: !isPrimary, &pseudonyms)
-        return (.payload(payload), initial)
+        return (.payload(payload), initial, false)
     }
 
     // MARK: Advertising channels
@@ -70,7 +62,8 @@ struct AirRedactor: Sendable {
     /// Follows the link of CONNECT_IND or AUX_CONNECT_REQ (Core Vol 6 Part B 2.3.3.1).
     private mutating func open(_ payload: PacketBuffer, _ adapter: UInt32, at time: Int64) {
         guard payload.count == 34, let address = payload.long(at: 12), let word = payload.long(at: 16) else { return }
-        let link = Link(initial: word & 0xFF_FFFF, turns: AirTurns(at: time))
+        let reception = AirReception(hasBeginning: true, interval: payload.word(at: 22), at: time)
+        let link = Link(initial: word & 0xFF_FFFF, reception: reception)
         links.set(link, for: Key(adapter: adapter, accessAddress: address))
     }
 
@@ -144,33 +137,50 @@ struct AirRedactor: Sendable {
         _ key: Key,
         at time: Int64,
         _ pseudonyms: inout Pseudonyms
-    ) -> (outcome: Outcome, initial: UInt32?) {
+    ) -> (outcome: Outcome, initial: UInt32?, followsGap: Bool) {
         // Moved out of the table meanwhile, so that nothing is copied.
-        var link = links.removeValue(for: key) ?? Link(initial: nil, turns: AirTurns(at: time))
+        let unknown = AirReception(hasBeginning: false, at: time)
+        var link = links.removeValue(for: key) ?? Link(initial: nil, reception: unknown)
         defer { links.set(link, for: key) }
-        let side = link.turns.sender(of: frame, at: time)
         let (header, payload) = (frame.pdu[0], frame.payload)
-        guard !frame.isCorrupted else { return (.payload(Self.opaque(payload, header, pseudonyms)), link.initial) }
-        let last = link.last[side]
-        let isRepeated = last?.sequence == header >> 3 & 1 && last?.payload == payload
-        // LL_START_ENC_REQ may be sent again too, and is not encrypted then.
-        let isEncrypted = isRepeated ? last?.isEncrypted == true : link.isEncrypted
-        link.last[side] = Sent(sequence: header >> 3 & 1, payload: payload, isEncrypted: isEncrypted)
-        guard !payload.isEmpty else { return (.payload([]), link.initial) }
-        // An octet about the constant tone extension precedes the payload of such a PDU (Core Vol 6 Part B 2.4).
-        guard !isEncrypted, !frame.isIsochronous, header & 0x20 == 0 else {
-            return (.payload(Self.opaque(payload, header, pseudonyms)), link.initial)
+        guard !frame.isCorrupted else {
+            return (.payload(Self.opaque(payload, header, pseudonyms)), link.initial, false)
         }
-        switch header & 0b11 {
-        case 0b11:
-            if payload[0] == 0x05 { link.isEncrypted = true }
-            // Without the beginning of the link, this may as well be periodic advertising (2.3).
-            let isDoubtful = link.initial == nil && header & 0x3F == 7
-            return (.payload(ControlRedactor.redacted(payload, isDoubtful: isDoubtful, &pseudonyms)), link.initial)
-        case 0b00: return (.payload(Self.opaque(payload, header, pseudonyms)), link.initial)
-        default:
-            return (isRepeated ? .repeated(from: side) : .fragment(from: side, isStart: header & 1 == 0), link.initial)
+        let verdict = link.reception.receive(frame, at: time)
+        if verdict.content == .control, payload[0] == 0x00, let interval = payload.word(at: 4) {
+            link.reception.change(interval: interval)
         }
+        let outcome: Outcome =
+            switch verdict.content {
+            case .empty: .payload([])
+            case .repeated(.plain), .possiblyRepeated(.plain):
+                repeated(frame, from: verdict.side, link, &pseudonyms)
+            case .control: .payload(control(frame, link, &pseudonyms))
+            case .start: .fragment(from: verdict.side, isStart: true)
+            case .continuation(isWhole: true): .fragment(from: verdict.side, isStart: false)
+            case .repeated, .possiblyRepeated, .unreadable, .continuation, .reserved:
+                .payload(Self.opaque(payload, header, pseudonyms))
+            }
+        return (outcome, link.initial, verdict.followsGap)
+    }
+
+    private func repeated(
+        _ frame: AirFrame,
+        from side: StorySide,
+        _ link: Link,
+        _ pseudonyms: inout Pseudonyms
+    ) -> Outcome {
+        switch frame.pdu[0] & 0b11 {
+        case 0b11: .payload(control(frame, link, &pseudonyms))
+        case 0b00: .payload(Self.opaque(frame.payload, frame.pdu[0], pseudonyms))
+        default: .repeated(from: side)
+        }
+    }
+
+    private func control(_ frame: AirFrame, _ link: Link, _ pseudonyms: inout Pseudonyms) -> [UInt8] {
+        // Without the beginning of the link, this may as well be periodic advertising (2.3).
+        let isDoubtful = link.initial == nil && frame.pdu[0] & 0x3F == 7
+        return ControlRedactor.redacted(frame.payload, isDoubtful: isDoubtful, &pseudonyms)
     }
 
     /// Returns other octets, which are neither a known control PDU nor a complete L2CAP PDU.

@@ -29,6 +29,8 @@ struct AttributeStory: Sendable {
 
     /// Whether only errors and the MTU are news.
     var isBrief = false
+    /// Whether PDUs are missing, so that the first one of a kind that arrives need not be the first one.
+    var isIncomplete = false
     /// The tables of the servers at both ends.
     var books = PerSide(AttributeBook())
     private var pending = PerSide<StoryRequest?>(nil)
@@ -52,11 +54,15 @@ struct AttributeStory: Sendable {
 
     /// Receives a PDU.
     ///
-    /// - Parameter name: Returns the name of an end.
+    /// - Parameters:
+    ///   - time: The time at which it was received.
+    ///   - sent: The time at which it was first sent; nil if that is not known.
+    ///   - name: Returns the name of an end.
     mutating func receive(
         _ pdu: PacketBuffer,
         from side: StorySide,
         at time: Int64,
+        sentAt sent: Int64?,
         name: (StorySide) -> LinkEnd
     ) -> News? {
         guard let first = pdu.octet(at: 0) else { return nil }
@@ -64,15 +70,15 @@ struct AttributeStory: Sendable {
         let opcode = ATTOpcode(rawValue: first)
         switch opcode.kind {
         case .request:
-            pending[side] = StoryRequest(pdu, opcode, at: time)
+            pending[side] = StoryRequest(pdu, opcode, at: sent)
             return nil
-        case .response: return respond(pdu, opcode, client: side.other, time, name)
+        case .response: return respond(pdu, opcode, client: side.other, sent, name)
         case .indication:
-            indication[side] = time
+            indication[side] = sent
             return stream(pdu, opcode, side, time, name)
         case .notification, .command: return stream(pdu, opcode, side, time, name)
         case .confirmation:
-            if let sent = indication[side.other] { add(latency: time &- sent) }
+            add(latency: Self.latency(from: indication[side.other], to: sent))
             indication[side.other] = nil
             return nil
         }
@@ -82,8 +88,13 @@ struct AttributeStory: Sendable {
     func unanswered(_ side: StorySide, name: (StorySide) -> LinkEnd) -> String? {
         pending[side].map { request in
             let target = request.handle.map { books[side.other].title($0) } ?? "an attribute"
-            return "\(describe(request, target, side, name)) has no response"
+            return "\(describe(request, target, side, name))"
         }
+    }
+
+    /// Forgets the requests and indications whose answers may have been missed.
+    mutating func forgetPending() {
+        (pending, refused, indication) = (PerSide(nil), PerSide(nil), PerSide(nil))
     }
 
     // MARK: Responses
@@ -92,13 +103,13 @@ struct AttributeStory: Sendable {
         _ pdu: PacketBuffer,
         _ opcode: ATTOpcode,
         client: StorySide,
-        _ time: Int64,
+        _ time: Int64?,
         _ name: (StorySide) -> LinkEnd
     ) -> News? {
         if opcode == .errorResponse { errors += 1 }
         guard let request = pending.change(client, { $0.take() }) else { return nil }
         operations += 1
-        let latency = time &- request.time
+        let latency = Self.latency(from: request.time, to: time)
         add(latency: latency)
         if opcode == .errorResponse { return refuse(request, pdu, client, latency, name) }
         let isRetry = refused.change(client) { $0.take() }.map(request.isLike) ?? false
@@ -117,7 +128,7 @@ struct AttributeStory: Sendable {
         _ request: StoryRequest,
         _ pdu: PacketBuffer,
         _ client: StorySide,
-        _ latency: Int64,
+        _ latency: Int64?,
         _ name: (StorySide) -> LinkEnd
     ) -> News? {
         let code = pdu.octet(at: 4) ?? 0
@@ -133,7 +144,13 @@ struct AttributeStory: Sendable {
         )
     }
 
-    private mutating func add(latency: Int64) {
+    private static func latency(from begin: Int64?, to end: Int64?) -> Int64? {
+        guard let begin, let end else { return nil }
+        return end &- begin
+    }
+
+    private mutating func add(latency: Int64?) {
+        guard let latency else { return }
         latencies.sum &+= max(0, latency)
         latencies.longest = max(latencies.longest, latency)
         latencies.count += 1
@@ -212,8 +229,9 @@ struct AttributeStory: Sendable {
         streamTable.add(Stream(title: title, count: 1, octets: octets, first: time, last: time), key)
         guard !isBrief else { return nil }
         let type = books.look(server) { $0.type(of: handle) }
+        let first = isIncomplete ? "" : " for the first time"
         let shown = handle == 0 ? nil : StoryValue(pdu.suffix(after: 3), type)
-        return News(kind: .notification, text: StoryText("\(title) for the first time"), value: shown)
+        return News(kind: .notification, text: StoryText(title + first), value: shown)
     }
 
     private func first(of response: PacketBuffer, _ type: BluetoothUUID?) -> StoryValue {

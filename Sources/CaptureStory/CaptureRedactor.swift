@@ -162,7 +162,7 @@ package struct CaptureRedactor: Sendable {
     }
 
     private mutating func receive(_ frame: AirFrame, _ record: CaptureRecord) {
-        let (outcome, initial) = air.receive(
+        let (outcome, initial, followsGap) = air.receive(
             frame,
             adapter: record.adapter,
             at: record.unixMicroseconds,
@@ -171,6 +171,11 @@ package struct CaptureRedactor: Sendable {
         queue.append(Waiting(record: record, isReady: false, initial: initial))
         func key(_ side: StorySide) -> Direction {
             Direction(adapter: record.adapter, link: frame.accessAddress, isAir: true, isSent: side == .near)
+        }
+        if followsGap {
+            // Neither a PDU nor what a request says about its response may reach across what was missed.
+            for side in StorySide.allCases { giveUp(key(side)) }
+            links[key(.near)] = nil
         }
         switch outcome {
         case .payload(let payload): put(payload[...], into: queue.count - 1)

@@ -59,6 +59,7 @@ extension CaptureStory {
         openLink(key(accessAddress, adapter), peer: advertiser) { link in
             (link.isCentral, link.isAir) = (true, true)
             (link.interval, link.latency, link.timeout) = (interval, latency, timeout)
+            link.reception = AirReception(hasBeginning: true, interval: interval, at: link.begin)
             link.air = PerSide(AirTime())
             (link.air.near.phy, link.air.far.phy) = (frame.phy, frame.phy)
         }
@@ -78,31 +79,38 @@ extension CaptureStory {
     }
 
     private mutating func receive(_ frame: AirFrame, on link: inout LinkStory) {
-        let header = frame.pdu[0]
-        let side = link.turns.sender(of: frame, at: now)
-        let (sequence, payload) = (header >> 3 & 1, frame.payload)
-        defer { link.sequence[side] = sequence }
-        guard !payload.isEmpty else {
-            link.emptyPDUs += 1
+        let verdict = link.reception.receive(frame, at: now)
+        let (side, payload) = (verdict.side, frame.payload)
+        if verdict.followsGap { link.noteMissingFrames() }
+        link.isTimely = verdict.isTimely
+        switch verdict.content {
+        case .empty: link.emptyPDUs += 1
+        case .repeated: link.repeats[side] += 1
+        case .possiblyRepeated: link.possibleRepeats += 1
+        case .unreadable(let protection): receive(unreadable: payload, protection, from: side, on: &link)
+        case .control: receive(control: payload, from: side, on: &link)
+        case .start: receive(payload, isStart: true, from: side, on: &link)
+        case .continuation: receive(payload, isStart: false, from: side, on: &link)
+        case .reserved: break
+        }
+    }
+
+    private mutating func receive(
+        unreadable payload: PacketBuffer,
+        _ protection: AirReception.Protection,
+        from side: StorySide,
+        on link: inout LinkStory
+    ) {
+        link.lastPacket = now
+        guard protection == .encrypted else {
+            if link.doubtful == 0 {
+                tell(.encryption, "packets are missing, and those that may be encrypted are left out from here on")
+            }
+            link.doubtful += 1
             return
         }
-        // The same sequence number again means that the other end has not acknowledged (Core Vol 6 Part B 4.5.9).
-        guard link.sequence[side] != sequence else {
-            link.repeats[side] += 1
-            return
-        }
-        guard !link.isEncrypted else {
-            link.unreadable += 1
-            link.traffic[side].add(max(0, payload.count - 4), at: now)
-            link.lastPacket = now
-            return
-        }
-        switch header & 0b11 {
-        case 0b11: receive(control: payload, from: side, on: &link)
-        case 0b10: receive(payload, isStart: true, from: side, on: &link)
-        case 0b01: receive(payload, isStart: false, from: side, on: &link)
-        default: break
-        }
+        link.unreadable += 1
+        link.traffic[side].add(max(0, payload.count - 4), at: now)
     }
 
     private mutating func receive(control pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
@@ -112,10 +120,12 @@ extension CaptureStory {
             guard let interval = pdu.word(at: 4), let latency = pdu.word(at: 6), let timeout = pdu.word(at: 8) else {
                 return
             }
+            link.reception.change(interval: interval)
             change(&link, interval, latency, timeout)
         case 0x02:
             let status = HCIStatus(rawValue: pdu.octet(at: 1) ?? 0)
-            let text = "disconnected after \(StoryWords.time(now &- link.begin)) by \(who): \(status)"
+            let duration = link.hasBeginning ? " after \(StoryWords.time(now &- link.begin))" : ""
+            let text = "disconnected\(duration) by \(who): \(status)"
             tell(.disconnected, text, section: StoryWords.section(of: status.rawValue))
             ending = "\(status)"
         case 0x03: tell(.encryption, "\(who) starts to encrypt the link")
@@ -147,8 +157,13 @@ extension CaptureStory {
         func number(_ bits: UInt8, _ old: UInt8) -> UInt8 { bits == 0 ? old : UInt8(bits.trailingZeroBitCount) + 1 }
         link.air.near.phy = number(down, link.air.near.phy)
         link.air.far.phy = number(up, link.air.far.phy)
-        let text =
-            "PHY: \(StoryWords.phy(link.air.near.phy)) from the central, \(StoryWords.phy(link.air.far.phy)) to it"
+        // The PHY of the other direction is not known for certain once frames are missing.
+        let isCertain = link.missing == 0
+        let directions = [
+            down != 0 || isCertain ? "\(StoryWords.phy(link.air.near.phy)) from the central" : nil,
+            up != 0 || isCertain ? "\(StoryWords.phy(link.air.far.phy)) to it" : nil,
+        ]
+        let text = "PHY: \(directions.compactMap(\.self).joined(separator: ", "))"
         link.mark(.phy, text, at: now)
         tell(.phy, text)
     }

@@ -88,7 +88,7 @@ package struct CaptureStory: Sendable {
         guidance.finish()
         for key in open.keys {
             guard let link = open[key] else { continue }
-            let silence = now &- link.turns.lastFrame
+            let silence = now &- link.reception.lastFrame
             let timeout = Int64(link.timeout) * 10_000
             guard link.isAir, timeout > 0, silence > timeout else {
                 close(key, nil)
@@ -96,7 +96,7 @@ package struct CaptureStory: Sendable {
             }
             // Both ends gave it up then, while the capture went on.
             let end = now
-            now = link.turns.lastFrame &+ timeout
+            now = link.reception.lastFrame &+ timeout
             close(key, "not seen any more: longer silent than the supervision timeout")
             now = end
         }
@@ -158,9 +158,10 @@ package struct CaptureStory: Sendable {
         current = link.number
         guidance.disconnected(link.number, link.attributes.books.far)
         for side in StorySide.allCases {
-            guard let text = link.attributes.unanswered(side, name: { LinkEnd($0, isCentral: link.isCentral) }) else {
+            guard let what = link.attributes.unanswered(side, name: { LinkEnd($0, isCentral: link.isCentral) }) else {
                 continue
             }
+            let text = what + (link.isAir ? ", and no response was heard" : " has no response")
             tell(.error, text, section: "Core Vol 3 Part F 3.3.3")
         }
         if let reason {
@@ -182,7 +183,9 @@ package struct CaptureStory: Sendable {
                 link.isAir = key.isAir
                 if key.isAir { link.isCentral = true }
             }
-            tell(.connected, "a connection that was there before the capture began")
+            // A sniffer may also have missed the request for the link.
+            let beginning = key.isAir ? "whose beginning is missing" : "that was there before the capture began"
+            tell(.connected, "a connection \(beginning)")
         }
         // Outside of its table for the time of the change, so that nothing is copied.
         var link: [LinkStory] = []
@@ -199,7 +202,7 @@ package struct CaptureStory: Sendable {
         let silence = now &- link.lastPacket
         if silence > StoryLimits.gap {
             link.gaps += 1
-            tell(.gap, "no data for \(StoryWords.time(silence))")
+            tell(.gap, "no data \(link.isAir ? "heard " : "")for \(StoryWords.time(silence))")
         }
         link.lastPacket = max(link.lastPacket, now)
         link.traffic.change(side) { [now] in $0.add(payload.count, at: now) }
@@ -220,7 +223,9 @@ package struct CaptureStory: Sendable {
         if opcode == .errorResponse { totals.attributeErrors += 1 }
         let isCentral = link.isCentral
         link.attributes.isBrief = isBrief
-        let news = link.attributes.receive(pdu, from: side, at: now) { LinkEnd($0, isCentral: isCentral) }
+        link.attributes.isIncomplete = link.isAir && (link.missing > 0 || !link.hasBeginning)
+        let time = link.isTimely ? now : nil
+        let news = link.attributes.receive(pdu, from: side, at: now, sentAt: time) { LinkEnd($0, isCentral: isCentral) }
         if let news {
             if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }
             if news.kind == .error || news.kind == .mtu { link.mark(news.kind, news.text.description, at: now) }

@@ -98,16 +98,36 @@ struct LinkStory: Sendable {
     var marks: [Mark] = []
     var gaps = 0
 
-    var sequence = PerSide<UInt8?>(nil)
+    /// The frames of a link of the air.
+    var reception: AirReception
+    /// Whether the time of the current packet is when it was first sent.
+    var isTimely = true
     var repeats = PerSide(0)
+    /// The packets that were sent again, or have the contents of one before.
+    var possibleRepeats = 0
     var emptyPDUs = 0
     var unreadable = 0
-    var turns: AirTurns
+    /// The packets that may be encrypted.
+    var doubtful = 0
+    /// The number of gaps in what the sniffer heard.
+    private(set) var missing = 0
 
     init(number: Int, adapter: UInt32, at time: Int64) {
         self.number = number
         self.adapter = adapter
-        (begin, lastPacket, turns) = (time, time, AirTurns(at: time))
+        (begin, lastPacket) = (time, time)
+        reception = AirReception(hasBeginning: false, at: time)
+    }
+
+    /// Whether it is known if the link is encrypted.
+    var isProtectionKnown: Bool { !isAir || reception.protection != .unknown }
+
+    /// Forgets what waits for a packet that may be among those that were missed.
+    mutating func noteMissingFrames() {
+        missing += 1
+        parts = PerSide(PDUParts())
+        attributes.forgetPending()
+        pairing.forgetPending()
     }
 
     /// Returns the name of an end.

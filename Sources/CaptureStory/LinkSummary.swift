@@ -45,6 +45,15 @@ package struct LinkSummary: Sendable {
     package let repeats: Int
     package let unreadable: Int
     package let emptyPDUs: Int
+    /// The number of gaps in what a sniffer heard. What the summary says is then true of what it heard.
+    package let missing: Int
+    /// The packets that may be encrypted, which the story leaves out.
+    package let doubtful: Int
+    /// The packets that were sent again, or have the contents of one before that was.
+    package let possibleRepeats: Int
+    /// Whether ``isEncrypted`` is known.
+    package let isProtectionKnown: Bool
+    private let hasBeginning: Bool
     /// The attributes that were discovered, or that are known from an earlier link.
     package let attributes: AttributeBook
     let marks: [LinkStory.Mark]
@@ -77,6 +86,8 @@ package struct LinkSummary: Sendable {
         }
         streams = protocolState.streams.map(Self.words)
         (repeats, unreadable, emptyPDUs) = (link.repeats.near + link.repeats.far, link.unreadable, link.emptyPDUs)
+        (missing, doubtful, possibleRepeats) = (link.missing, link.doubtful, link.possibleRepeats)
+        (isProtectionKnown, hasBeginning) = (link.isProtectionKnown, link.hasBeginning || !link.isAir)
         attributes = protocolState.books.far.isEmpty ? protocolState.books.near : protocolState.books.far
         marks = link.marks
     }
@@ -94,14 +105,30 @@ package struct LinkSummary: Sendable {
     /// The summary in lines, the first one with the devices and the times.
     package var lines: [String] {
         var lines = [head]
-        if let interval { lines.append(StoryWords.parameters(interval, latency, timeout) + ", MTU \(mtu)") }
-        if let pairing { lines.append("pairing: \(pairing)") }
-        lines.append(isEncrypted ? "encrypted at the end" : "not encrypted at the end")
+        let limit = missing > 0 ? ", as far as heard" : ""
+        if let interval { lines.append(StoryWords.parameters(interval, latency, timeout) + ", MTU \(mtu)" + limit) }
+        if let pairing { lines.append("pairing: \(pairing)" + limit) }
+        if isProtectionKnown {
+            lines.append(isEncrypted ? "encrypted at the end" : "not encrypted at the end")
+        } else {
+            lines.append("it is not known whether it is encrypted at the end")
+        }
+        if missing > 0 {
+            let places = StoryWords.count(missing, "place")
+            lines.append("packets were missed at \(places): the numbers are those of the rest")
+        }
         if operations > 0 || errors > 0 { lines.append(operationWords) }
         lines += flows.filter { $0.octets > 0 }.map(Self.words)
         lines += streams
-        if gaps > 0 { lines.append(StoryWords.count(gaps, "silence") + " of more than 5 s") }
+        if gaps > 0 { lines.append(StoryWords.count(gaps, "silence") + " of more than 5 s" + limit) }
         if repeats > 0 { lines.append("\(StoryWords.count(repeats, "packet")) sent again") }
+        if possibleRepeats > 0 {
+            let packets = StoryWords.count(possibleRepeats, "packet")
+            lines.append("\(packets) sent again, or new with the contents of the last one")
+        }
+        if doubtful > 0 {
+            lines.append("\(StoryWords.count(doubtful, "packet")) left out, since they may be encrypted")
+        }
         if unreadable > 0 {
             lines.append("\(StoryWords.count(unreadable, "encrypted packet")), unreadable without the key")
         }
@@ -109,7 +136,7 @@ package struct LinkSummary: Sendable {
     }
 
     private var head: String {
-        let time = StoryWords.time(last - begin)
+        let time = (hasBeginning ? "" : "at least ") + StoryWords.time(last - begin)
         let how = reason.map { "ended: \($0)" } ?? "no end in the capture"
         return "\(label), \(time), \(how)"
     }

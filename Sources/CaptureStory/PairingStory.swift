@@ -67,6 +67,13 @@ struct PairingStory: Sendable {
         return [.text("\(Self.words(response, name)); this results in \(method ?? "")")]
     }
 
+    /// Forgets a pairing in progress, whose end may have been missed.
+    mutating func forgetPending() {
+        (request, response) = (nil, nil)
+        guard isRunning else { return }
+        (isRunning, result) = (false, "its end may be missing")
+    }
+
     /// Ends a pairing with the encryption of the link.
     ///
     /// - Returns: Whether a pairing was going on.

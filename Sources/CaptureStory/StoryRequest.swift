@@ -7,7 +7,8 @@ struct StoryRequest: Sendable {
     private static let headerSize = 3
 
     let opcode: ATTOpcode
-    let time: Int64
+    /// The time at which it was sent; nil if that is not known.
+    let time: Int64?
     /// The two octets after the opcode.
     let handle: UInt16?
     /// The octet after the opcode.
@@ -19,7 +20,7 @@ struct StoryRequest: Sendable {
     /// Whether the request belongs to the discovery of a table.
     let isDiscovery: Bool
 
-    init(_ pdu: PacketBuffer, _ opcode: ATTOpcode, at time: Int64) {
+    init(_ pdu: PacketBuffer, _ opcode: ATTOpcode, at time: Int64?) {
         (self.opcode, self.time, count) = (opcode, time, pdu.count)
         (handle, flags) = (pdu.word(at: 1), pdu.octet(at: 1))
         let hasMore = pdu.count > Self.headerSize

@@ -36,17 +36,29 @@ import Testing
         #expect(air.data(3, [0xEE]).hasPrefix("control PDU 238: malformed"))
     }
 
+    // The kind of a PDU is in bits 0 and 1 of the header, and its sequence number in bit 3.
     @Test("data are named by their attribute PDU, and not at all after the link was encrypted")
     func data() {
         var air = self
         #expect(air.data(1, []) == "Empty PDU")
-        #expect(air.data(2, [3, 0, 4, 0, 0x0A, 3, 0]).hasPrefix("Data: Read Request: "))
-        #expect(air.data(2, [9, 0, 4, 0, 0x0A]) == "Data: a part of a PDU, 5 octets")
-        #expect(air.data(1, [9]) == "Data: a part of a PDU, 1 octet")
-        #expect(air.data(3, [0x05]) == "LL_START_ENC_REQ")
-        #expect(air.data(3, [0x06, 1, 2, 3, 4]) == "Encrypted control PDU, 5 octets")
-        #expect(air.data(2, [3, 0, 4, 0, 0x0A, 3, 0]) == "Encrypted data PDU, 7 octets")
+        #expect(air.data(0b1010, [3, 0, 4, 0, 0x0A, 3, 0]).hasPrefix("Data: Read Request: "))
+        #expect(air.data(0b0010, [9, 0, 4, 0, 0x0A]) == "Data: a part of a PDU, 5 octets")
+        #expect(air.data(0b1001, [9]) == "Data: a part of a PDU, 1 octet")
+        #expect(air.data(0b0011, [0x05]) == "LL_START_ENC_REQ")
+        #expect(air.data(0b1011, [0x06, 1, 2, 3, 4]) == "Encrypted control PDU, 5 octets")
+        #expect(air.data(0b0010, [3, 0, 4, 0, 0x0A, 3, 0]) == "Encrypted data PDU, 7 octets")
         #expect(air.data(1, []) == "Empty PDU")
+    }
+
+    @Test("after a gap, what may be ciphertext is not named, and what cannot be is")
+    func afterAGap() {
+        var air = self
+        #expect(air.data(0b1010, [3, 0, 4, 0, 0x0A, 3, 0]).hasPrefix("Data: Read Request: "))
+        // The same sequence number with other contents: the packet in between was missed.
+        #expect(air.data(0b1010, [9, 0, 4, 0, 0x0A]) == "Possibly encrypted data PDU, 5 octets")
+        #expect(air.data(0b0011, [0x0C, 9, 1, 0, 0, 0]) == "Possibly encrypted control PDU, 6 octets")
+        #expect(air.data(0b1011, [0x12]) == "LL_PING_REQ")
+        #expect(air.data(0b0011, [0x0C, 9, 1, 0, 0, 0]).hasPrefix("LL_VERSION_IND"))
     }
 
     @Test("a frame is shown with its reception, and a malformed one as such")

@@ -72,7 +72,7 @@ import Testing
         air.frame(Self.advertising, [0x40, 13] + Self.peripheral + [6, 0x09] + Array("Pulse".utf8))
         air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
         // The central asks for the MTU, twice; the peripheral answers.
-        air.data(0b0010, [3, 0, 4, 0, 2, 0xF7, 0], after: 30_000)
+        air.data(0b0010, [3, 0, 4, 0, 2, 0xF7, 0], after: 2_500)
         air.data(0b0001, [])
         air.data(0b0010, [3, 0, 4, 0, 2, 0xF7, 0], after: 30_000)
         air.data(0b1110, [3, 0, 4, 0, 3, 0x40, 0])

@@ -198,7 +198,8 @@ struct StoryConnectionDocument: ReportDocument {
     let latency: Int
     let timeoutMilliseconds: Int
     let mtu: Int
-    let isEncrypted: Bool
+    /// nil if packets are missing that may have changed it.
+    let isEncrypted: Bool?
     let pairing: String?
     let operations: Int
     let errors: Int
@@ -208,6 +209,8 @@ struct StoryConnectionDocument: ReportDocument {
     let gaps: Int
     let repeatedPackets: Int
     let unreadablePackets: Int
+    let missingPlaces: Int
+    let doubtfulPackets: Int
     let flows: [Flow]
     let attributes: [Attribute]
 
@@ -217,10 +220,11 @@ struct StoryConnectionDocument: ReportDocument {
         (beginUnixMicroseconds, endUnixMicroseconds) = (link.begin, link.end)
         intervalMilliseconds = link.interval.map { Double($0) * 1.25 }
         (latency, timeoutMilliseconds, mtu) = (Int(link.latency), Int(link.timeout) * 10, link.mtu)
-        (isEncrypted, pairing) = (link.isEncrypted, link.pairing)
+        (isEncrypted, pairing) = (link.isProtectionKnown ? link.isEncrypted : nil, link.pairing)
         (operations, errors, retries) = (link.operations, link.errors, link.retries)
         (meanLatencyMicroseconds, longestLatencyMicroseconds) = (link.meanLatency, link.longestLatency)
         (gaps, repeatedPackets, unreadablePackets) = (link.gaps, link.repeats, link.unreadable)
+        (missingPlaces, doubtfulPackets) = (link.missing, link.doubtful)
         flows = link.flows.map {
             Flow(
                 sender: $0.sender,
