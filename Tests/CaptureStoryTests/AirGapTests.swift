@@ -9,7 +9,7 @@ import Testing
 /// story says that it cannot be known. Ciphertext is never read as a PDU, and the redactor leaves nothing behind.
 @Suite struct AirGapTests {
     private static let seeds: [UInt64] = Array(1...10)
-    private static let pairs = 40
+    private static let pairs = 12
     private static let key: [UInt8] = Array(1...32)
 
     @Test("whichever frame a sniffer misses, nothing that is said contradicts the complete capture", arguments: seeds)
@@ -147,7 +147,9 @@ import Testing
         #expect(redacted.count == records.count, comment)
         for record in redacted {
             guard case .frame(_, let octets) = record.content else { continue }
-            let hasSecret = octets.indices.contains { octets.suffix(after: $0).starts(with: AirScript.secret) }
+            let hasSecret = octets.indices.contains {
+                octets[$0] == AirScript.secret[0] && octets.suffix(after: $0).starts(with: AirScript.secret)
+            }
             #expect(!hasSecret, "\(comment): frame \(record.offset)")
         }
         for entry in Told(redacted).entries where script.isCiphertext[Int(entry.offset)] {
