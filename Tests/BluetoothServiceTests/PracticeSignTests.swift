@@ -36,7 +36,8 @@ import Testing
         init(of system: BluetoothSystem) {
             system.observers.add(.practices) { [unowned self] in
                 switch $0.content {
-                case .practiced(.parametersRefused(let parameters, by: _)): all.append(.parametersRefused(parameters))
+                case .practiced(.parametersRefused(let parameters, explanation: _)):
+                    all.append(.parametersRefused(parameters))
                 case .practiced(.noServiceChanged): all.append(.noServiceChanged)
                 default: break
                 }

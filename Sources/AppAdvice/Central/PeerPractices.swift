@@ -14,13 +14,12 @@ struct PeerPractices: CentralDetector {
         guard case .practiced(let practice) = step, let id = context.peer else { return }
         let peer = picture[id]
         switch practice {
-        case .parametersRefused(let parameters, by: let rules):
+        case .parametersRefused(_, explanation: let explanation):
             findings.add(
                 .allowedParameters,
                 peer: id,
                 at: peer.site,
-                "uses \(peer.words), which requested parameters that Apple's systems refuse: "
-                    + rules.explanation(of: parameters)
+                "uses \(peer.words), which requested parameters that Apple's systems refuse: \(explanation)"
             )
         case .noServiceChanged:
             findings.add(

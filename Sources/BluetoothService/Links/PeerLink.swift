@@ -103,13 +103,10 @@ final class PeerLink {
 
     /// Reports parameters that the peer requests against the rules, in the log and to observers that give advice.
     private func refused(_ parameters: ConnectionParameters, by rules: AppleConnectionParameterRules) {
-        host.observers.trouble(
-            "refused parameters that \(label) requests: \(rules.explanation(of: parameters))",
-            .notice
-        )
-        for user in users {
-            host.observers.tell(.practices, .practiced(.parametersRefused(parameters, by: rules)), of: user.subject)
-        }
+        let explanation = rules.explanation(of: parameters)
+        host.observers.trouble("refused parameters that \(label) requests: \(explanation)", .notice)
+        let sign = Practice.parametersRefused(parameters, explanation: explanation)
+        for user in users { host.observers.tell(.practices, .practiced(sign), of: user.subject) }
     }
 
     /// Reports a flaw of the peer's attribute table, once on each link.

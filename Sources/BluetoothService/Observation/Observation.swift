@@ -165,8 +165,9 @@ package struct ValueArrival: Sendable {
 package enum Practice: Sendable {
     /// The app's side noted it.
     case noted(AppNote)
-    /// A peer requested parameters of the connection that Apple's rules forbid (behaviour 3.27).
-    case parametersRefused(ConnectionParameters, by: AppleConnectionParameterRules)
+    /// A peer requested parameters of the connection that Apple's rules forbid (behaviour 3.27): the parameters, the
+    /// bounds that they break, and what would be accepted, as a clause.
+    case parametersRefused(ConnectionParameters, explanation: String)
     /// A peer's attribute table breaks a rule, and discovery works around it: what is wrong (``TableFlaw``, AB-A08).
     case flawedTable(String)
     /// The link to a bonded peer ended, and its table has no Service Changed characteristic.
