@@ -242,6 +242,10 @@ import Testing
         #expect(lost.sorted() == [])
         let invented = walk.found.subtracting(Self.soundResult.found).filter { !concerned($0) }
         #expect(invented.sorted() == [])
+        // Of two services that overlap, one lies in the other.
+        for (one, next) in zip(walk.ranges, walk.ranges.dropFirst()) where one.overlaps(next) {
+            #expect(next.upperBound < one.upperBound)
+        }
         if let isFlaw = flawed.isFlaw { #expect(!walk.flaws.isEmpty == isFlaw, "\(walk.flaws)") }
         #expect(walk.requests < 200)
     }

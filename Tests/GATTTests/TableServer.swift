@@ -91,6 +91,8 @@ final class DiscoveredWalk: @unchecked Sendable {
     private(set) var failures: [GATTError] = []
     private(set) var flaws: [TableFlaw] = []
     private(set) var requests = 0
+    /// The handles of the primary services.
+    private(set) var ranges: [ClosedRange<UInt16>] = []
     private let server: ScriptedServer
     /// The maximum number of services to follow.
     private static let maximumServices = 64
@@ -120,6 +122,7 @@ final class DiscoveredWalk: @unchecked Sendable {
     private func findServices() -> [DiscoveredService] {
         let client = server.client
         var services = wait { client.discoverServices(completion: $0) } ?? []
+        ranges = services.map(\.handles)
         var index = 0
         while index < min(services.count, Self.maximumServices) {
             let service = services[index]
