@@ -47,6 +47,8 @@ final class SimulatedTime: AppTimekeeper.Source {
 
     func beginWork() { loop.beginWork() }
     func endWork() { loop.endWork() }
+    func beginThread() { loop.beginThread() }
+    func endThread() { loop.endThread() }
 
     func noteWait(_ function: String) { connected.withLock { $0.connection }?.noteWait(function) }
 

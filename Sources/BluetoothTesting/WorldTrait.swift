@@ -24,9 +24,9 @@ public struct WorldTrait: TestTrait, SuiteTrait, TestScoping {
         ///
         /// `Date`, `ContinuousClock`, `SuspendingClock`, `DispatchTime`, `DispatchQueue.asyncAfter`, dispatch timers,
         /// `Timer` on the main run loop and `Task.sleep` follow the world, in the code of a launch, in callbacks, and
-        /// in what these submit to queues and tasks. Code that blocks a thread, such as `Thread.sleep` or a semaphore
-        /// with a time-out, waits by the clock of the machine, and so do sockets, `URLSession` and other run loops. The
-        /// story notes when an app sleeps so.
+        /// in what these submit to queues and tasks, and in the threads that they start. On such a thread,
+        /// `Thread.sleep`, and semaphores and groups with a time-out, wait in the time of the world. On a queue they
+        /// wait by the clock of the machine, and so do sockets and `URLSession`. The story notes when an app sleeps so.
         ///
         /// On platforms other than Linux with glibc, and with ThreadSanitizer, apps follow the clock of the machine.
         case world

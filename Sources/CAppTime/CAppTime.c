@@ -8,6 +8,8 @@ static _Atomic(const struct apptime_hooks *) installed;
 static _Thread_local void *context;
 // Nonzero while a hook runs, whose own calls are not the app's.
 static _Thread_local int inside;
+// Whether the app started this thread, which belongs to it for as long as it runs.
+static _Thread_local bool is_own;
 // The time for which this thread slept in the present call of the app. The world's clock stands still meanwhile, but code
 // that sleeps until a point in time has to see it come.
 static _Thread_local int64_t slept;
@@ -19,17 +21,22 @@ void apptime_set_context(void *new_context) {
     slept = 0;
 }
 
-// ThreadSanitizer replaces some of the same functions, and needs to see the calls.
+// ThreadSanitizer replaces some of the same functions, and needs to see the calls. AddressSanitizer needs to see threads.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define SANITIZES_THREADS
+#endif
+#if __has_feature(address_sanitizer)
+#define SANITIZES_ADDRESSES
 #endif
 #endif
 
 #if defined(__linux__) && defined(__GLIBC__) && !defined(SANITIZES_THREADS)
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -126,7 +133,13 @@ time_t time(time_t *result) {
 // --- waiting ----------------------------------------------------------------------------------------------------------
 
 int nanosleep(const struct timespec *duration, struct timespec *rest) {
-    if (HOOKED(waits, "sleep")) slept += duration->tv_sec * second + duration->tv_nsec;
+    int64_t length = duration->tv_sec * second + duration->tv_nsec;
+    bool is_cut = false;
+    if (is_own && HOOKED(sleep, length, &is_cut)) {
+        if (is_cut) slept += length;
+        return 0;
+    }
+    if (HOOKED(waits, "sleep")) slept += length;
     return NEXT(nanosleep)(duration, rest);
 }
 
@@ -157,6 +170,16 @@ void dispatch_source_cancel(void *source);
 void dispatch_source_merge_data(void *source, uintptr_t value);
 void *dispatch_get_context(void *object);
 void *dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
+dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delay);
+intptr_t dispatch_semaphore_wait(void *semaphore, dispatch_time_t when);
+intptr_t dispatch_group_wait(void *group, dispatch_time_t when);
+void dispatch_group_async(void *group, void *queue, void *block);
+void dispatch_barrier_async(void *queue, void *block);
+void dispatch_barrier_async_f(void *queue, void *context, apptime_function function);
+void dispatch_group_notify(void *group, void *queue, void *block);
+void dispatch_group_notify_f(void *group, void *queue, void *context, apptime_function function);
+void dispatch_group_enter(void *group);
+void dispatch_group_leave(void *group);
 void dispatch_activate(void *object);
 void dispatch_retain(void *object);
 void dispatch_release(void *object);
@@ -253,6 +276,40 @@ static int64_t delay_until(dispatch_time_t when) {
 
 static bool is_forever(dispatch_time_t when) { return when == ~0ULL; }
 
+// A wait of libdispatch with a time-out. Code of an app asks for a time by the clock of its world. On a thread of the
+// app's own, that time passes in the world. Elsewhere it passes on the machine, since the world's clock stands still.
+static intptr_t wait_for(intptr_t (*wait)(void *, dispatch_time_t), void *object, dispatch_time_t when) {
+    if (!atomic_load(&installed) || inside || when == 0 || is_forever(when)) return wait(object, when);
+    int64_t elapsed, calendar;
+    if (!HOOKED(now, &elapsed, &calendar)) return wait(object, when);
+    int64_t limit = delay_until(when);
+    void *world_wait = NULL;
+    bool is_worlds = is_own && HOOKED(begin_wait, limit, &world_wait);
+    const struct apptime_hooks *hooks = atomic_load(&installed);
+    intptr_t result;
+    // Times are those of the machine meanwhile.
+    inside++;
+    if (is_worlds) {
+        // A short wait by the clock of the machine follows the other, so that no signal is lost.
+        do {
+            result = wait(object, dispatch_time(0, 1000000));
+        } while (result && !hooks->is_over(world_wait));
+        if (result) result = wait(object, 0);
+        hooks->end_wait(world_wait);
+    } else {
+        result = wait(object, dispatch_time(0, limit));
+    }
+    inside--;
+    if (!is_worlds && result) slept += limit;
+    return result;
+}
+
+intptr_t dispatch_semaphore_wait(void *semaphore, dispatch_time_t when) {
+    return wait_for(NEXT(dispatch_semaphore_wait), semaphore, when);
+}
+
+intptr_t dispatch_group_wait(void *group, dispatch_time_t when) { return wait_for(NEXT(dispatch_group_wait), group, when); }
+
 void dispatch_after(dispatch_time_t when, void *queue, void *block) {
     if (atomic_load(&installed) && !inside && !is_forever(when)) {
         int64_t delay = delay_until(when);
@@ -289,6 +346,62 @@ void dispatch_async_f(void *queue, void *argument, apptime_function function) {
         forget_late(call);
     }
     NEXT(dispatch_async_f)(queue, argument, function);
+}
+
+// A block of a group, which is left after the block has run.
+struct grouped_call {
+    void *group;
+    void *block;
+};
+
+static void leave_group(struct grouped_call *call) {
+    dispatch_group_leave(call->group);
+    dispatch_release(call->group);
+    free(call);
+}
+
+static void call_grouped(void *context) {
+    struct grouped_call *call = context;
+    call_block(call->block);
+    leave_group(call);
+}
+
+static void drop_grouped(void *context) {
+    struct grouped_call *call = context;
+    _Block_release(call->block);
+    leave_group(call);
+}
+
+void dispatch_group_async(void *group, void *queue, void *block) {
+    if (atomic_load(&installed) && !inside) {
+        struct grouped_call *grouped = malloc(sizeof *grouped);
+        if (!grouped) abort();
+        *grouped = (struct grouped_call){group, _Block_copy(block)};
+        dispatch_retain(group);
+        dispatch_group_enter(group);
+        struct apptime_call call = {call_grouped, drop_grouped, grouped};
+        if (HOOKED(async, queue, call)) return;
+        drop_grouped(grouped);
+    }
+    NEXT(dispatch_group_async)(group, queue, block);
+}
+
+void dispatch_barrier_async(void *queue, void *block) {
+    if (atomic_load(&installed) && !inside) {
+        struct apptime_call call = calling(block);
+        if (HOOKED(adopt, &call, true)) return NEXT(dispatch_barrier_async_f)(queue, call.context, call.call);
+        _Block_release(call.context);
+    }
+    NEXT(dispatch_barrier_async)(queue, block);
+}
+
+void dispatch_group_notify(void *group, void *queue, void *block) {
+    if (atomic_load(&installed) && !inside) {
+        struct apptime_call call = calling(block);
+        if (HOOKED(adopt, &call, false)) return NEXT(dispatch_group_notify_f)(group, queue, call.context, call.call);
+        _Block_release(call.context);
+    }
+    NEXT(dispatch_group_notify)(group, queue, block);
 }
 
 void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask, void *queue) {
@@ -361,13 +474,17 @@ static void invoke_handler(struct block *block) {
 static void copy_handler(struct handler *copy, const struct handler *original) { (void)copy, (void)original; }
 static void dispose_of_handler(const struct handler *handler) { handler->call.drop(handler->call.context); }
 
-static void set_handler(void (*set)(void *, void *), void *source, struct apptime_call call) {
+static struct handler handler_of(struct apptime_call call) {
     static const struct {
         struct block_size size;
         void (*copy)(struct handler *, const struct handler *);
         void (*dispose)(const struct handler *);
     } descriptor = {{0, sizeof(struct handler)}, copy_handler, dispose_of_handler};
-    struct handler handler = {{_NSConcreteStackBlock, has_copy_and_dispose, 0, invoke_handler, &descriptor.size}, call};
+    return (struct handler){{_NSConcreteStackBlock, has_copy_and_dispose, 0, invoke_handler, &descriptor.size}, call};
+}
+
+static void set_handler(void (*set)(void *, void *), void *source, struct apptime_call call) {
+    struct handler handler = handler_of(call);
     set(source, &handler);
 }
 
@@ -461,13 +578,15 @@ static void *foundation(const char *name) {
 
 void CFRunLoopAddTimer(void *loop, void *timer, void *mode) {
     bool is_main = loop == FOUNDATION(void *(*)(void), CFRunLoopGetMain)();
-    bool is_own = loop == FOUNDATION(void *(*)(void), CFRunLoopGetCurrent)();
-    if ((is_main || is_own) && HOOKED(add_timer, timer, is_main)) return;
+    bool is_current = loop == FOUNDATION(void *(*)(void), CFRunLoopGetCurrent)();
+    if ((is_main || is_current) && HOOKED(add_timer, timer, is_main)) return;
+    // The timer keeps the run loop going, and the world's clock makes it call.
+    if (is_own && is_current && HOOKED(add_own_timer, timer, loop, mode)) apptime_set_next(timer, INT64_MAX);
     NEXT(CFRunLoopAddTimer)(loop, timer, mode);
 }
 
 void CFRunLoopTimerSetNextFireDate(void *timer, double due) {
-    HOOKED(move_timer, timer, calendar(due));
+    if (HOOKED(move_timer, timer, calendar(due))) return;
     NEXT(CFRunLoopTimerSetNextFireDate)(timer, due);
 }
 
@@ -484,6 +603,73 @@ void apptime_invalidate(void *timer) { NEXT(CFRunLoopTimerInvalidate)(timer); }
 void apptime_set_next(void *timer, int64_t due) {
     NEXT(CFRunLoopTimerSetNextFireDate)(timer, (double)due / 1e9 - beginning_of_2001);
 }
+
+void apptime_retain_object(void *object) { FOUNDATION(void *(*)(void *), CFRetain)(object); }
+void apptime_release_object(void *object) { FOUNDATION(void (*)(void *), CFRelease)(object); }
+
+void apptime_perform(void *loop, void *mode, struct apptime_call call) {
+    struct handler handler = handler_of(call);
+    FOUNDATION(void (*)(void *, void *, void *), CFRunLoopPerformBlock)(loop, mode, &handler);
+    FOUNDATION(void (*)(void *), CFRunLoopWakeUp)(loop);
+}
+
+// --- threads ----------------------------------------------------------------------------------------------------------
+
+#ifndef SANITIZES_ADDRESSES
+
+struct thread_start {
+    void *(*body)(void *);
+    void *argument;
+    void *app;
+};
+
+// Also called if the thread is cancelled or ends itself, as Foundation's Thread.exit() does.
+static void end_thread(void *app) {
+    inside++;
+    atomic_load(&installed)->end_thread(app);
+    inside--;
+}
+
+static void *run_thread(void *argument) {
+    struct thread_start start = *(struct thread_start *)argument;
+    free(argument);
+    void *result;
+    inside++;
+    atomic_load(&installed)->begin_thread(start.app);
+    inside--;
+    is_own = true;
+    pthread_cleanup_push(end_thread, start.app);
+    result = start.body(start.argument);
+    pthread_cleanup_pop(true);
+    return result;
+}
+
+// Whether a thread serves everybody, though the running code happens to need it first.
+static bool is_shared(void *(*body)(void *)) {
+    Dl_info place;
+    if (!dladdr((void *)body, &place) || !place.dli_fname) return false;
+    return strstr(place.dli_fname, "libdispatch") || strstr(place.dli_fname, "libFoundationNetworking");
+}
+
+int pthread_create(
+    pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*body)(void *), void *restrict argument
+) {
+    void *app = NULL;
+    if (!atomic_load(&installed) || inside || is_shared(body) || !HOOKED(start_thread, &app)) {
+        return NEXT(pthread_create)(thread, attributes, body, argument);
+    }
+    struct thread_start *start = malloc(sizeof *start);
+    if (!start) abort();
+    *start = (struct thread_start){body, argument, app};
+    int error = NEXT(pthread_create)(thread, attributes, run_thread, start);
+    if (error) {
+        free(start);
+        atomic_load(&installed)->drop_thread(app);
+    }
+    return error;
+}
+
+#endif
 
 // --- installing -------------------------------------------------------------------------------------------------------
 
@@ -512,6 +698,9 @@ void apptime_retain_timer(void *timer) { (void)timer; }
 void apptime_release_timer(void *timer) { (void)timer; }
 bool apptime_timer_is_valid(void *timer) { return timer != NULL; }
 void apptime_set_next(void *timer, int64_t due) { (void)timer, (void)due; }
+void apptime_retain_object(void *object) { (void)object; }
+void apptime_release_object(void *object) { (void)object; }
+void apptime_perform(void *loop, void *mode, struct apptime_call call) { (void)loop, (void)mode, (void)call; }
 void apptime_invalidate(void *timer) { (void)timer; }
 
 #endif

@@ -34,7 +34,7 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
                 role,
                 options: options,
                 queue: queue ?? .main,
-                connection: ServiceLocator.connect(otherwise: ProcessService.connection),
+                connection: ServiceLocator.connect(otherwise: ProcessService.connection, warn: Misuse.warnOfOutsider),
                 of: self
             )
         }

@@ -42,7 +42,7 @@ package enum Misuse {
     /// - Parameters:
     ///   - text: What the app did, and why it had no effect.
     ///   - connection: The app's connection; by default that of the running callback, if there is one.
-    package static func report(_ text: String, by connection: (any ServiceConnection)? = ServiceLocator.current) {
+    package static func report(_ text: String, by connection: (any ServiceConnection)? = ServiceLocator.found) {
         // The objects of a process that has ended are released as they are; that is no fault of the app.
         if let connection, connection.hasEnded { return }
         logger(of: connection).error("API MISUSE: \(text)")
@@ -54,6 +54,18 @@ package enum Misuse {
     static func warn(_ text: String, by connection: (any ServiceConnection)?) {
         logger(of: connection).warning("\(text)")
         connection?.noteWarning(text)
+    }
+
+    /// Logs that a manager belongs to no simulated app of this process, which its app may have meant it to.
+    static func warnOfOutsider() {
+        logger(of: nil).warning(
+            """
+            A manager was created outside of the simulated apps of this process, so it uses the Bluetooth of the machine. An app's \
+            code is what its launch and its callbacks run, and the tasks that these start. In a test with .world it is also \
+            the queues and threads that they start, except with appTime: .machine, ThreadSanitizer or a statically linked \
+            Swift. Elsewhere, create the manager in the launch or in a callback, and pass it to the thread or queue.
+            """
+        )
     }
 }
 

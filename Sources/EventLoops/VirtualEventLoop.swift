@@ -66,6 +66,7 @@ public final class VirtualEventLoop: EventLoop {
     // The number of pieces of work that the clock waits for, and whether their end has to wake the loop.
     private let work = Atomic<Int>(0)
     private let waitsForWork = Atomic<Bool>(false)
+    private let threads = ThreadWatch()
     // Whether submissions have to wake a paced run.
     private let isPaced = Atomic<Bool>(false)
 
@@ -120,6 +121,13 @@ public final class VirtualEventLoop: EventLoop {
         let left = work.subtract(1, ordering: .acquiringAndReleasing).newValue
         if left == 0, waitsForWork.load(ordering: .acquiring) { wake.signal() }
     }
+
+    /// Lets the clock stand still while the calling thread runs, for two seconds of real time at most, and go on while
+    /// it waits.
+    package func beginThread() { threads.addCurrent() }
+
+    /// Notes that the calling thread ends.
+    package func endThread() { threads.removeCurrent() }
 
     /// Whether this thread runs the loop, or no thread does.
     public var isCurrent: Bool {
@@ -248,6 +256,7 @@ public final class VirtualEventLoop: EventLoop {
             drain()
             return true
         }
+        if awaitThreads() { return true }
         let next = state.tasks.nextDeadline()
         let target = min(next ?? limit, limit)
         if let pacer = state.pacer, !wait(for: target, pacer) { return true }
@@ -293,6 +302,15 @@ public final class VirtualEventLoop: EventLoop {
             if looks == Self.looksForWork { state.givenUp = work.load(ordering: .acquiring) }
         }
         return true
+    }
+
+    /// Waits until the threads of apps wait too, before the clock advances.
+    ///
+    /// - Returns: Whether there is something to do before that.
+    private func awaitThreads() -> Bool {
+        guard threads.haveAny else { return false }
+        threads.settle { hasMail.load(ordering: .acquiring) }
+        return hasMail.load(ordering: .acquiring) || work.load(ordering: .acquiring) > state.givenUp
     }
 
     private func post(_ submission: Submission, _ shared: inout Shared) {

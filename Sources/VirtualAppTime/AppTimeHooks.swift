@@ -14,7 +14,10 @@ enum AppTimeHooks {
         return UnsafePointer(hooks)
     }()
 
-    static func install() { apptime_install(hooks) }
+    static func install() {
+        apptime_install(hooks)
+        ServiceLocator.findOtherwise { RunningApp.connectionOfThread }
+    }
 
     private static var table: apptime_hooks {
         apptime_hooks(
@@ -30,9 +33,19 @@ enum AppTimeHooks {
             cancel_source: { AppTimers.shared.cancel(source: $0) },
             begin_timer: { AppTimers.shared.begin(timer: $0, due: $1, interval: $2, $3, $4) },
             add_timer: { AppTimers.shared.add(timer: $0, toMain: $1) },
+            add_own_timer: { AppTimers.shared.add(timer: $0, to: $1, $2) },
             move_timer: { AppTimers.shared.move(timer: $0, to: $1) },
             end_timer: { AppTimers.shared.end(timer: $0) },
-            waits: { AppTimeHooks.waits($0) }
+            waits: { AppTimeHooks.waits($0) },
+            adopt: { AppTimeHooks.adopt($0, isAwaited: $1) },
+            start_thread: { AppThread.start($0) },
+            drop_thread: { AppThread.drop($0) },
+            begin_thread: { AppThread.begin($0) },
+            end_thread: { AppThread.end($0) },
+            sleep: { WorldSleep.sleep($0, $1) },
+            begin_wait: { WorldSleep.begin($0, $1) },
+            is_over: { WorldSleep.isOver($0) },
+            end_wait: { WorldSleep.end($0) }
         )
     }
 
@@ -63,6 +76,24 @@ enum AppTimeHooks {
         guard let timekeeper = RunningApp.timekeeper else { return false }
         let call = PendingCall(call)
         perform(on: queue, as: timekeeper) { call.run() }
+        return true
+    }
+
+    private static func adopt(_ call: UnsafeMutablePointer<apptime_call>, isAwaited: Bool) -> Bool {
+        guard let timekeeper = RunningApp.timekeeper else { return false }
+        if isAwaited { timekeeper.source.beginWork() }
+        let pending = PendingCall(call.pointee)
+        let box = Unmanaged.passRetained(
+            Closure {
+                RunningApp.run(as: timekeeper) { pending.run() }
+                if isAwaited { timekeeper.source.endWork() }
+            }
+        )
+        call.pointee = apptime_call(
+            call: { Unmanaged<Closure>.fromOpaque($0).takeRetainedValue().run() },
+            drop: { Unmanaged<Closure>.fromOpaque($0).release() },
+            context: box.toOpaque()
+        )
         return true
     }
 

@@ -94,14 +94,22 @@ final class AppTimers: Sendable {
     ///   the thread runs the main queue: in programs without a main run loop, Dispatch's threads do.
     func add(timer: UnsafeMutableRawPointer, toMain isMain: Bool) -> Bool {
         guard isMain || AppTimeHooks.mainQueue.isCurrent, let timer = self[timer: timer] else { return false }
-        timer.add()
+        timer.add(on: AppTimeHooks.mainQueue)
+        return true
+    }
+
+    /// Adds a timer to the run loop of a thread of the app's own.
+    func add(timer: UnsafeMutableRawPointer, to loop: UnsafeMutableRawPointer, _ mode: UnsafeMutableRawPointer) -> Bool
+    {
+        guard let timer = self[timer: timer] else { return false }
+        timer.add(on: ThreadRunLoop(loop, mode))
         return true
     }
 
     func move(timer: UnsafeMutableRawPointer, to due: Int64) -> Bool {
         guard let timer = self[timer: timer] else { return false }
         timer.move(to: due)
-        return true
+        return timer.isOnThread
     }
 
     func end(timer: UnsafeMutableRawPointer) -> Bool {
@@ -240,7 +248,8 @@ final class FoundationTimer: Sendable {
 
     private struct State: Sendable {
         var due: Int64
-        var isAdded = false
+        /// Where the timer calls, once it was added.
+        var queue: (any CallbackQueue)?
         var generation = 0
         var cancel: (@Sendable () -> Void)?
     }
@@ -270,45 +279,49 @@ final class FoundationTimer: Sendable {
     }
 
     /// Starts the timer. Adding it to several modes counts once.
-    func add() {
+    func add(on queue: any CallbackQueue) {
         let isNew = state.withLock { state in
-            defer { state.isAdded = true }
-            return !state.isAdded
+            defer { state.queue = state.queue ?? queue }
+            return state.queue == nil
         }
         guard isNew else { return }
         apptime_retain_timer(timer)
         schedule()
     }
 
+    /// Whether the timer is on the run loop of a thread of the app's own.
+    var isOnThread: Bool { state.withLock { $0.queue is ThreadRunLoop } }
+
     func move(to due: Int64) {
         let isAdded = state.withLock { state in
             state.due = due
-            return state.isAdded
+            return state.queue != nil
         }
         if isAdded { schedule() }
     }
 
     func end() {
         let (isAdded, cancel) = state.withLock { state in
-            defer { (state.isAdded, state.cancel) = (false, nil) }
+            defer { (state.queue, state.cancel) = (nil, nil) }
             state.generation += 1
-            return (state.isAdded, state.cancel)
+            return (state.queue != nil, state.cancel)
         }
         cancel?()
         if isAdded { apptime_release_timer(timer) }
     }
 
     private func schedule() {
-        let (due, generation, cancel) = state.withLock { state in
+        let (due, queue, generation, cancel) = state.withLock { state in
             state.generation += 1
-            return (state.due, state.generation, state.cancel)
+            return (state.due, state.queue, state.generation, state.cancel)
         }
         cancel?()
+        guard let queue else { return }
         let source = timekeeper.source
         let now = source.calendarStart &+ source.now.nanoseconds
         let next = source.schedule(after: .nanoseconds(max(due.subtractingReportingOverflow(now).partialValue, 0))) {
             [self] in
-            source.deliver(on: AppTimeHooks.mainQueue) { [self] in
+            source.deliver(on: queue) { [self] in
                 RunningApp.run(as: timekeeper) { call(generation) }
             }
         }
@@ -325,7 +338,7 @@ final class FoundationTimer: Sendable {
             return apptime_invalidate(timer)
         }
         let next = due.addingReportingOverflow(interval).partialValue
-        apptime_set_next(timer, next)
+        if !isOnThread { apptime_set_next(timer, next) }
         move(to: next)
     }
 }

@@ -6,16 +6,18 @@ import ServiceMessages
 /// Lets the code of simulated apps follow the time of their world without changes to it.
 ///
 /// In a program that links this module, the system's clocks and timers ask whether the running code belongs to such an
-/// app: code that an app's launch or a callback runs, and what that code submits to queues, timers and tasks. For such
-/// code,
+/// app: code that an app's launch or a callback runs, what that code submits to queues, timers and tasks, and the
+/// threads that it starts. For such code,
 ///
 /// - `Date`, `ContinuousClock`, `SuspendingClock`, `DispatchTime` and `DispatchWallTime` show the time of the world,
-/// - `DispatchQueue.asyncAfter`, dispatch timers, `Timer` on the main run loop, and `Task.sleep` fire by it,
-/// - the world's clock stands still until work that the app submitted to a queue, or in a task, has ended.
+/// - `DispatchQueue.asyncAfter`, dispatch timers, `Timer` on the main run loop and on those of the app's threads, and
+///   `Task.sleep` fire by it,
+/// - the world's clock stands still until work that the app submitted to a queue, or in a task, has ended,
+/// - on a thread of the app's own, `Thread.sleep`, and semaphores and groups with a time-out, wait in the time of the
+///   world, whose clock stands still while such a thread runs and goes on while it waits.
 ///
-/// Code that blocks a thread, such as `Thread.sleep` and a semaphore with a time-out, waits by the clock of the
-/// machine, and so do run loops of other threads, sockets and `URLSession`. The world waits two seconds for work at
-/// most.
+/// Code that blocks a thread of a queue waits by the clock of the machine, and so do sockets and `URLSession`. The
+/// world waits two seconds for work at most.
 ///
 /// It works where a program's own functions take the place of those in shared libraries: on Linux with glibc, unless
 /// Swift's libraries are linked statically or ThreadSanitizer is used.
@@ -35,11 +37,21 @@ enum RunningApp {
     /// The timekeeper of the running app; nil if the code belongs to no app that follows a world.
     static var timekeeper: AppTimekeeper? {
         // Set on this thread for code that has no task of the app.
-        if let context = apptime_context() {
-            let timekeeper = Unmanaged<AppTimekeeper>.fromOpaque(context).takeUnretainedValue()
-            return timekeeper.source.connection == nil ? nil : timekeeper
-        }
+        guard apptime_context() == nil else { return onThread }
         return ServiceLocator.current?.timekeeper
+    }
+
+    /// The app that the code of this thread belongs to, whichever task it is of.
+    static var onThread: AppTimekeeper? {
+        guard let context = apptime_context() else { return nil }
+        let timekeeper = Unmanaged<AppTimekeeper>.fromOpaque(context).takeUnretainedValue()
+        return timekeeper.source.connection == nil ? nil : timekeeper
+    }
+
+    /// The connection of that app. After the end of its process, what is left of it has no Bluetooth.
+    static var connectionOfThread: (any ServiceConnection)? {
+        guard apptime_context() != nil else { return nil }
+        return onThread?.source.connection ?? UnsupportedConnection()
     }
 
     /// Runs code as code of an app.
@@ -93,12 +105,13 @@ final class RawQueue: CallbackQueue {
         let box = Unmanaged.passRetained(Closure(callback)).toOpaque()
         apptime_async(queue, box) { Unmanaged<Closure>.fromOpaque($0).takeRetainedValue().run() }
     }
+}
 
-    private final class Closure: Sendable {
-        let run: @Sendable () -> Void
+/// A closure that C code carries.
+final class Closure: Sendable {
+    let run: @Sendable () -> Void
 
-        init(_ run: @escaping @Sendable () -> Void) {
-            self.run = run
-        }
+    init(_ run: @escaping @Sendable () -> Void) {
+        self.run = run
     }
 }

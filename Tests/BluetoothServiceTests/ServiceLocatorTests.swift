@@ -13,4 +13,18 @@ import Testing
         }
         #expect(ServiceLocator.connect(otherwise: UnsupportedConnection()) is UnsupportedConnection)
     }
+
+    @Test("a manager outside of the simulated apps of a process is told so, and one inside is not")
+    func managersOutsideAreToldSo() {
+        let world = TestWorld()
+        let place = SimulatedPlace(app: "app", device: "Phone", seed: 1, world: nil)
+        let app = world.device("Phone").system.openApp(AppIdentity(name: "app"), at: place)
+        var warnings = 0
+        _ = ServiceLocator.connect(otherwise: UnsupportedConnection()) { warnings += 1 }
+        #expect(warnings == 1)
+        ServiceLocator.$current.withValue(app) {
+            _ = ServiceLocator.connect(otherwise: UnsupportedConnection()) { warnings += 1 }
+        }
+        #expect(warnings == 1)
+    }
 }

@@ -29,10 +29,12 @@ package final class InProcessConnection: ServiceConnection {
         self.launchedFor = launchedFor
         self.place = place
         self.app = LoopBound(app, loop: loop)
+        if place != nil { ServiceLocator.noteSimulatedApp(isThere: true) }
     }
 
     /// Closes the app, which leaves nothing behind (AB-G05).
     deinit {
+        if place != nil { ServiceLocator.noteSimulatedApp(isThere: false) }
         app.loop.submit { [app] in app.value.close() }
     }
 

@@ -43,11 +43,31 @@ struct apptime_hooks {
     bool (*begin_timer)(void *timer, int64_t due, int64_t interval, void (*fire)(void *, void *_Nullable), void *_Nullable info);
     // Adds such a timer to the main run loop, or to that of this thread.
     bool (*add_timer)(void *timer, bool to_main);
-    // Moves its next call to a calendar time.
+    // Adds such a timer to the run loop of this thread, which is the app's own.
+    bool (*add_own_timer)(void *timer, void *loop, void *mode);
+    // Moves its next call to a calendar time. Returns whether the run loop's timer stays as it is.
     bool (*move_timer)(void *timer, int64_t due);
     bool (*end_timer)(void *timer);
     // The app is about to wait by the wall clock. Returns whether the running code is such an app's.
     bool (*waits)(const char *function);
+    // Makes `call` run as code of the app that is running now, wherever it runs. If it is sure to run soon, the world's
+    // clock waits for it.
+    bool (*adopt)(struct apptime_call *call, bool is_awaited);
+    // The app starts a thread. `app` receives what the functions below need.
+    bool (*start_thread)(void *_Nullable *_Nonnull app);
+    // The thread was not started.
+    void (*drop_thread)(void *app);
+    // This thread runs code of the app from now on.
+    void (*begin_thread)(void *app);
+    // This thread ends.
+    void (*end_thread)(void *app);
+    // Sleeps in the time of the world, on a thread of the app's own. `is_cut` is set if the app's process has ended before.
+    bool (*sleep)(int64_t duration, bool *is_cut);
+    // Begins a wait with a time-out in the time of the world, on a thread of the app's own.
+    bool (*begin_wait)(int64_t limit, void *_Nullable *_Nonnull wait);
+    // Whether the time has passed. The world's clock stands still from then on until the wait ends.
+    bool (*is_over)(void *wait);
+    void (*end_wait)(void *wait);
 };
 
 // Whether this platform lets a program replace these functions.
@@ -75,6 +95,10 @@ void apptime_retain_timer(void *timer);
 void apptime_release_timer(void *timer);
 bool apptime_timer_is_valid(void *timer);
 void apptime_set_next(void *timer, int64_t due);
+void apptime_retain_object(void *object);
+void apptime_release_object(void *object);
+// Makes a call on a run loop, in a mode.
+void apptime_perform(void *loop, void *mode, struct apptime_call call);
 void apptime_invalidate(void *timer);
 
 #pragma clang assume_nonnull end

@@ -33,6 +33,6 @@ public enum LaunchOptions {
     /// The launch options of this process, or of the simulated app that the code belongs to. Empty unless the Bluetooth
     /// service has launched it for an event (behaviour 10.6).
     public static var current: [LaunchOptionsKey: [String]] {
-        (ServiceLocator.current?.launchedFor ?? .ofThisLaunch).launchOptions
+        (ServiceLocator.found?.launchedFor ?? .ofThisLaunch).launchOptions
     }
 }

@@ -23,6 +23,10 @@ public final class AppTimekeeper: Sendable {
         func beginWork()
         /// Notes that work of the app has ended.
         func endWork()
+        /// Lets the world's clock stand still while this thread runs, and go on while it waits.
+        func beginThread()
+        /// Notes that this thread ends.
+        func endThread()
         /// Reports that the app waits by the clock of the machine.
         func noteWait(_ function: String)
     }
