@@ -127,7 +127,7 @@ package struct LinkSummary: Sendable {
             lines.append("\(packets) sent again, or new with the contents of the last one")
         }
         if doubtful > 0 {
-            lines.append("\(StoryWords.count(doubtful, "packet")) left out, since they may be encrypted")
+            lines.append("\(StoryWords.count(doubtful, "packet")) left out as possibly encrypted")
         }
         if unreadable > 0 {
             lines.append("\(StoryWords.count(unreadable, "encrypted packet")), unreadable without the key")
