@@ -1,7 +1,8 @@
 import BluetoothTypes
 
-/// The frames of a link as a sniffer hears them, some of which it misses: which frame is a new packet, which one is sent
-/// again, and which one can be read.
+/// The frames of a link as a sniffer hears them, some of which it misses.
+///
+/// It tells which frame is a new packet, which one is sent again, and which one can be read.
 ///
 /// The story, the redactor and the dissector all ask here, so that they agree. A frame with the sequence number of the
 /// last one that was heard from the same end, but with other contents, is a new packet: the one in between was missed

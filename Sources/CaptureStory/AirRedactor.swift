@@ -36,8 +36,8 @@ struct AirRedactor: Sendable {
 
     /// Receives a frame, in the order of the capture.
     ///
-    /// - Returns: What becomes of its payload, the initial value of its CRC, if that is known, and whether frames of its
-    ///   link are missing before it.
+    /// - Returns: The outcome for its payload, the initial value of its CRC, if that is known, and whether frames of
+    ///   its link are missing before it.
     mutating func receive(
         _ frame: AirFrame,
         adapter: UInt32,

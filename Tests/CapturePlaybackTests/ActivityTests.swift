@@ -5,8 +5,9 @@ import Testing
 
 @testable import CapturePlayback
 
-/// Captures whose host starts and stops scanning, advertising and connecting, played to hosts that do so at other times:
-/// each packet of the capture's controller is played, or a departure counts it.
+/// Captures whose host starts and stops scanning, advertising and connecting, played to hosts that do so at other times.
+///
+/// Each packet of the capture's controller is played, or a departure counts it.
 @Suite struct ActivityTests {
     /// An activity of a host, with what a controller sends meanwhile.
     enum Activity: CaseIterable {
@@ -39,7 +40,7 @@ import Testing
             }
         }
 
-        /// What the controller sends, by a number that tells it apart.
+        /// A packet of the controller, by a number that tells it apart.
         func event(_ number: UInt8) -> HCIPacket {
             switch self {
             case .scan, .extendedScan: HCIPacket(.event, [0x3E, 12, 2, 1, 0, 0, number, 2, 3, 4, 5, 0xC0, 0, 0xC8])
@@ -61,7 +62,7 @@ import Testing
         func isEvent(_ packet: HCIPacket) -> Bool { (1..<9).contains { event($0) == packet } }
     }
 
-    /// What happens in a capture: the host starts or stops, or something arrives.
+    /// A step of a capture: the host starts or stops, or a packet arrives.
     enum Step: Character {
         case start = "+"
         case stop = "-"
@@ -72,7 +73,7 @@ import Testing
     private static let captures = [
         "+e", "+-+e", "+-+-+e", "++e", "+e-+e", "+e-+-+e", "+e+e", "+e-e", "e+e", "+-e", "+e-+ee",
     ]
-    /// What the host of the playback does, as a second goes by.
+    /// The steps of the playback's host, one a second.
     private static let hosts = ["+", "+.-+", "+-+", ".+", "++", "+-", "", "+-+-+"]
 
     private static func records(_ activity: Activity, _ capture: String) -> [(Int64, HCIDirection, HCIPacket)] {

@@ -65,7 +65,7 @@ import Testing
 
     // MARK: Checks
 
-    /// What a story says of records.
+    /// The story of a capture, at its end.
     private struct Told {
         let entries: [StoryEntry]
         let links: [LinkSummary]

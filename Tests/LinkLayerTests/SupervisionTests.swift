@@ -28,7 +28,6 @@ import Testing
 
     /// When the two devices cannot hear each other, seen from the instant.
     enum Gap: CaseIterable {
-        /// Never.
         case none
         /// From the event before the instant on.
         case fromTheInstant

@@ -11,7 +11,7 @@ struct LinkTiming: Hashable {
 
     /// T_IFS: the time from the end of one PDU to the start of the next, in microseconds (Core Vol 6 Part B 4.1.1).
     static let interFrameSpace: Int64 = 150
-    /// The most events from one that a peripheral uses to the next: the subrate factor times the latency plus 1 (4.5.1).
+    /// The maximum of the subrate factor times the latency plus 1 (4.5.1).
     static let maximumEvents: Int64 = 500
     /// The unit of intervals, windows and offsets, in microseconds.
     static let unit: Int64 = 1_250
