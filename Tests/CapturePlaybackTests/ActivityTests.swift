@@ -5,7 +5,7 @@ import Testing
 
 @testable import CapturePlayback
 
-/// Captures whose host starts and stops scanning, advertising and connecting, played to hosts that do so at other times.
+/// Captures whose host starts and stops scanning, advertising and connecting, played to hosts that do so otherwise.
 ///
 /// Each packet of the capture's controller is played, or a departure counts it.
 @Suite struct ActivityTests {
