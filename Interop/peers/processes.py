@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 PR_SET_PDEATHSIG = 1
@@ -53,17 +53,33 @@ class Process:
 
     async def lines(self, pattern: str, count: int, timeout: float = 30) -> list[re.Match[str]]:
         """Waits for `count` lines of either stream that match, and returns the matches."""
+
+        def find() -> list[re.Match[str]]:
+            return [match for text in self.out + self.err if (match := re.search(pattern, text))]
+
+        return await self._until(find, count, f"lines that match {pattern!r}", timeout)
+
+    async def shows(self, pattern: str, timeout: float = 30) -> re.Match[str]:
+        """Waits until the output matches, in which the lines of both streams follow each other. Returns the match."""
+
+        def find() -> list[re.Match[str]]:
+            match = re.search(pattern, "\n".join(self.out + self.err), re.MULTILINE)
+            return [match] if match else []
+
+        return (await self._until(find, 1, f"texts that match {pattern!r}", timeout))[0]
+
+    async def _until(
+        self, find: Callable[[], list[re.Match[str]]], count: int, what: str, timeout: float
+    ) -> list[re.Match[str]]:
         deadline = time.monotonic() + timeout
         while True:
-            matches = [match for text in self.out + self.err if (match := re.search(pattern, text))]
-            if len(matches) >= count:
-                return matches
             ended = all(reader.done() for reader in self._readers)
+            if len(matches := find()) >= count:
+                return matches
             remaining = deadline - time.monotonic()
             if ended or remaining <= 0:
                 why = f"ended with {self.child.returncode}" if ended else f"ran for {timeout} s"
-                found = f"{len(matches)} of {count} lines"
-                raise AssertionError(f"{self.name} {why} and printed {found} that match {pattern!r}")
+                raise AssertionError(f"{self.name} {why} and printed {len(matches)} of {count} {what}")
             self._changed.clear()
             try:
                 await asyncio.wait_for(self._changed.wait(), remaining)
