@@ -69,6 +69,8 @@ let package = Package(
     ],
     targets: [
         module("BluetoothTypes"),
+        // Files at paths that users name, or that others may control.
+        module("HostFiles"),
         // Names and words for what tools and advice show.
         module("AssignedNumbers", ["BluetoothTypes"]),
         module(
@@ -89,7 +91,10 @@ let package = Package(
         // The places in apps that make calls.
         module("CallSites", ["CLinux"]),
         module("Radio", ["EventLoops"]),
-        module("HCI", ["BluetoothTypes", "EventLoops", .product(name: "DequeModule", package: "swift-collections")]),
+        module(
+            "HCI",
+            ["BluetoothTypes", "EventLoops", "HostFiles", .product(name: "DequeModule", package: "swift-collections")]
+        ),
         module(
             "HCIFraming",
             ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
@@ -97,7 +102,10 @@ let package = Package(
         // A controller that plays back the capture of another one.
         module(
             "CapturePlayback",
-            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "HostFiles",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]
         ),
         module(
             "HCIHost",
@@ -200,6 +208,7 @@ let package = Package(
             "ServiceProcess",
             [
                 "CLinux", "BluetoothTypes", "CallSites", "ServiceMessages", "BluetoothService", "EventLoops",
+                "HostFiles",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -237,7 +246,7 @@ let package = Package(
             "EmbeddedService",
             [
                 "AppAdvice", "BluetoothService", "CallSites", "CapturePlayback", "Cryptography", "EventLoops", "GAP",
-                "HCI", "HCITransports", "ServiceMessages", "ServiceProcess", "ServiceSocket",
+                "HCI", "HCITransports", "HostFiles", "ServiceMessages", "ServiceProcess", "ServiceSocket",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -284,7 +293,7 @@ let package = Package(
             "RadioEnergy",
             [
                 "AppAdvice", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "EventLoops", "HCI",
-                "LinkLayer", "Radio", "ServiceMessages",
+                "HostFiles", "LinkLayer", "Radio", "ServiceMessages",
             ]
         ),
         // What a capture tells: its story in words, and a copy of it without what is private.
@@ -311,7 +320,7 @@ let package = Package(
             "Accessories",
             [
                 "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth",
-                "Privacy", "SMP", "ServiceMessages",
+                "HostFiles", "Privacy", "SMP", "ServiceMessages",
             ]
         ),
         // Thousands of advertisers, as a model of contention on the primary channels.
@@ -335,7 +344,7 @@ let package = Package(
             resources: [.embedInCode("Assets/HeartRateWatch.txt")],
             swiftSettings: settings
         ),
-        module("PackageWrapping", ["Cryptography", "SourceChecks"]),
+        module("PackageWrapping", ["Cryptography", "HostFiles", "SourceChecks"]),
         // Without "harald" and what only it needs, so that a newcomer waits less for the first demo.
         .executableTarget(name: "harald-demo", dependencies: ["Demos", "EventLoops"], swiftSettings: settings),
         .executableTarget(
@@ -350,7 +359,7 @@ let package = Package(
                 "HCI",
                 "HCIFraming",
                 "HCIHost",
-                "HCITransports",
+                "HCITransports", "HostFiles",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT", "LiveWorld", "Page",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceMessages", "ServiceProcess",
@@ -411,8 +420,8 @@ let package = Package(
                 "Accessories", "AssignedNumbers", "BluetoothService", "BluetoothSimulation", "BluetoothTypes",
                 "CaptureStory", "CoreBluetooth",
                 "Crowd", "Demos", "Diagnosis",
-                "EventLoops", "EventWords", "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP",
-                "Security",
+                "EventLoops", "EventWords", "GAP", "HCI", "HCIHost", "HCITransports", "HostFiles",
+                "PackageWrapping", "Radio", "SMP", "Security",
                 "ServiceMessages", "TestBasics", "harald",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -496,7 +505,7 @@ let package = Package(
                 "Bonds",
                 "CoreBluetooth", "EventLoops", "GAP", "HCIHost", "HCITransports", "HostileClients", "Radio",
                 "SampleMessages",
-                "ServiceMessages", "ServiceProcess", "TestBasics",
+                "ServiceMessages", "ServiceProcess", "TestBasics", "HostFiles",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -640,6 +649,8 @@ let package = Package(
         tests("Cryptography", ["BluetoothTypes", "EventLoops"], exclude: ["Vectors.txt"]),
         tests("Crowd", ["BluetoothTypes", "EventLoops", "LinkLayer"]),
         tests("SourceChecks"),
+        tests("HostFiles", ["TestBasics"]),
+        tests("PackageWrapping", ["TestBasics"]),
         tests("Diagnosis", ["HCITransports", "KernelLog", "StandInKernel", "TestBasics"]),
         tests("Radio", ["EventLoops"]),
         tests(
@@ -652,7 +663,7 @@ let package = Package(
         ),
         tests(
             "HCI",
-            ["BluetoothTypes", "EventLoops", "RandomPackets", "TestBasics"]
+            ["BluetoothTypes", "EventLoops", "HostFiles", "RandomPackets", "TestBasics"]
         ),
         tests("HCIFraming", ["BluetoothTypes", "EventLoops", "HCI", "RandomPackets"]),
         tests(
@@ -695,8 +706,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIFraming", "HCIHost", "LinkLayer",
                 "L2CAP", "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceMessages",
                 "ServiceProcess",
-                "Accessories", "AppAdvice", "AssignedNumbers", "CaptureStory", "CoreBluetooth", "HCITransports",
-                "KernelLog", "LoopbackLinks", "Page",
+                "Accessories", "AppAdvice", "AssignedNumbers", "CapturePlayback", "CaptureStory", "CoreBluetooth",
+                "HCITransports", "KernelLog", "LoopbackLinks", "Page", "RadioEnergy",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -5,7 +5,8 @@
     Scripts/citations.py --unused    the rules that no code cites
     Scripts/citations.py --unproved  the rules that need a test and have none, and why
     Scripts/citations.py --check     fails if a cited number is in no list, if a list contains one twice or out of order,
-                                     or if a rule that needs a test has neither a test nor a reason
+                                     if a rule that needs a test has neither a test nor a reason, or if an attack has
+                                     no source that cites it, or no test
 
 Behaviours.md lists how Core Bluetooth behaves: "behaviour 3.11", also "behaviours 1.3, 1.4, 1.9 to 1.14", which
 includes all that lie between and may continue on the next line. Abuse.md lists attacks: "AB-S05". proofs.py reads what
@@ -117,9 +118,12 @@ BEHAVIOURS = RuleList(
     [str(chapter) for chapter in range(100)],
     behaviours_in,
 )
-# From the controller up: HCI, link layer, channels, attributes, security, GAP; then the page, files, and build tools.
+# From the controller up: HCI, link layer, channels, attributes, security, GAP. Then what does not come from the air.
 ABUSE = RuleList(
-    DOCUMENTS / "Abuse.md", re.compile(r"- \*\*(AB-(?P<chapter>[HLCASGPFT])(?P<place>\d\d))\*\*"), list("HLCASGPFT"), attacks_in
+    DOCUMENTS / "Abuse.md",
+    re.compile(r"- \*\*(AB-(?P<chapter>[HLCASGPFT])(?P<place>\d\d))\*\*"),
+    list("HLCASGPFT"),
+    attacks_in,
 )
 LISTS = [BEHAVIOURS, ABUSE]
 
@@ -168,6 +172,18 @@ def unproved() -> list[str]:
     return [number for number in in_need_of_a_test() if number not in proved]
 
 
+def undefended() -> list[str]:
+    """The attacks without a source that cites them, at the defence, or without a test."""
+    defended = {citation.number for path in files([Path("Sources")]) for citation in attacks_in(path.read_text())}
+    proved = ABUSE.proved()
+    return [
+        f"{ABUSE.path}: {number} {problem}"
+        for number in ABUSE.numbers()
+        for problem, found in [("is cited by no source", defended), ("has no test", proved)]
+        if number not in found
+    ]
+
+
 def unaccounted() -> list[str]:
     listed, missing, needed = reasons(), unproved(), in_need_of_a_test()
     return [
@@ -207,7 +223,8 @@ def main() -> int:
     what.add_argument("--unproved", action="store_true", help="the rules that need a test and have none, and why")
     options = parser.parse_args()
     if options.check:
-        complaints = [complaint for rules in LISTS for complaint in rules.disorder() + rules.strangers()] + unaccounted()
+        complaints = [complaint for rules in LISTS for complaint in rules.disorder() + rules.strangers()]
+        complaints += unaccounted() + undefended()
         print("\n".join(complaints), end="\n" if complaints else "")
         return 1 if complaints else 0
     if options.unproved:

@@ -104,9 +104,22 @@ class Complaints(InADirectory):
             self.assertTrue(complaint.startswith(f"Documentation/Behaviours.md:{line}: {numbers[-1]} "), complaint)
 
     def test_chapters_of_attacks_stand_from_the_controller_up(self) -> None:
-        for letters, count in [("HLCASG", 0), ("LH", 1), ("HHL", 1)]:
+        for letters, count in [("HLCASGWFT", 0), ("LH", 1), ("HHL", 1), ("FG", 1), ("TF", 1)]:
             self.write_list(*(f"{ATTACK}{letter}01" for letter in letters), rules=citations.ABUSE)
             self.assertEqual(len(citations.ABUSE.disorder()), count, letters)
+
+
+class Defences(InADirectory):
+    def test_an_attack_needs_a_source_and_a_test(self) -> None:
+        citations.ABUSE.path.write_text(f"# Rules\n\n- **{ATTACK}F01** Text.\n- **{ATTACK}T01** Text.\n")
+        self.assertEqual(len(citations.undefended()), 4)
+        Path("Sources/a.swift").write_text(f"/// Defends ({ATTACK}F01, {ATTACK}T01).")
+        Path("Tests/ATests.swift").write_text(f'@Test("{ATTACK}T01: so") func a() {{}}\n')
+        [complaint] = citations.undefended()
+        self.assertIn(f"{ATTACK}F01 has no test", complaint)
+        # A mention in a test is no defence.
+        Path("Sources/a.swift").write_text("")
+        self.assertIn(f"{ATTACK}T01 is cited by no source", "\n".join(citations.undefended()))
 
 
 class InNeedOfATest(InADirectory):

@@ -32,7 +32,8 @@ extension FuzzTarget {
         bonds, records, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption,
         smpMachine,
         smpConversations,
-        controller, host, clients, connection, kernelLog, propertyLists, accessories, page, stacks,
+        controller, host, clients, connection, kernelLog, propertyLists, accessories, steps, profiles,
+        playedSystem, page, stacks,
     ]
 }
 

@@ -113,6 +113,49 @@ def test_no_argument_splits_a_line(program: Path, tmp_path: Path, character: str
     assert "control characters" in refusal(home / "harald", "--controller", "tcp:127.0.0.1:6402")
 
 
+UNEXPRESSED = [chr(code) for code in [*range(1, 32), 127]]
+
+
+@pytest.mark.parametrize("text", ["%h", "$HOME", '"', "'", "\\", " ", ";", "#", "é", *UNEXPRESSED])
+def test_the_path_of_a_device_is_one_setting(binary: str, text: str) -> None:
+    """AB-T02: in the path of a serial port, no text has a meaning of its own, and a control character is refused."""
+    controller = f"serial:/dev/a{text}DeviceAllow=char-mem rwm"
+    command = [binary, "install", "--print", "--machine", "--program", "/usr/bin/harald", "--controller", controller]
+    printed = subprocess.run(command, capture_output=True, text=True)
+    if text in UNEXPRESSED:
+        assert printed.returncode == 1 and printed.stdout == "" and "control characters" in printed.stderr
+        return
+    allowed = [line for line in printed.stdout.splitlines() if line.startswith("DeviceAllow=")]
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    assert allowed == [f'DeviceAllow="/dev/a{escaped}DeviceAllow=char-mem rwm" rw']
+    started = [line for line in printed.stdout.splitlines() if line.startswith("ExecStart=")]
+    assert len(started) == 1 and escaped.replace("$", "$$") in started[0]
+
+
+def test_no_file_is_written_through_a_link(binary: str, tmp_path: Path) -> None:
+    """AB-F02: a link at the place of a unit or a rule is refused, such as one that masks a unit."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    for name, options in [("harald.service", ["--controller", "tcp:127.0.0.1:6402"]), ("70-harald-usb.rules", ["--udev"])]:
+        directory = tmp_path / name
+        directory.mkdir()
+        for target in [victim, Path("/dev/null")]:
+            (directory / name).symlink_to(target)
+            tried = subprocess.run([binary, "install", "--directory", str(directory), *options], capture_output=True, text=True)
+            assert tried.returncode == 1 and "symbolic link" in tried.stderr
+            (directory / name).unlink()
+    assert victim.read_text() == "precious"
+
+
+def test_the_next_steps_can_be_pasted(binary: str, tmp_path: Path) -> None:
+    """AB-T02: a directory's name is quoted for the shell."""
+    directory = tmp_path / "a b; echo 'c"
+    command = [binary, "install", "--directory", str(directory), "--controller", "tcp:127.0.0.1:6402"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    quoted = str(directory).replace("'", "'\\''")
+    assert f"link '{quoted}/harald.socket' '{quoted}/harald.service'" in printed
+
+
 def test_the_next_steps_fit_the_directory(binary: str, tmp_path: Path) -> None:
     """systemd and udev do not look in another directory by themselves."""
     command = [binary, "install", "--directory", str(tmp_path)]
@@ -131,11 +174,12 @@ def test_a_controller_that_is_none_is_refused_with_the_forms(binary: str) -> Non
 
 def test_the_rule_alone_is_printed(binary: str) -> None:
     result = subprocess.run([binary, "install", "--machine", "--udev", "--print"], capture_output=True, text=True)
-    assert result.returncode == 0 and "uaccess" in result.stdout and "the units are left out" in result.stderr
+    assert result.returncode == 0 and "harald-usb" in result.stdout and "the units are left out" in result.stderr
 
 
 def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:
-    """It covers the class of Bluetooth controllers, for the user at the machine and for the machine's service."""
+    """AB-T03: it covers the class of Bluetooth controllers, for the user at the machine. Beside the machine's service, it
+    is for that service alone, by a group that no user of Bluetooth belongs to."""
     command = [binary, "install", "--udev", "--directory", str(tmp_path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "udevadm" in printed
@@ -144,7 +188,8 @@ def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:
     assert "harald install --machine" not in printed
     # Both options write the rule alone, and say so.
     printed = subprocess.run([*command, "--machine"], capture_output=True, text=True, check=True).stdout
-    assert rule.read_text().count('GROUP="harald"') == 2
+    assert rule.read_text().count('GROUP="harald-usb", MODE="0660"') == 2 and "uaccess" not in rule.read_text()
+    assert "groupadd --system harald-usb && usermod --append --groups harald-usb harald" in printed
     assert "harald install --machine" in printed and list(tmp_path.iterdir()) == [rule]
     udevadm = shutil.which("udevadm")
     # Older versions cannot check a rule.

@@ -78,6 +78,37 @@ def test_what_is_no_package_is_an_error_in_json(installed: Path, tmp_path: Path)
     assert [(each["event"], each["code"]) for each in map(json.loads, told.stdout.splitlines())] == [("error", "package")]
 
 
+@pytest.mark.parametrize("target", ["../../../victim.swift", "/", "../../..", "nothing.swift", "Linked.swift"])
+def test_an_adapted_copy_leads_nowhere(installed: Path, package: Path, target: str) -> None:
+    """AB-T01: a link out of the package is refused, and what it leads to stays as it is."""
+    victim = package.parent / "victim.swift"
+    victim.write_text("@objc class Victim: NSObject {}\n")
+    (package / "Sources/Gauge/Linked.swift").symlink_to(target)
+    told = check(installed, package, "--adapt")
+    assert told.returncode == 1, told.stdout
+    assert "Sources/Gauge/Linked.swift is a symbolic link that lea" in told.stderr, told.stderr
+    assert victim.read_text() == "@objc class Victim: NSObject {}\n"
+
+
+def test_an_adapted_copy_has_what_links_lead_to(installed: Path, package: Path) -> None:
+    """AB-T01: links within the package become files of the copy, and the package stays as it is."""
+    code = "import CoreBluetooth\n@objc class Other: NSObject {}\n"
+    (package / "Shared").mkdir()
+    (package / "Shared/Other.swift").write_text(code)
+    (package / "Sources/Gauge/Other.swift").symlink_to("../../Shared/Other.swift")
+    (package / "Sources/Gauge/Gauge.swift").write_text("import CoreBluetooth\n")
+    assert check(installed, package, "--adapt").returncode == 0
+    assert (package / "Shared/Other.swift").read_text() == code
+    [copy] = (package.parent / "cache").rglob("Gauge/Other.swift")
+    assert "@objc" not in copy.read_text() and not copy.is_symlink()
+
+
+def test_the_help_says_that_the_manifest_is_run(installed: Path) -> None:
+    """AB-T01: a manifest is a program."""
+    said = subprocess.run([installed, "swift", "--help"], capture_output=True, text=True, check=True).stdout
+    assert "manifest, Package.swift, is a program" in " ".join(said.split())
+
+
 def test_building_needs_a_checkout(installed: Path, package: Path) -> None:
     told = subprocess.run([installed, "swift", "build", package], capture_output=True, text=True, timeout=20)
     assert told.returncode == 1

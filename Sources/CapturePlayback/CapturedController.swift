@@ -1,4 +1,5 @@
 import HCI
+import HostFiles
 
 #if canImport(Glibc)
     import Glibc
@@ -31,15 +32,26 @@ public struct CapturedController: Sendable {
         try self.init(records, reader)
     }
 
+    /// The longest file that is played back, in octets. All of it is in memory (AB-F04).
+    static let maximumLength = 1 << 29
+
     /// Reads a capture file.
     ///
     /// - Parameter path: The path of the file.
     /// - Throws: ``CapturedControllerError``.
     public init(contentsOfFile path: String) throws(CapturedControllerError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw CapturedControllerError(reason: "\(path): \(String(cString: strerror(errno)))") }
+        try self.init(contentsOfFile: path, atMost: Self.maximumLength)
+    }
+
+    init(contentsOfFile path: String, atMost limit: Int) throws(CapturedControllerError) {
+        let file: Int32
+        do throws(PlainFile.Fault) {
+            file = try PlainFile.open(path)
+        } catch {
+            throw CapturedControllerError(reason: "\(path): \(error)")
+        }
         defer { _ = close(file) }
-        var (reader, records) = (CaptureReader(), [CaptureRecord]())
+        var (reader, records, length) = (CaptureReader(), [CaptureRecord](), 0)
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = systemRead(file, &piece, piece.count)
@@ -48,6 +60,10 @@ public struct CapturedController: Sendable {
                 throw CapturedControllerError(reason: "\(path): \(String(cString: strerror(errno)))")
             }
             guard count > 0 else { break }
+            length += count
+            guard length <= limit else {
+                throw CapturedControllerError(reason: "\(path) is longer than \(limit) octets")
+            }
             reader.receive(piece.prefix(count))
             try Self.parse(&reader, into: &records)
         }

@@ -56,11 +56,12 @@ struct AdvertisingRedactor: Sendable {
         let kept =
             switch AdvertisingDataType(rawValue: type) {
             case .shortenedLocalName, .completeLocalName: 0
-            case .flags, .incompleteServices16, .completeServices16, .incompleteServices32, .completeServices32,
-                .incompleteServices128, .completeServices128, .solicitedServices16, .solicitedServices32,
-                .solicitedServices128, .txPowerLevel, .peripheralConnectionIntervalRange, .appearance,
-                .advertisingInterval, .longAdvertisingInterval:
-                payload.count
+            case .incompleteServices16, .completeServices16, .solicitedServices16: payload.count / 2 * 2
+            case .incompleteServices32, .completeServices32, .solicitedServices32: payload.count / 4 * 4
+            case .incompleteServices128, .completeServices128, .solicitedServices128: payload.count / 16 * 16
+            case .flags, .txPowerLevel: 1
+            case .appearance, .advertisingInterval: 2
+            case .peripheralConnectionIntervalRange, .longAdvertisingInterval: 4
             case .manufacturerData, .serviceData16: 2
             case .serviceData32: 4
             case .serviceData128: 16

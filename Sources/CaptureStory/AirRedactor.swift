@@ -194,8 +194,13 @@ struct AirRedactor: Sendable {
 
 /// Replaces what is private in control PDUs of a link (Core Vol 6 Part B 2.4.2).
 enum ControlRedactor {
-    /// The last opcode whose parameters contain nothing private, apart from those that are replaced.
-    private static let lastKnown: UInt8 = 0x29
+    /// The lengths of the parameters that contain nothing private, apart from those that are replaced, by opcode from
+    /// zero on (Core Vol 6 Part B 2.4.2). What follows them is unknown (AB-F05).
+    private static let lengths = [
+        11, 7, 1, 22, 12, 0, 0, 1, 8, 8, 0, 0, 5, 1, 8, 23, 23, 2, 0, 0, 8, 8, 2, 2, 4, 2, 1, 0, 34, 1, 1, 35, 8, 15, 3,
+        3,
+        4, 4, 10, 10, 3, 10,
+    ]
 
     /// Returns the PDU with replacements, of the same length.
     ///
@@ -212,8 +217,7 @@ enum ControlRedactor {
             return [opcode] + secrets(pdu, [1..<9, 9..<13], pseudonyms)
         // LL_PERIODIC_SYNC_IND has the address of the advertiser.
         case 0x1C: return synchronization(pdu, &pseudonyms)
-        case ...lastKnown: return Array(pdu)
-        default: return zeros(pdu, after: 1)
+        default: return zeros(pdu, after: 1 + (lengths.indices.contains(Int(opcode)) ? lengths[Int(opcode)] : 0))
         }
     }
 

@@ -29,18 +29,26 @@ struct PDURedactor: Sendable {
     private mutating func attribute(_ pdu: PacketBuffer, isSent: Bool, _ pseudonyms: Pseudonyms) -> [UInt8] {
         guard let first = pdu.octet(at: 0) else { return [] }
         switch ATTOpcode(rawValue: first) {
-        case .errorResponse, .exchangeMTURequest, .exchangeMTUResponse, .findInformationRequest,
-            .findInformationResponse, .findByTypeValueResponse, .readRequest, .readBlobRequest, .readMultipleRequest,
-            .readByGroupTypeRequest, .readByGroupTypeResponse, .writeResponse, .executeWriteRequest,
-            .executeWriteResponse, .handleValueConfirmation, .readMultipleVariableRequest:
-            return Array(pdu)
+        case .writeResponse, .executeWriteResponse, .handleValueConfirmation: return Self.kept(pdu, 1)
+        case .executeWriteRequest: return Self.kept(pdu, 2)
+        case .exchangeMTURequest, .exchangeMTUResponse, .readRequest: return Self.kept(pdu, 3)
+        case .errorResponse, .findInformationRequest, .readBlobRequest: return Self.kept(pdu, 5)
+        case .readByGroupTypeRequest: return Self.kept(pdu, 5 + Self.type(pdu, 5))
+        case .readMultipleRequest, .readMultipleVariableRequest: return Self.kept(pdu, 1, elementsOf: 2)
+        case .findByTypeValueResponse: return Self.kept(pdu, 1, elementsOf: 4)
+        case .findInformationResponse: return Self.kept(pdu, 2, elementsOf: pdu.octet(at: 1) == 1 ? 4 : 18)
+        case .readByGroupTypeResponse:
+            guard let size = pdu.octet(at: 1).map(Int.init), [6, 20].contains(size) else {
+                return value(pdu, from: 1, pseudonyms)
+            }
+            return Self.kept(pdu, 2, elementsOf: size)
         case .readByTypeRequest:
             types[isSent] = pdu.suffix(after: 5)
-            return Array(pdu)
+            return Self.kept(pdu, 5 + Self.type(pdu, 5))
         case .readByTypeResponse: return elements(pdu, type: types[!isSent], pseudonyms)
         case .findByTypeValueRequest:
             return Self.isDeclaration(pdu.slice(min(5, pdu.count)..<min(7, pdu.count)))
-                ? Array(pdu) : value(pdu, from: 7, pseudonyms)
+                ? Self.kept(pdu, 7 + Self.type(pdu, 7)) : value(pdu, from: 7, pseudonyms)
         case .readResponse, .readBlobResponse, .readMultipleResponse: return value(pdu, from: 1, pseudonyms)
         case .writeRequest, .writeCommand, .handleValueNotification, .handleValueIndication:
             return value(pdu, from: 3, pseudonyms)
@@ -52,6 +60,19 @@ struct PDURedactor: Sendable {
         }
     }
 
+    /// Returns a PDU with zeros after its known end (AB-F05).
+    private static func kept(_ pdu: PacketBuffer, _ count: Int) -> [UInt8] {
+        Array(KnownEnd.zeros(pdu, after: count))
+    }
+
+    /// The same of a PDU with a list of elements, the last of which may be cut.
+    private static func kept(_ pdu: PacketBuffer, _ header: Int, elementsOf size: Int) -> [UInt8] {
+        kept(pdu, header + max(0, pdu.count - header) / size * size)
+    }
+
+    /// The length of the type at the end of a PDU: of 16 octets if it has that many, and otherwise of two.
+    private static func type(_ pdu: PacketBuffer, _ start: Int) -> Int { pdu.count >= start + 16 ? 16 : 2 }
+
     private func value(_ pdu: PacketBuffer, from start: Int, _ pseudonyms: Pseudonyms) -> [UInt8] {
         let value = pdu.suffix(after: start)
         return Array(pdu.prefix(upTo: start)) + (Self.isConfiguration(value) ? Array(value) : pseudonyms.value(value))
@@ -60,7 +81,9 @@ struct PDURedactor: Sendable {
     /// Keeps the declarations of services and characteristics, and replaces the values of other types.
     private func elements(_ pdu: PacketBuffer, type: PacketBuffer?, _ pseudonyms: Pseudonyms) -> [UInt8] {
         guard let size = pdu.octet(at: 1).map(Int.init), size >= 2 else { return value(pdu, from: 1, pseudonyms) }
-        if let type, Self.isDeclaration(type) { return Array(pdu) }
+        if let type, let sizes = Self.declarationSizes(type), sizes.contains(size) {
+            return Self.kept(pdu, 2, elementsOf: size)
+        }
         var result = Array(pdu.prefix(upTo: 2))
         var rest = pdu.suffix(after: 2)
         while !rest.isEmpty {
@@ -88,6 +111,16 @@ struct PDURedactor: Sendable {
         return (0x2800...0x2803).contains(number)
     }
 
+    /// The lengths that elements with a declaration have: a handle and the value (Core Vol 3 Part G 3.1 to 3.3).
+    private static func declarationSizes(_ type: PacketBuffer) -> [Int]? {
+        guard isDeclaration(type), let number = type.word(at: 0) else { return nil }
+        return switch number {
+        case 0x2802: [6, 8]
+        case 0x2803: [7, 21]
+        default: [4, 18]
+        }
+    }
+
     /// Whether a value is one that subscribes to another value, or unsubscribes (Core Vol 3 Part G 3.3.3.3).
     private static func isConfiguration(_ value: PacketBuffer) -> Bool {
         value.count == 2 && value[0] <= 3 && value[1] == 0
@@ -95,18 +128,25 @@ struct PDURedactor: Sendable {
 
     // MARK: Other channels
 
-    /// Keeps signalling commands, except for echoes and those that are unknown (Core Vol 3 Part A 4).
+    /// The longest data of signalling commands that contain nothing private (Core Vol 3 Part A 4). Echoes do, and
+    /// options of channels that LE does not have may.
+    private static let signals: [UInt8: Int] = [
+        0x01: 6, 0x02: 4, 0x03: 8, 0x06: 4, 0x07: 4, 0x0A: 2, 0x0B: 4, 0x12: 8, 0x13: 2, 0x14: 10, 0x15: 10, 0x16: 4,
+        0x17: 18, 0x18: 18, 0x19: 14, 0x1A: 2,
+    ]
+
+    /// Keeps signalling commands, except for what follows their data.
     private func signals(_ pdu: PacketBuffer) -> [UInt8] {
-        let isKnown = pdu.octet(at: 0).map { (0x01...0x07).contains($0) || (0x0A...0x1A).contains($0) } ?? false
-        let kept = isKnown ? pdu.count : 4
-        return pdu.enumerated().map { $0.offset < kept ? $0.element : 0 }
+        let known = pdu.octet(at: 0).flatMap { Self.signals[$0] } ?? 0
+        return Self.kept(pdu, 4 + min(known, pdu.word(at: 2).map(Int.init) ?? 0))
     }
 
     private func security(_ pdu: PacketBuffer, _ pseudonyms: inout Pseudonyms) -> [UInt8] {
         guard let code = pdu.octet(at: 0) else { return [] }
         switch code {
         // The features, the failure, the Security Request and keypresses.
-        case 0x01, 0x02, 0x05, 0x0B, 0x0E: return Array(pdu)
+        case 0x01, 0x02: return Self.kept(pdu, 7)
+        case 0x05, 0x0B, 0x0E: return Self.kept(pdu, 2)
         case 0x09:
             guard let address = pdu.address(at: 2, isRandom: true) else {
                 return [code] + pseudonyms.octets(pdu.suffix(after: 1))

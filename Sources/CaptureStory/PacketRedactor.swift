@@ -31,18 +31,22 @@ struct PacketRedactor: Sendable {
             case .acl, .isochronous: 4
             case .synchronous: 3
             }
-        return HCIPacket(packet.kind, Self.zeros(packet.bytes, after: header))
-    }
-
-    private static func zeros(_ octets: PacketBuffer, after start: Int) -> PacketBuffer {
-        PacketBuffer(octets.enumerated().map { $0.offset < start ? $0.element : 0 })
+        return HCIPacket(packet.kind, KnownEnd.zeros(packet.bytes, after: header))
     }
 
     /// Returns a command or an event with replacements, of the same length.
     mutating func redacted(_ packet: HCIPacket, adapter: UInt32) -> HCIPacket {
         switch packet.kind {
-        case .command: HCIPacket(.command, command(packet.bytes, adapter))
-        case .event: HCIPacket(.event, event(packet.bytes, adapter))
+        case .command:
+            HCIPacket(
+                .command,
+                KnownEnd.zeros(command(packet.bytes, adapter), after: KnownEnd.end(ofCommand: packet.bytes))
+            )
+        case .event:
+            HCIPacket(
+                .event,
+                KnownEnd.zeros(event(packet.bytes, adapter), after: KnownEnd.end(ofEvent: packet.bytes))
+            )
         // Audio and other data of unknown contents.
         case .acl, .synchronous, .isochronous: emptied(packet)
         }
@@ -51,7 +55,7 @@ struct PacketRedactor: Sendable {
     // MARK: Commands
 
     private mutating func command(_ octets: PacketBuffer, _ adapter: UInt32) -> PacketBuffer {
-        guard let number = octets.word(at: 0), octets.count >= 3 else { return Self.zeros(octets, after: 2) }
+        guard let number = octets.word(at: 0), octets.count >= 3 else { return KnownEnd.zeros(octets, after: 2) }
         let header = 3
         switch number {
         // LE Set Advertising Data, LE Set Scan Response Data.
@@ -67,12 +71,12 @@ struct PacketRedactor: Sendable {
             let isLast = [2, 3].contains(octets.octet(at: header + 1) ?? 3)
             return advertisingData(octets, length: header + 2, key: .command(number, set, adapter), isLast: isLast)
         // Subevents and responses of periodic advertising.
-        case 0x2082, 0x2083: return Self.zeros(octets, after: header + 2)
+        case 0x2082, 0x2083: return KnownEnd.zeros(octets, after: header + 2)
         default: break
         }
         if let fields = Self.commandFields[number] { return replace(octets, fields, from: header) }
         let isKnown = HCICommandRegistry.type(for: Opcode(rawValue: number)) != nil
-        return isKnown ? octets : Self.zeros(octets, after: header)
+        return isKnown ? octets : KnownEnd.zeros(octets, after: header)
     }
 
     /// The private fields of commands, by opcode (Core Vol 4 Part E 7.8).
@@ -96,17 +100,17 @@ struct PacketRedactor: Sendable {
     // MARK: Events
 
     private mutating func event(_ octets: PacketBuffer, _ adapter: UInt32) -> PacketBuffer {
-        guard let code = octets.octet(at: 0), octets.count >= 3 else { return Self.zeros(octets, after: 2) }
+        guard let code = octets.octet(at: 0), octets.count >= 3 else { return KnownEnd.zeros(octets, after: 2) }
         switch code {
         case 0x0E:
-            guard let number = octets.word(at: 3) else { return Self.zeros(octets, after: 3) }
+            guard let number = octets.word(at: 3) else { return KnownEnd.zeros(octets, after: 3) }
             if let fields = Self.responseFields[number] { return replace(octets, fields, from: 5) }
             let isKnown = number == 0 || HCICommandRegistry.type(for: Opcode(rawValue: number)) != nil
-            return isKnown ? octets : Self.zeros(octets, after: 6)
+            return isKnown ? octets : KnownEnd.zeros(octets, after: 6)
         case 0x3E: return leEvent(octets, adapter)
         default:
             let isKnown = HCIEventRegistry.type(for: EventCode(rawValue: code)) != nil
-            return isKnown ? octets : Self.zeros(octets, after: 2)
+            return isKnown ? octets : KnownEnd.zeros(octets, after: 2)
         }
     }
 
@@ -117,14 +121,14 @@ struct PacketRedactor: Sendable {
         case 0x0B: return directedReports(octets)
         case 0x0D: return extendedReports(octets, adapter)
         // Data of periodic advertising, whose parts have no device address.
-        case 0x0F: return Self.zeros(octets, after: 10)
-        case 0x25: return Self.zeros(octets, after: 13)
-        case 0x28: return Self.zeros(octets, after: 6)
+        case 0x0F: return KnownEnd.zeros(octets, after: 10)
+        case 0x25: return KnownEnd.zeros(octets, after: 13)
+        case 0x28: return KnownEnd.zeros(octets, after: 6)
         default: break
         }
         if let fields = Self.eventFields[subevent] { return replace(octets, fields, from: 2) }
         let isKnown = HCIEventRegistry.type(for: .leMeta, subevent: LESubevent(rawValue: subevent)) != nil
-        return isKnown ? octets : Self.zeros(octets, after: 3)
+        return isKnown ? octets : KnownEnd.zeros(octets, after: 3)
     }
 
     /// The private fields of LE events, by subevent code, which is the parameter at position 0 (Core Vol 4 Part E
@@ -141,14 +145,14 @@ struct PacketRedactor: Sendable {
         for _ in 0..<(octets.octet(at: 3) ?? 0) {
             guard let length = octets.octet(at: position + 8).map(Int.init), octets.count >= position + 10 + length
             else {
-                return Self.zeros(octets, after: 4)
+                return KnownEnd.zeros(octets, after: 4)
             }
             replace(&result, .address(2), from: position)
             let data = octets.slice((position + 9)..<(position + 9 + length))
             put(advertising.redacted(data, .none, isLast: true, &pseudonyms), at: position + 9, &result)
             position += 10 + length
         }
-        return result
+        return KnownEnd.zeros(result, after: position)
     }
 
     private mutating func directedReports(_ octets: PacketBuffer) -> PacketBuffer {
@@ -158,7 +162,7 @@ struct PacketRedactor: Sendable {
             replace(&result, .address(2), from: 4 + index * size)
             replace(&result, .address(9), from: 4 + index * size)
         }
-        return result
+        return KnownEnd.zeros(result, after: 4 + Int(octets.octet(at: 3) ?? 0) * size)
     }
 
     private mutating func extendedReports(_ octets: PacketBuffer, _ adapter: UInt32) -> PacketBuffer {
@@ -166,7 +170,7 @@ struct PacketRedactor: Sendable {
         for _ in 0..<(octets.octet(at: 3) ?? 0) {
             guard let length = octets.octet(at: position + 23).map(Int.init), octets.count >= position + 24 + length,
                 let address = octets.address(at: position + 3, isRandom: true)
-            else { return Self.zeros(octets, after: 4) }
+            else { return KnownEnd.zeros(octets, after: 4) }
             replace(&result, .address(3), from: position)
             replace(&result, .address(17), from: position)
             let isMore = octets[position] >> 5 & 0b11 == 1
@@ -175,7 +179,7 @@ struct PacketRedactor: Sendable {
             put(redacted, at: position + 24, &result)
             position += 24 + length
         }
-        return result
+        return KnownEnd.zeros(result, after: position)
     }
 
     // MARK: Fields
@@ -220,10 +224,10 @@ struct PacketRedactor: Sendable {
         isLast: Bool
     ) -> PacketBuffer {
         guard let length = octets.octet(at: position).map(Int.init), octets.count >= position + 1 + length else {
-            return Self.zeros(octets, after: position)
+            return KnownEnd.zeros(octets, after: position)
         }
         // What follows the data is padding, which hosts may leave full of old contents.
-        var result = Self.zeros(octets, after: position + 1)
+        var result = KnownEnd.zeros(octets, after: position + 1)
         let data = octets.slice((position + 1)..<(position + 1 + length))
         put(advertising.redacted(data, key, isLast: isLast, &pseudonyms), at: position + 1, &result)
         return result

@@ -51,14 +51,24 @@ extension Check {
     private static func rights(on controller: MachineFacts.USBController, _ facts: MachineFacts) -> Finding? {
         guard let node = controller.node, !node.isOpen, !facts.service.works else { return nil }
         let what = "this user may not open the controller usb:\(controller.place)"
-        let remedy =
-            facts.usbRulePath.map { path in
+        let remedy = facts.usbRulePath.map { path in
+            facts.usbRuleIsOfService
+                ? """
+                \(path) grants access to the machine-wide service alone, which programs of members of the group harald use: \
+                sudo harald install --machine --controller usb
                 """
-                \(path) grants access to the logged-in user and the service; apply it with sudo udevadm control --reload && \
+                : """
+                \(path) grants access to the logged-in user; apply it with sudo udevadm control --reload && \
                 sudo udevadm trigger --subsystem-match=usb, or plug the controller in again
                 """
-            }
-            ?? "sudo harald install --udev, then plug it in again; or run the program as root"
-        return Finding(controller.driver == nil ? .problem : .note, "usb-rights", at: node.path, what, do: remedy)
+        }
+        let rule = "sudo harald install --udev, then plug it in again; or run the program as root"
+        return Finding(
+            controller.driver == nil ? .problem : .note,
+            "usb-rights",
+            at: node.path,
+            what,
+            do: remedy ?? rule
+        )
     }
 }

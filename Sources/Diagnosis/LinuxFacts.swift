@@ -37,6 +37,7 @@ package struct LinuxFacts: FactSource {
         facts.usb = controllers()
         facts.hasUSBDriver = FileManager.default.fileExists(atPath: root + "/sys/bus/usb/drivers/btusb")
         facts.usbRulePath = MachineFacts.usbRulePaths.first { FileManager.default.fileExists(atPath: root + $0) }
+        facts.usbRuleIsOfService = facts.usbRulePath.map(isOfService) ?? false
         facts.mayTakeAdapters = mayTakeAdapters()
         facts.isContainer = ["/.dockerenv", "/run/.containerenv"].contains {
             FileManager.default.fileExists(atPath: root + $0)
@@ -98,6 +99,13 @@ package struct LinuxFacts: FactSource {
         let path = "/dev/bus/usb/\(parts[0])/\(parts[1])"
         guard FileManager.default.fileExists(atPath: root + path) else { return nil }
         return .init(path, isOpen: access(root + path, R_OK | W_OK) == 0)
+    }
+
+    /// Whether a udev rule has a group, and nothing for the user at the machine.
+    private func isOfService(rule path: String) -> Bool {
+        let octets = FileManager.default.contents(atPath: root + path) ?? Data()
+        let text = String(decoding: octets.prefix(4_096), as: UTF8.self)
+        return text.contains("GROUP=") && !text.contains("uaccess")
     }
 
     private func mayTakeAdapters() -> Bool {

@@ -76,8 +76,10 @@ package struct MachineFacts: Hashable, Sendable {
     package var usb: [USBController] = []
     /// Whether the kernel driver for USB controllers (btusb) is loaded.
     package var hasUSBDriver = true
-    /// The path of the udev rule that lets users open such controllers; nil if there is none.
+    /// The path of the udev rule that lets users or the service open such controllers; nil if there is none.
     package var usbRulePath: String?
+    /// Whether that rule is for the machine-wide service, and not for users.
+    package var usbRuleIsOfService = false
     /// Whether this process may claim an adapter (CAP_NET_ADMIN).
     package var mayTakeAdapters = false
     package var isContainer = false

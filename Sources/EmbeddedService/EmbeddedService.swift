@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import HCI
 import HCITransports
+import HostFiles
 import Logging
 import ServiceMessages
 import Synchronization
@@ -98,7 +99,7 @@ package enum EmbeddedService {
     /// Opens the capture file. If that fails, the app runs without a capture rather than without Bluetooth.
     private static func captureFile(_ path: String?, logger: Logger) -> CaptureFile? {
         guard let path, !path.isEmpty else { return nil }
-        do throws(CaptureError) {
+        do throws(OutputFile.Failure) {
             return try CaptureFile(path: path)
         } catch {
             logger.error("\(captureVariable) is ignored: \(error)")

@@ -11,7 +11,7 @@ extension VirtualController: AdvertiserOwner {
     }
 
     func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
-        // AB-L03: connections with invalid parameters are refused.
+        // AB-L03: connections with invalid parameters are refused. AB-L10: so are those beyond the number of links.
         request.link.isValid && links.count < configuration.maximumLinks
             && !isConnected(lastingAddress(of: advertiser.set), heard(request.initiator).identity)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HostFiles
 
 /// The checkout of Harald that provides the modules for a wrapped package.
 struct HaraldPackage {
@@ -38,20 +39,24 @@ struct HaraldPackage {
     var standIns: String { path + "/Compatibility" }
 }
 
+/// The sources of packages, which are text of strangers (AB-T01).
 enum TextFile {
+    /// The octets of a source.
+    static let maximumLength = 16 << 20
+
     static func read(_ path: String) throws(WrappingError) -> String {
-        do {
-            return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+        do throws(PlainFile.Fault) {
+            return String(decoding: try PlainFile(path, atMost: maximumLength).octets, as: UTF8.self)
         } catch {
-            throw WrappingError("cannot read \(path): \(error.localizedDescription)")
+            throw WrappingError("cannot read \(path): \(error)")
         }
     }
 
     static func write(_ text: String, to path: String) throws(WrappingError) {
-        do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        do throws(OutputFile.Failure) {
+            try OutputFile.write(Array(text.utf8), to: path)
         } catch {
-            throw WrappingError("cannot write \(path): \(error.localizedDescription)")
+            throw WrappingError("\(error)")
         }
     }
 }

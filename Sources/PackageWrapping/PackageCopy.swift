@@ -5,24 +5,18 @@ import SourceChecks
 struct PackageCopy {
     private let path: String
     private let copy: String
+    private let scratch: ScratchDirectory
 
     init(of path: String, _ scratch: ScratchDirectory) {
-        self.path = path
+        (self.path, self.scratch) = (path, scratch)
         copy = scratch.copy(of: path)
     }
 
-    /// Copies everything but `.build` and `.git`.
+    /// Copies everything but `.build` and `.git`, in place of an earlier copy.
     func make() throws(WrappingError) {
-        let files = FileManager.default
-        do {
-            if files.fileExists(atPath: copy) { try files.removeItem(atPath: copy) }
-            try files.createDirectory(atPath: copy, withIntermediateDirectories: true)
-            for name in try files.contentsOfDirectory(atPath: path) where ![".build", ".git"].contains(name) {
-                try files.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
-            }
-        } catch {
-            throw WrappingError("cannot copy \(path) to \(copy): \(error.localizedDescription)")
-        }
+        try scratch.makeRoom(for: copy)
+        var tree = try TreeCopy(of: path, to: copy, without: [".build", ".git"], apart: scratch.path)
+        try tree.make()
     }
 
     /// Returns the Swift sources of the package, without its tests and examples.
@@ -33,16 +27,21 @@ struct PackageCopy {
         while let name = files?.nextObject() as? String {
             if left.contains(name) { files?.skipDescendants() }
             guard name.hasSuffix(".swift"), name != "Package.swift", !name.hasPrefix("Package@") else { continue }
+            guard files?.fileAttributes?[.type] as? FileAttributeType != .typeDirectory else { continue }
             sources.append(SourceFile(name: name, text: try TextFile.read(path + "/" + name)))
         }
         return sources.sorted { $0.name < $1.name }
     }
 
-    /// Writes the changed sources and prints the differences.
+    /// Writes the changed sources and prints the differences. The copy has no links, and its files are written anew.
     func write(_ adapted: [Adaptation], _ output: WrappingOutput) throws(WrappingError) {
         for adaptation in adapted where adaptation.hasChanges {
+            let name = adaptation.adapted.name
+            guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+                throw WrappingError("the source \(name) is not within the package")
+            }
             for line in adaptation.difference.split(whereSeparator: \.isNewline) { output.result(String(line)) }
-            try TextFile.write(adaptation.adapted.text, to: copy + "/" + adaptation.adapted.name)
+            try TextFile.write(adaptation.adapted.text, to: copy + "/" + name)
         }
     }
 }

@@ -74,7 +74,8 @@ package struct PackageWrapper {
 
     /// Returns the package, or its adapted copy.
     private func wrappedPackage(_ scratch: ScratchDirectory) throws(WrappingError) -> WrappedPackage {
-        let wrapped = try WrappedPackage(path: path, scratch: scratch, output)
+        try scratch.prepare()
+        let wrapped = try WrappedPackage(path: path, scratch: scratch, isToBeCopied: isAdapted, output)
         return isAdapted ? try wrapped.adapted(forIOS: iOSPaths, output) : wrapped
     }
 }

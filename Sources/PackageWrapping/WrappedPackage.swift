@@ -11,11 +11,20 @@ struct WrappedPackage {
     private let objectiveC: [String]
     private let build: String
 
-    init(path: String, scratch: ScratchDirectory, _ output: WrappingOutput) throws(WrappingError) {
+    /// Reads a package by way of SwiftPM.
+    ///
+    /// - Parameter isToBeCopied: Whether to refuse first what cannot be copied: SwiftPM would follow its links anywhere.
+    init(
+        path: String,
+        scratch: ScratchDirectory,
+        isToBeCopied: Bool,
+        _ output: WrappingOutput
+    ) throws(WrappingError) {
         let path = URL(fileURLWithPath: path).standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: path + "/Package.swift") else {
             throw WrappingError("\(path) has no Package.swift; a project that only Xcode builds needs one first")
         }
+        if isToBeCopied { try PackageCopy(of: path, scratch).make() }
         let build = scratch.build(of: path)
         let describe = [
             "swift", "package", "--package-path", path, "--scratch-path", build, "describe", "--type", "json",

@@ -9,8 +9,8 @@ import SMP
 /// Part C 10.7, behaviours 6.17, 6.18).
 ///
 /// The host generates and resolves addresses. A controller with a resolving list does so as well for the peers on the
-/// list; on the air there is no difference. Create it before the advertiser, the scanner and the connector, which use
-/// it. Not thread-safe: use it on its event loop.
+/// list; on the air there is no difference. No address outlives its interval (AB-G04). Create it before the advertiser,
+/// the scanner and the connector, which use it. Not thread-safe: use it on its event loop.
 package final class DevicePrivacy {
     /// The default interval between changes of an address: TGAP(private_addr_int) (Core Vol 3 Part C Appendix A).
     package static let defaultInterval = Duration.seconds(15 * 60)

@@ -175,7 +175,8 @@ private func failure(characteristic members: String, _ rest: String = "") -> Acc
         }
     }
 
-    @Test func boundsAreHeld() {
+    @Test("AB-F01: depth, number and length of values are bounded")
+    func boundsAreHeld() {
         let deep = String(repeating: "[", count: 100_000)
         #expect(failure(deep)?.problem == "values are nested too deeply")
         let wide = "[" + String(repeating: "1,", count: AccessoryLimits.nodes) + "1]"
@@ -363,6 +364,17 @@ private func failure(characteristic members: String, _ rest: String = "") -> Acc
         #expect(try Accessory(contentsOf: file).name == "Everything")
         #expect(throws: AccessoryError.self) { try Accessory(contentsOf: file.appendingPathExtension("not")) }
         #expect(throws: AccessoryError.self) { try Accessory(contentsOf: FileManager.default.temporaryDirectory) }
+    }
+
+    @Test("AB-F03: a pipe, a device or a directory in place of a file is refused at once")
+    func noFiles() throws {
+        let pipe = FileManager.default.temporaryDirectory.appending(path: "accessory-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: pipe) }
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        for path in [pipe.path, "/dev/zero", "/dev/tty", "/tmp"] {
+            #expect(throws: AccessoryError.self) { try Accessory(contentsOf: URL(filePath: path)) }
+            #expect(throws: AccessoryError.self) { try DeviceSteps(contentsOf: URL(filePath: path)) }
+        }
     }
 }
 

@@ -50,6 +50,29 @@ private let everyStep = """
         #expect(steps.titles[8] == "no value of light for 2 s")
     }
 
+    @Test("AB-F01: steps whose octets are changed at random are read or refused, and their words are there")
+    func changedFiles() {
+        var state: UInt64 = 3
+        func below(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let marks = Array("{}[]\",:0-.e19truenull\\\u{0}\u{80}".utf8)
+        for _ in 0..<2_000 {
+            var octets = Array(everyStep.utf8)
+            for _ in 0...below(3) {
+                let place = below(octets.count)
+                if below(2) == 0 { octets[place] = marks[below(marks.count)] } else { octets.remove(at: place) }
+            }
+            guard let steps = try? DeviceSteps(json: octets) else { continue }
+            #expect(steps.titles.count == steps.steps.count)
+            #expect(
+                steps.steps.allSatisfy { $0.limit <= .seconds(AccessoryLimits.longestInterval) && $0.limit >= .zero }
+            )
+            #expect(steps.steps.compactMap(\.expectation).allSatisfy { !$0.words.isEmpty })
+        }
+    }
+
     @Test(
         "errors name the place and what to do",
         arguments: [

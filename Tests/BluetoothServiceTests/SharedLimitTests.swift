@@ -15,8 +15,32 @@ import Testing
         ServiceLimits.sharedManagers, ServiceLimits.scans, ServiceLimits.peers, ServiceLimits.attributes,
         ServiceLimits.publishedChannels, ServiceLimits.sharedChannels, ServiceLimits.advertisers,
         ServiceLimits.linkRequests, ServiceLimits.permissionQuestions, ServiceLimits.monitors, ServiceLimits.clients,
-        ServiceLimits.recordedApps,
+        ServiceLimits.recordedApps, ServiceLimits.prompters, ServiceLimits.packetStreams,
     ]
+
+    @Test("AB-G05: no user takes all places of tools, root neither, and the reason names the limit that was reached")
+    func placesOfTools() throws {
+        for quota in [
+            ServiceLimits.prompters, ServiceLimits.packetStreams, ServiceLimits.monitors, ServiceLimits.clients,
+        ] {
+            for mayExceedShare in [false, true] {
+                var users: [UInt32] = []
+                for user in [0, 1_000, 1_001] as [UInt32] {
+                    while quota.refusal("places", forUser: user, beside: users, mayExceedShare: mayExceedShare) == nil {
+                        users.append(user)
+                    }
+                    let own = users.count { $0 == user }
+                    let refusal = quota.refusal("places", forUser: user, beside: users, mayExceedShare: mayExceedShare)
+                    let reason = try #require(refusal?.reason)
+                    let isOfUser = !mayExceedShare && own == quota.user
+                    #expect(own > 0)
+                    #expect(reason.contains("user \(user) may have \(quota.user) places") == isOfUser)
+                    #expect(reason.contains("\(users.count) of the \(quota.total) places") == !isOfUser)
+                    #expect(users.count < quota.total)
+                }
+            }
+        }
+    }
 
     @Test("AB-G05: every client gets its share, and none takes the last place of another", arguments: quotas)
     func sharesOfAQuota(quota: Quota) {

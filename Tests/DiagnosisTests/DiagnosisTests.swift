@@ -110,6 +110,12 @@ import Testing
         }
         #expect(rule.remedy?.hasPrefix("/lib/udev/rules.d/70-harald-usb.rules grants") == true)
         #expect(rule.remedy?.contains("udevadm trigger") == true)
+        let ofService = try finding {
+            $0.usb = [.init("1-2", node: closed)]
+            ($0.usbRulePath, $0.usbRuleIsOfService) = ("/lib/udev/rules.d/70-harald-usb.rules", true)
+        }
+        #expect(ofService.remedy?.contains("the machine-wide service alone") == true)
+        #expect(ofService.remedy?.contains("udevadm") == false)
         // There is no other way to the controller.
         var facts = Self.sound
         facts.usb = [.init("1-2", driver: nil, node: closed)]

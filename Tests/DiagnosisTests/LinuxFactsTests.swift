@@ -75,6 +75,11 @@ import Testing
         let rule = "udev/rules.d/70-harald-usb.rules"
         try files.write("", to: "lib/\(rule)")
         #expect(facts().usbRulePath == "/lib/\(rule)")
+        #expect(!facts().usbRuleIsOfService)
+        for (text, isOfService) in [("GROUP=\"harald-usb\"", true), ("TAG+=\"uaccess\", GROUP=\"x\"", false)] {
+            try files.write(text, to: "lib/\(rule)")
+            #expect(facts().usbRuleIsOfService == isOfService)
+        }
         try files.write("", to: "etc/\(rule)")
         let facts = facts()
         #expect(facts.usb.last?.node == .init("/dev/bus/usb/002/117", isOpen: true))

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import HostFiles
 import TestBasics
 import Testing
 
@@ -43,7 +44,7 @@ extension TemporaryDirectory {
         for (name, target) in [("link", "precious"), ("dangling", "nothing")] {
             let path = folder.file(name)
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.file(target))
-            #expect(throws: CaptureError(path, .notAFile)) { try CaptureFile(path: path) }
+            #expect(throws: OutputFile.Failure(path, .notAFile)) { try CaptureFile(path: path) }
         }
         #expect(folder.content("precious") == [9])
         #expect(!FileManager.default.fileExists(atPath: folder.file("nothing")))
@@ -60,10 +61,10 @@ extension TemporaryDirectory {
 
     @Test func what_cannot_be_written_says_why_and_what_to_do() throws {
         let folder = try TemporaryDirectory()
-        #expect(throws: CaptureError(folder.path, .notAFile)) { try CaptureFile(path: folder.path) }
-        #expect(throws: CaptureError("/dev/null", .notAFile)) { try CaptureFile(path: "/dev/null") }
+        #expect(throws: OutputFile.Failure(folder.path, .notAFile)) { try CaptureFile(path: folder.path) }
+        #expect(throws: OutputFile.Failure("/dev/null", .notAFile)) { try CaptureFile(path: "/dev/null") }
         let path = "\(folder.path)/nowhere/file"
-        do throws(CaptureError) {
+        do throws(OutputFile.Failure) {
             _ = try CaptureFile(path: path)
             Issue.record("the folder does not exist")
         } catch {

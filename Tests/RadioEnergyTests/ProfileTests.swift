@@ -60,6 +60,52 @@ import Testing
         #expect(throws: RadioProfileError.self) { try RadioProfile(json: String(repeating: " ", count: 70_000)) }
     }
 
+    @Test("AB-F01: a profile whose values are changed at random is refused, or no charge is negative or overflows")
+    func changedValues() throws {
+        var state: UInt64 = 5
+        func below(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let values = [
+            "0", "-0", "-1", "1e999", "1e-999", "1e18", "0.5", "20", "1000", "999999.9999", "null", "[]", "\"1\"",
+            "true",
+        ]
+        let numbers = Self.good.ranges(of: #/[0-9]+(\.[0-9]+)?/#)
+        var accepted = 0
+        for _ in 0..<3_000 {
+            var text = Self.good
+            for range in (0...below(2)).map({ _ in numbers[below(numbers.count)] }).sorted(by: {
+                $0.lowerBound > $1.lowerBound
+            }) {
+                guard range.upperBound <= text.endIndex else { continue }
+                text.replaceSubrange(range, with: values[below(values.count)])
+            }
+            guard let profile = try? RadioProfile(json: text) else { continue }
+            accepted += 1
+            for volts in [0.5, 3, 20, .nan, .infinity] {
+                let supplied = profile.supplied(at: volts)
+                #expect(supplied.sleepCharge(for: .seconds(1 << 32)) >= .zero)
+                #expect(supplied.wakeUp >= .zero)
+                #expect((Int8.min...Int8.max).allSatisfy { supplied.transmitCurrent(at: $0) >= 0 })
+            }
+        }
+        #expect(accepted > 100)
+    }
+
+    @Test("AB-F03: a pipe, a device or a directory in place of a profile is refused at once")
+    func noFiles() throws {
+        let pipe = FileManager.default.temporaryDirectory.appending(path: "profile-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: pipe) }
+        try #require(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/zero", "/dev/tty", "/tmp"] {
+            let error = #expect(throws: RadioProfileError.self) {
+                try RadioProfile(contentsOf: URL(fileURLWithPath: path))
+            }
+            #expect(error?.description.contains("cannot read the file: ") == true)
+        }
+    }
+
     @Test("cut files of each length are refused")
     func cutFiles() {
         let octets = Array(Self.good.utf8)

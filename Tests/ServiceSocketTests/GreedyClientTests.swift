@@ -200,7 +200,8 @@ import Testing
         world.world.run(for: .milliseconds(1))
         #expect(own.count { !$0.isClosed } == ServiceLimits.clients.total / 2)
         let told = own.last?.goodbye()
-        #expect(told?.contains("64 per user, 256 in all") == true)
+        #expect(told?.contains("128 of the 256 clients of the Bluetooth service of all users are in use") == true)
+        #expect(told?.contains("64") == false)
         let others = (0..<100).map { _ in world.connect(user: Self.greedy) }
         world.world.run(for: .milliseconds(1))
         #expect(others.count { !$0.isClosed } == ServiceLimits.clients.user)
@@ -223,7 +224,7 @@ import Testing
         }
         let tools = try (0..<3).map { _ in try open(Self.greedy, 8) }
         #expect(tools.map(\.refusals.count) == [0, 0, 8])
-        #expect(tools[2].refusals.first?.reason?.contains("16 for one user") == true)
+        #expect(tools[2].refusals.first?.reason?.contains("user \(Self.greedy) may have 16 event streams") == true)
         let modest = try open(Self.modest, 1)
         #expect(modest.refusals.isEmpty)
         world.phone.setPower(false)

@@ -60,6 +60,18 @@ import Testing
         #expect(LaunchCommand.unit(of: AppIdentity(name: "a b")) == "app-harald-a\\x20b.service")
     }
 
+    @Test("AB-T02: systemd replaces no variable in the arguments of an app that it runs, and the program's path stays")
+    func argumentsOfUnits() {
+        let environment = ["INVOCATION_ID": "7", "XDG_RUNTIME_DIR": "/run"]
+        let command = ["/opt/a$b", "$HOME", "a${PATH}b", "$$", "%h", "a b", "\"", "\n", "--", "-p"]
+        let app = AppIdentity(name: "a\n--property=x $HOME")
+        let arguments = LaunchCommand(app, command, variables: ["A": "$B"], environment: environment).program.arguments
+        let end = arguments.firstIndex(of: "--") ?? 0
+        let expected = ["/opt/a$b", "$$HOME", "a$${PATH}b", "$$$$", "%h", "a b", "\"", "\n", "--", "-p"]
+        #expect(Array(arguments[(end + 1)...]) == expected)
+        #expect(arguments[..<end].contains("--unit=app-harald-a\\x0a\\x2d\\x2dproperty\\x3dx\\x20\\x24HOME.service"))
+    }
+
     @Test("an app is a unit where systemd runs the service and the user has a runtime directory, and else a child")
     func unitsAndChildren() {
         let app = AppIdentity(name: "a")

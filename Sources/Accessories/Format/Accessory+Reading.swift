@@ -1,6 +1,7 @@
 import AssignedNumbers
 import BluetoothTypes
 import Foundation
+import HostFiles
 
 extension Accessory {
     /// Reads an accessory from a JSON file.
@@ -32,17 +33,13 @@ extension Accessory {
 }
 
 extension AccessoryLimits {
-    /// Returns the contents of a file of at most ``fileSize`` octets, and one octet more of a longer one, so that it is
-    /// refused.
-    static func contents(of url: URL) throws(AccessoryError) -> Data {
-        guard let file = FileHandle(forReadingAtPath: url.path) else {
-            throw AccessoryError("", "cannot read \(url.path.visible)", "check the path and its permissions")
+    /// Returns the contents of a file of at most ``fileSize`` octets. Never waits for a pipe or a device (AB-F03).
+    static func contents(of url: URL) throws(AccessoryError) -> [UInt8] {
+        do throws(PlainFile.Fault) {
+            return try PlainFile(url.path, atMost: fileSize).octets
+        } catch {
+            throw AccessoryError("", "cannot read \(url.path.visible): \(error)", "name a readable file")
         }
-        defer { try? file.close() }
-        guard let data = try? file.read(upToCount: fileSize + 1) ?? Data() else {
-            throw AccessoryError("", "cannot read \(url.path.visible)", "check that it is a file")
-        }
-        return data
     }
 }
 

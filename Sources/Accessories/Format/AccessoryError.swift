@@ -19,7 +19,7 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// The bounds of accessory files. A file that exceeds one is refused.
+/// The bounds of accessory files. A file that exceeds one is refused (AB-F01).
 public enum AccessoryLimits {
     /// The size of a file, in octets.
     public static let fileSize = 1 << 20

@@ -66,7 +66,7 @@ package final class Observers {
         counting count: ((ValueArrival) -> Void)? = nil,
         _ receive: @escaping (Observation) -> Void
     ) -> Registration? {
-        guard listeners.count < Self.maximumListeners, hasRoom(for: user) else { return nil }
+        guard refusal(for: user) == nil else { return nil }
         lastRegistration += 1
         let registration = Registration(number: lastRegistration)
         listeners.append(
@@ -83,10 +83,13 @@ package final class Observers {
         observesValues = counters.count < ofMessages.count
     }
 
-    private func hasRoom(for user: UInt32?) -> Bool {
-        guard let user else { return true }
-        let held = listeners.compactMap(\.user).map { (app: AppIdentity(name: "", owner: $0), count: 1) }
-        return ServiceLimits.monitors.room(for: AppIdentity(name: "", owner: user), beside: held).count > 0
+    /// Returns why there is no place for another listener of a user, or nil if there is.
+    func refusal(for user: UInt32?) -> ServiceError? {
+        guard listeners.count < Self.maximumListeners else {
+            return ServiceError(.outOfSpace, reason: "\(Self.maximumListeners) event streams are open; end one first")
+        }
+        guard let user else { return nil }
+        return ServiceLimits.monitors.refusal("event streams", forUser: user, beside: listeners.compactMap(\.user))
     }
 
     /// Removes a listener. It receives nothing more, even of an observation that is being delivered.

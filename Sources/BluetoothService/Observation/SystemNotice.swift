@@ -22,6 +22,13 @@ package enum SystemNotice: Hashable, Sendable {
     case controllerStaysBroken(HCIHostError)
     /// An app needs Bluetooth, which is switched off (behaviour 1.16).
     case poweredOff(app: String)
+    /// A tool answers prompts from now on that rules of the policy file would have answered with yes.
+    case promptsGoToTool(rules: Int)
+    /// No tool answers prompts any more, and the policy file decides again.
+    case promptsGoToPolicy
+    /// The policy file has decided about a pairing, although a tool could have been asked. `peer` is the peer's name,
+    /// or else its address.
+    case decidedByPolicy(peer: String, isRefused: Bool)
     /// An event occurred that an app which is not running wants the user to be alerted to (behaviour 3.15).
     case alert(app: String, peer: String, AppAlert)
 }
@@ -32,7 +39,8 @@ extension SystemNotice {
         switch self {
         case .bondsUnavailable, .controllerStaysBroken: .error
         case .bondNotKept, .forgotten: .warning
-        case .peerForgotUs, .pairingFailed, .poweredOff, .alert: .information
+        case .peerForgotUs, .pairingFailed, .poweredOff, .alert, .decidedByPolicy: .information
+        case .promptsGoToTool, .promptsGoToPolicy: .information
         }
     }
 
@@ -63,6 +71,14 @@ extension SystemNotice: CustomStringConvertible {
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
         case .controllerStaysBroken(let cause): "Bluetooth does not work: \(cause); \(Self.advice(for: cause))"
         case .poweredOff(let app): "Bluetooth is off; \(app.quotedName) needs it to be switched on"
+        case .promptsGoToTool(let rules):
+            """
+            pairing prompts are answered by a tool now, such as the page or harald agent; as long as it is open, rules of the \
+            policy file that say yes (\(rules)) do not apply
+            """
+        case .promptsGoToPolicy: "no tool answers pairing prompts any more; the policy file decides again"
+        case .decidedByPolicy(let peer, isRefused: true): "the policy file refused to pair with \(peer)"
+        case .decidedByPolicy(let peer, isRefused: false): "the policy file entered its code for \(peer)"
         case .alert(let app, let peer, let alert): "\(app.quotedName): \(peer) \(alert.description)"
         }
     }

@@ -1,4 +1,5 @@
 import EventLoops
+import ServiceMessages
 
 /// The packets for one tool, which are collected and sent together. What a tool does not read in time is counted and
 /// dropped. Used on the loop of its system only.
@@ -35,8 +36,8 @@ final class PacketStream {
         (self.tap, self.loop, self.origin, self.hasRoom, self.send) = (tap, loop, origin, hasRoom, send)
     }
 
-    /// Follows the packets. Returns false if too many streams do.
-    func start() -> Bool { tap.add(self) }
+    /// Follows the packets for a tool of a user. Returns why that is not possible, or nil.
+    func start(for user: UInt32?) -> ServiceError? { tap.add(self, for: user) }
 
     func stop() {
         tap.remove(self)

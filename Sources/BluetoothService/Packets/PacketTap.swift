@@ -17,6 +17,8 @@ final class PacketTap {
     private let observers: Observers
     private let loop: any EventLoop
     private var listeners: [PacketStream] = []
+    /// The users of the tools that follow the packets.
+    private var users: [ObjectIdentifier: UInt32] = [:]
     private var mask = SecretMask()
     private var lastNumber: UInt64 = 0
 
@@ -24,16 +26,26 @@ final class PacketTap {
         (self.observers, self.loop) = (observers, loop)
     }
 
-    /// Adds a stream. Returns false if there are too many.
-    func add(_ stream: PacketStream) -> Bool {
-        guard listeners.count < Self.maximumListeners else { return false }
+    /// Adds a stream of a user's tool. Returns why there is no place for it, or nil.
+    func add(_ stream: PacketStream, for user: UInt32?) -> ServiceError? {
+        guard listeners.count < Self.maximumListeners else {
+            return ServiceError(.outOfSpace, reason: "\(Self.maximumListeners) tools follow packets; end one first")
+        }
+        if let user {
+            let refusal = ServiceLimits.packetStreams.refusal("streams of packets", forUser: user, beside: users.values)
+            if let refusal { return refusal }
+            users[ObjectIdentifier(stream)] = user
+        }
         // PDUs that began before are unknown, and their rest is masked.
         if listeners.isEmpty { mask = SecretMask() }
         listeners.append(stream)
-        return true
+        return nil
     }
 
-    func remove(_ stream: PacketStream) { listeners.removeAll { $0 === stream } }
+    func remove(_ stream: PacketStream) {
+        listeners.removeAll { $0 === stream }
+        users[ObjectIdentifier(stream)] = nil
+    }
 
     /// Records a packet that is about to be sent.
     func sent(_ packet: HCIPacket) {

@@ -3,7 +3,10 @@ import SMP
 import Security
 import ServiceMessages
 
-/// The rules that decide which devices may pair and which apps may use Bluetooth if there is no user to ask.
+/// The rules that decide which devices may pair and which apps may use Bluetooth.
+///
+/// A rule that refuses a pairing, or that has a code for it, decides always. One that says yes is for when there is no
+/// user to ask: a user can compare numbers.
 ///
 /// Each line is a rule, and the first matching rule applies. Whatever no rule matches is refused. `#` begins a comment.
 /// A quoted value may contain spaces, `*` matches any text, and `\` escapes the next character.
@@ -62,14 +65,29 @@ package struct PolicyFile: Hashable, Sendable {
 
     /// Whether any rule lets a device pair without a user.
     package var pairs: Bool { pairRules.contains { $0.ruling != .no } }
+    /// The number of rules that wait while there is a user to ask.
+    var yielding: Int { pairRules.count { $0.ruling == .yes } }
 
-    /// Returns the ruling on a device.
+    /// Returns the ruling on a device, or nil if no rule matches it.
     ///
     /// - Parameter apps: The apps that are connected to it. A rule that names an app or a user matches if any of them
     ///   does.
+    package func ruling(on name: String?, address: BluetoothAddress, apps: [AppIdentity]) -> PairRuling? {
+        pairRules.first { $0.fits(name: name, address: address, apps: apps) }?.ruling
+    }
+
+    /// Returns the ruling on a device if there is no user: what no rule matches is refused.
     package func decide(name: String?, address: BluetoothAddress, apps: [AppIdentity]) -> PairRuling {
-        let rule = pairRules.first { $0.fits(name: name, address: address, apps: apps) }
-        return rule?.ruling ?? .no
+        ruling(on: name, address: address, apps: apps) ?? .no
+    }
+
+    /// Returns the answer that stands although there is a user to ask, or nil to ask (AB-A14).
+    func standingAnswer(to prompt: PairingPrompt, of peer: PromptedPeer, for apps: [AppIdentity]) -> PairingAnswer? {
+        switch (ruling(on: peer.name, address: peer.address, apps: apps), prompt) {
+        case (.no, _): .refuse
+        case (.code(let code), .enterPasskey): .passkey(code)
+        case (.code, _), (.yes, _), (nil, _): nil
+        }
     }
 
     /// Returns the permission of an app, or nil if no rule matches it.

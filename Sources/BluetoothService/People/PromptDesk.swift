@@ -23,6 +23,9 @@ package protocol PromptedSystem: AnyObject {
 /// Routes the prompts of a system to tools whose users answer them. If there is no such tool, a ``PolicyFile`` decides,
 /// and whatever it has no rule for is refused (AB-A14).
 ///
+/// A tool that connects, such as an open page, does not replace the policy silently. Rules that refuse or have a code
+/// decide as before. The log and the tool report that the other rules wait.
+///
 /// A pairing prompt stays open as long as the pairing waits, and the pairing closes it (behaviour 6.6). The question
 /// whether an app may use Bluetooth waits until there is a prompter. Used on the loop of the system, which the desk
 /// does not retain.
@@ -39,12 +42,15 @@ package final class PromptDesk {
 
     /// The policy that decides if there is no prompter.
     package var policy: PolicyFile {
-        didSet { followPolicy() }
+        didSet {
+            followPolicy()
+            if policy != oldValue, !routing.prompters.isEmpty { tellThatRulesWait() }
+        }
     }
 
     private unowned let system: any PromptedSystem
     private var routing = PromptRouting()
-    private var prompters: [UInt64: (ToolReply) -> Void] = [:]
+    private var prompters: [UInt64: (user: UInt32?, show: (ToolReply) -> Void)] = [:]
     private var questions: [UInt64: Question] = [:]
     private var last: UInt64 = 0
     private var notices: Observers.Registration?
@@ -81,12 +87,24 @@ package final class PromptDesk {
 
     /// Adds a prompter, which is sent messages by `show`. It receives prompts after ``open(_:)``.
     ///
-    /// - Returns: The registration for the other methods, or nil if there are too many prompters.
-    package func add(_ show: @escaping (ToolReply) -> Void) -> Registration? {
-        guard prompters.count < PromptRouting.maximumPrompters else { return nil }
+    /// - Parameter user: The user that the tool runs as; nil for one within the service's process.
+    /// - Returns: The registration for the other methods, or nil if there is no place (``refusal(for:)``).
+    package func add(for user: UInt32? = nil, _ show: @escaping (ToolReply) -> Void) -> Registration? {
+        guard refusal(for: user) == nil else { return nil }
         last += 1
-        prompters[last] = show
+        prompters[last] = (user, show)
         return Registration(number: last)
+    }
+
+    /// Returns why there is no place for another prompter of a user, or nil if there is (AB-G05).
+    func refusal(for user: UInt32?) -> ServiceError? {
+        guard prompters.count < PromptRouting.maximumPrompters else {
+            let most = PromptRouting.maximumPrompters
+            return ServiceError(.outOfSpace, reason: "\(most) tools receive prompts already; end one first")
+        }
+        guard let user else { return nil }
+        let users = prompters.values.compactMap(\.user)
+        return ServiceLimits.prompters.refusal("tools that receive prompts", forUser: user, beside: users)
     }
 
     /// Starts sending prompts to a prompter that is ready for them.
@@ -94,13 +112,20 @@ package final class PromptDesk {
         guard prompters[registration.number] != nil, !routing.prompters.contains(registration.number) else { return }
         handle(.prompterCame(registration.number))
         showPresence()
+        if routing.prompters.count == 1 { tellThatRulesWait() }
+    }
+
+    private func tellThatRulesWait() {
+        if policy.yielding > 0 { system.observers.tell(.promptsGoToTool(rules: policy.yielding)) }
     }
 
     /// Removes a prompter. Its prompts move to the next one.
     package func remove(_ registration: Registration) {
         guard prompters.removeValue(forKey: registration.number) != nil else { return }
+        let isLast = routing.prompters == [registration.number]
         handle(.prompterLeft(registration.number))
         showPresence()
+        if isLast, policy.yielding > 0 { system.observers.tell(.promptsGoToPolicy) }
     }
 
     /// Applies the user's answer to the prompt that this prompter was shown under `number`. An answer of the wrong kind
@@ -114,8 +139,8 @@ package final class PromptDesk {
     }
 
     private func tell(_ notice: String) {
-        guard let newest = routing.prompters.last, let show = prompters[newest] else { return }
-        show(.prompt(number: 0, .notice(notice)))
+        guard let newest = routing.prompters.last, let prompter = prompters[newest] else { return }
+        prompter.show(.prompt(number: 0, .notice(notice)))
     }
 
     // MARK: Questions
@@ -131,8 +156,8 @@ package final class PromptDesk {
             switch action {
             case .show(let id, let number, let prompter):
                 guard let question = questions[id] else { continue }
-                prompters[prompter]?(.prompt(number: number, shown(question)))
-            case .close(let number, let prompter): prompters[prompter]?(.promptClosed(number: number))
+                prompters[prompter]?.show(.prompt(number: number, shown(question)))
+            case .close(let number, let prompter): prompters[prompter]?.show(.promptClosed(number: number))
             case .decide(let id): decide(id)
             case .settle(let id): questions[id] = nil
             }
@@ -170,6 +195,12 @@ extension PromptDesk: PairingPrompter {
     /// Shows a prompt, or has the policy decide it.
     package func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         closePrompt(peer)
+        let standing = policy.standingAnswer(to: prompt, of: peer, for: system.apps(of: peer).map(\.app))
+        if !routing.prompters.isEmpty, let standing {
+            let label = peer.name?.oneLine(PairingQuestion.maximumName).quotedName ?? "\(peer.address)"
+            system.observers.tell(.decidedByPolicy(peer: label, isRefused: standing == .refuse))
+            return answer(standing)
+        }
         ask(.pairing(prompt, peer, answer), waits: false)
     }
 

@@ -232,14 +232,9 @@ package final class ToolConversation {
         let registration = system.observers.add(known, for: user) { [weak self] in
             self?.observed($0, number, showsContents: showsContents)
         }
-        guard let registration else { return failForObservers(number) }
+        guard let registration else { return fail(number, system.observers.refusal(for: user)) }
         streams[number] = .monitor(registration, lost: 0)
         budgets[number] = kinds.contains(.thinned) ? DiscoveryBudget() : nil
-    }
-
-    private func failForObservers(_ number: UInt32) {
-        let limits = "\(ServiceLimits.monitors.user) for one user, \(ServiceLimits.monitors.total) in all"
-        fail(number, .outOfSpace, "too many event streams are open (\(limits)); end one first")
     }
 
     private func adviseItself(_ number: UInt32) {
@@ -260,7 +255,7 @@ package final class ToolConversation {
             for: user,
             counting: { if isWanted($0.app) { source.count($0) } }
         ) { if $0.subject.app.map(isWanted) != false { source.accept($0) } }
-        guard let registration else { return failForObservers(number) }
+        guard let registration else { return fail(number, system.observers.refusal(for: user)) }
         let timer = scheduleAdvice(number, after: Self.adviceInterval)
         streams[number] = .advice(AdviceFollowing(registration: registration, source: source, timer: timer))
     }
@@ -309,10 +304,7 @@ package final class ToolConversation {
             hasRoom: { [weak self] in self.map { $0.canSend && $0.hasRoom() } ?? false },
             send: { [send] in if let text = JSONText.of($0) { send(.event(number: number, text)) } }
         )
-        guard stream.start() else {
-            let most = PacketTap.maximumListeners
-            return fail(number, .outOfSpace, "\(most) tools follow packets already; end one first")
-        }
+        if let refusal = stream.start(for: user) { return fail(number, refusal) }
         streams[number] = .packets(stream)
     }
 
@@ -353,9 +345,8 @@ package final class ToolConversation {
         }
         let isPrompter = streams.values.contains { if case .prompts = $0 { true } else { false } }
         guard !isPrompter else { return fail(number, .invalidParameters, "this tool receives prompts already") }
-        guard let registration = desk.add({ [weak self] in self?.prompt($0) }) else {
-            let most = PromptRouting.maximumPrompters
-            return fail(number, .outOfSpace, "\(most) tools receive prompts already; end one first")
+        guard let registration = desk.add(for: user, { [weak self] in self?.prompt($0) }) else {
+            return fail(number, desk.refusal(for: user))
         }
         streams[number] = .prompts(registration)
         desk.open(registration)
@@ -381,6 +372,10 @@ package final class ToolConversation {
                 ?? .failure(ServiceError(.unknown, reason: "the answer cannot be encoded as JSON"))
         }
         send(.answer(number: number, text))
+    }
+
+    private func fail(_ number: UInt32, _ error: ServiceError?) {
+        send(.answer(number: number, .failure(error ?? ServiceError(.unknown, reason: "there is no place"))))
     }
 
     private func fail(_ number: UInt32, _ code: ServiceError.CoreCode, _ reason: String) {

@@ -40,9 +40,9 @@ package enum ChannelViolation: Hashable, Sendable {
     case sduTooLong
     /// The frames hold more than the announced SDU (Vol 3 Part A 3.4.3).
     case sduOverrun
-    /// A frame arrived without a credit (Vol 3 Part A 10.1).
+    /// A frame arrived without a credit (Vol 3 Part A 10.1, AB-C07).
     case noCredits
-    /// The peer granted more than 65,535 credits in total (Vol 3 Part A 10.1).
+    /// The peer granted more than 65,535 credits in total (Vol 3 Part A 10.1, AB-C07).
     case creditOverflow
     /// The peer assigned an identifier to a second channel that it already uses for another (Vol 3 Part A 4.26).
     case duplicateChannel

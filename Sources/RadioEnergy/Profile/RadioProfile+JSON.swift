@@ -1,4 +1,5 @@
 import Foundation
+import HostFiles
 import Radio
 
 /// An error in the file of a radio profile.
@@ -48,14 +49,13 @@ extension RadioProfile {
     /// - Parameter url: The file.
     /// - Throws: The first error in the file, or that it cannot be read.
     public init(contentsOf url: URL) throws(RadioProfileError) {
-        guard let file = FileHandle(forReadingAtPath: url.path) else {
-            throw RadioProfileError(place: "", problem: "cannot read the file; check the path and its permissions")
+        let file: PlainFile
+        do throws(PlainFile.Fault) {
+            file = try PlainFile(url.path, atMost: Self.maximumFileSize)
+        } catch {
+            throw RadioProfileError(place: "", problem: "cannot read the file: \(error)")
         }
-        defer { try? file.close() }
-        guard let data = try? file.read(upToCount: Self.maximumFileSize + 1) else {
-            throw RadioProfileError(place: "", problem: "cannot read the file; check that it is a file")
-        }
-        try self.init(json: data)
+        try self.init(json: file.octets)
     }
 }
 

@@ -45,6 +45,34 @@ package struct Quota: Hashable, Sendable {
         return (max(least.count, 0), least.scope)
     }
 
+    /// Returns why a user may not take one more place of the resource called `name`, or nil if it may. The reason names
+    /// the limit that was reached, and no other.
+    ///
+    /// - Parameters:
+    ///   - users: The users that have a place, each as often as it has one.
+    ///   - mayExceedShare: Whether the limit per user does not apply. Even then, the user leaves places to others.
+    package func refusal(
+        _ name: String,
+        forUser user: UInt32,
+        beside users: some Collection<UInt32>,
+        mayExceedShare: Bool = false
+    ) -> ServiceError? {
+        let own = users.count { $0 == user }
+        if own >= self.user, !mayExceedShare {
+            return ServiceError(
+                .outOfSpace,
+                reason: "user \(user) may have \(self.user) \(name) at a time; end one first"
+            )
+        }
+        guard own >= total - users.count else { return nil }
+        let reason =
+            """
+            \(users.count) of the \(total) \(name) of all users are in use, \(own) of them by user \(user), and the rest is for other \
+            users; end one first
+            """
+        return ServiceError(.outOfSpace, reason: reason)
+    }
+
     /// Returns why an app may not have `count` more of the resource called `name`, or nil if it may.
     package func refusal(
         of count: Int = 1,

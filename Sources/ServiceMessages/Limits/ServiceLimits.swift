@@ -100,6 +100,10 @@ extension ServiceLimits {
     package static let permissionQuestions = Quota(app: 1, user: 16, total: 48)
     /// Event streams of tools.
     package static let monitors = Quota(user: 16, total: 48)
+    /// Tools that show prompts to the user.
+    package static let prompters = Quota(user: 8, total: 16)
+    /// Streams of packets of tools.
+    package static let packetStreams = Quota(user: 4, total: 8)
     /// Processes that are connected to the service.
     package static let clients = Quota(user: 64, total: 256)
     /// Apps whose managers are in a record on disk.

@@ -1,4 +1,5 @@
 import Foundation
+import HostFiles
 import ServiceMessages
 
 /// The apps in a directory. Each is a directory with an `Info.plist` that contains the app's identifier and launch

@@ -29,7 +29,10 @@ struct LaunchCommand: Hashable {
         let assignments = variables.sorted { $0.key < $1.key }.map { "--setenv=\($0.key)=\($0.value)" }
         program = Program(
             path: Self.systemdRun,
-            arguments: options + assignments + ["--"] + command,
+            // systemd replaces variables in the arguments, but not in the path of the program (systemd.service(5),
+            // AB-T02).
+            arguments: options + assignments + ["--"] + command.prefix(1)
+                + command.dropFirst().map { $0.replacing("$", with: "$$") },
             environment: own
         )
     }

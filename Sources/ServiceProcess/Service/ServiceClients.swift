@@ -58,20 +58,18 @@ package final class ServiceClients {
 
     /// Accepts a connection of a process, or refuses it if there are too many.
     package func accept(_ line: any MessageLine, from caller: Caller) {
-        let ofUser = clients.values.count { $0.caller.user == caller.user }
-        let quota = ServiceLimits.clients
         // Users that control the service may exceed the share of other users, but still leave room for these.
-        let isOverShare = !access.commands(caller.user) && ofUser >= quota.user
-        let isFull = isOverShare || ofUser >= quota.total - clients.count
+        let refusal = ServiceLimits.clients.refusal(
+            "clients of the Bluetooth service",
+            forUser: caller.user,
+            beside: clients.values.map(\.caller.user),
+            mayExceedShare: access.commands(caller.user)
+        )
         let session = ClientSession(line, caller, server: self)
         let key = ObjectIdentifier(session)
         clients[key] = (session, caller)
         session.onEnd = { [weak self] in self?.clients[key] = nil }
-        if isFull {
-            let reason =
-                "the Bluetooth service has too many clients (limits: \(quota.user) per user, \(quota.total) in all); end some"
-            session.end(ServiceError(.outOfSpace, reason: reason))
-        }
+        if let refusal { session.end(refusal) }
     }
 
     package func close() {

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Foundation
 import HCI
+import HostFiles
 
 /// A capture file that is read piece by piece, with the progress on a terminal.
 struct CaptureInput {
@@ -11,6 +12,8 @@ struct CaptureInput {
 
     /// The path of the file; `-` for standard input.
     let path: String
+    /// Whether the file is read twice, which a pipe cannot be.
+    var isReadAgain = false
 
     /// Reads the records in order.
     ///
@@ -26,8 +29,7 @@ struct CaptureInput {
         pause: () -> Void = {},
         _ body: (CaptureRecord) throws(ToolError) -> Void
     ) throws(ToolError) -> Bool {
-        let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw failure(String(cString: strerror(errno))) }
+        let file = path == "-" ? STDIN_FILENO : try opened()
         defer { if path != "-" { _ = close(file) } }
         var progress = Progress(file)
         var (reader, octets) = (CaptureReader(), [UInt8](repeating: 0, count: Self.piece))
@@ -48,6 +50,17 @@ struct CaptureInput {
             guard hasRecords, error.fault == .truncated else { throw failure("\(error)") }
             return true
         }
+    }
+
+    private func opened() throws(ToolError) -> Int32 {
+        do throws(PlainFile.Fault) {
+            if isReadAgain { return try PlainFile.open(path) }
+        } catch {
+            throw failure("\(error)")
+        }
+        let file = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { throw failure(String(cString: strerror(errno))) }
+        return file
     }
 
     private func next(_ file: Int32, _ octets: inout [UInt8]) throws(ToolError) -> Int? {

@@ -1,7 +1,9 @@
 import ArgumentParser
+import BluetoothTypes
 import CaptureStory
 import Foundation
 import HCI
+import HostFiles
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -50,6 +52,9 @@ struct ExplainCommand: ParsableCommand {
 
     private func explain() throws(ToolError) {
         Console.endWithReader()
+        if let timeline {
+            try writing(timeline) { () throws(OutputFile.Failure) in try OutputFile.check(timeline, reading: [file]) }
+        }
         var explanation = Explanation(
             ToolReport(json: showing.json),
             connection: connection,
@@ -69,11 +74,17 @@ struct ExplainCommand: ParsableCommand {
     private func draw(_ story: CaptureStory) throws(ToolError) {
         guard let timeline else { return }
         let shown = story.links.filter { connection == nil || $0.number == connection }
-        do {
-            let image = StoryTimeline(shown, totals: story.totals).svg
-            try Data(image.utf8).write(to: URL(fileURLWithPath: timeline))
+        let image = StoryTimeline(shown, totals: story.totals).svg
+        try writing(timeline) { () throws(OutputFile.Failure) in
+            try OutputFile.write(Array(image.utf8), to: timeline, reading: [file])
+        }
+    }
+
+    private func writing(_ timeline: String, _ body: () throws(OutputFile.Failure) -> Void) throws(ToolError) {
+        do throws(OutputFile.Failure) {
+            try body()
         } catch {
-            throw .incomplete("cannot write the timeline \(timeline): \(error.localizedDescription)")
+            throw .incomplete("cannot write the timeline \(timeline.visible): \(error.reason)")
         }
     }
 }

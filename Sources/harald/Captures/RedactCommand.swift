@@ -3,6 +3,7 @@ import BluetoothTypes
 import CaptureStory
 import Foundation
 import HCI
+import HostFiles
 
 struct RedactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,55 +49,58 @@ struct RedactCommand: ParsableCommand {
     }
 
     private func redact() throws(ToolError) {
+        guard file != "-" else {
+            throw .incomplete("the capture is read twice, so it cannot be standard input; name a file")
+        }
         let keys = try learn()
         var generator = SystemRandomNumberGenerator()
         let seed = (0..<Self.seedLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
         var redactor = CaptureRedactor(seed: seed, keys: keys)
         let file = try openOutput()
         var (copy, octets, written) = (RedactedFile?.none, [UInt8](), 0)
-        func write(_ records: [CaptureRecord]) {
+        func write(_ records: [CaptureRecord]) throws(ToolError) {
             for record in records {
                 guard let record = copy?.record(record) else { continue }
                 octets += record
                 written += 1
             }
-            if octets.count >= Self.piece {
-                file.write(octets)
-                octets.removeAll(keepingCapacity: true)
-            }
+            guard octets.count >= Self.piece else { return }
+            try append(octets, to: file)
+            octets.removeAll(keepingCapacity: true)
         }
-        let isCut = try CaptureInput(path: self.file).read { record throws(ToolError) in
+        let isCut = try input.read { record throws(ToolError) in
             if copy == nil {
                 copy = RedactedFile(like: record, hasFrames: keys.hasFrames)
                 octets = copy?.header ?? []
             }
-            write(redactor.receive(record))
+            try write(redactor.receive(record))
         }
-        write(redactor.finish())
-        file.write(octets)
+        try write(redactor.finish())
+        try append(octets, to: file)
+        do throws(OutputFile.Failure) { try file.finish() } catch { throw .capture(error) }
         let document = RedactedDocument(packets: written, leftOut: redactor.leftOut, isCut: isCut)
         ToolReport(json: showing.json).show(document, as: document.line)
     }
 
     private func learn() throws(ToolError) -> RedactionKeys {
         var keys = RedactionKeys()
-        _ = try CaptureInput(path: file).read { record throws(ToolError) in keys.learn(record) }
+        _ = try input.read { record throws(ToolError) in keys.learn(record) }
         return keys
     }
 
-    private func openOutput() throws(ToolError) -> CaptureFile {
-        guard !isSameFile else { throw .incomplete("the output is the capture itself; choose another file with -o") }
-        do throws(CaptureError) {
-            return try CaptureFile(path: output)
+    private var input: CaptureInput { CaptureInput(path: file, isReadAgain: true) }
+
+    /// Creates the copy, which replaces an earlier file only once it is complete.
+    private func openOutput() throws(ToolError) -> OutputFile {
+        do throws(OutputFile.Failure) {
+            return try OutputFile(output, appears: .whenFinished, reading: [file])
         } catch {
             throw .capture(error)
         }
     }
 
-    private var isSameFile: Bool {
-        var (a, b) = (stat(), stat())
-        guard stat(file, &a) == 0, stat(output, &b) == 0 else { return false }
-        return a.st_dev == b.st_dev && a.st_ino == b.st_ino
+    private func append(_ octets: [UInt8], to file: OutputFile) throws(ToolError) {
+        do throws(OutputFile.Failure) { try file.write(octets) } catch { throw .capture(error) }
     }
 }
 

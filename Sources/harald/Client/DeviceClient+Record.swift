@@ -3,6 +3,8 @@ import BluetoothTypes
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
+import ServiceMessages
+import Synchronization
 
 // MARK: - harald record
 
@@ -18,20 +20,24 @@ extension DeviceClient {
         for duration: Duration
     ) async throws(ToolError) -> (accessory: Accessory, loss: ToolError?) {
         var table = try await discover(device)
-        var accessory = Accessory(name: device.candidate.names.first ?? "Recorded")
-        accessory.advertising.services = device.candidate.services.map(\.attributeForm)
+        let name = device.candidate.names.first?.prefix(octets: AccessoryLimits.nameLength) ?? ""
+        var accessory = Accessory(name: name.isEmpty ? "Recorded" : name)
+        accessory.advertising.services = device.candidate.services.prefix(AccessoryLimits.services).map(\.attributeForm)
         var notifying: [CBCharacteristic] = []
         var places: [UInt16: (service: Int, characteristic: Int)] = [:]
         // By handle, so that included services come first where the device has them first.
         let services = table.listing.services.sorted { $0.handle < $1.handle }
-        for listed in services where ![0x1800, 0x1801].contains(listed.uuid) {
+        let described = services.filter { ![0x1800, 0x1801].contains($0.uuid.attributeForm) }
+        for listed in described.prefix(AccessoryLimits.services) {
             var service = Accessory.Service(uuid: listed.uuid.attributeForm, isPrimary: listed.isPrimary)
             let known = accessory.services.map(\.uuid)
             service.includes = listed.includes.map(\.uuid.attributeForm).filter { uuid in
                 known.count { $0 == uuid } == 1
             }
-            for each in listed.characteristics {
-                guard let characteristic = table.characteristics[each.handle] else { continue }
+            for each in listed.characteristics.prefix(AccessoryLimits.characteristics) {
+                guard let characteristic = table.characteristics[each.handle],
+                    !Self.properties(of: characteristic).isEmpty
+                else { continue }
                 if !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
                     notifying.append(characteristic)
                 }
@@ -65,13 +71,14 @@ extension DeviceClient {
             ) {
             case .success(let value): result.value = Accessory.Value([UInt8](value))
             case .failure(let error) where error.isAboutPairing: result.reading = .encrypted
-            case .failure(let error): result.onRead.fault = .attError(UInt8(clamping: error.errorCode))
+            case .failure(let error): result.onRead.fault = .attError(max(1, UInt8(clamping: error.errorCode)))
             }
         }
         let descriptors = try await usable("discovering the descriptors of \(nameOf(uuid))", device, &listing) {
             try await device.peripheral.discover(descriptorsFor: characteristic, deadline: Self.answerLimit)
         }
-        for descriptor in descriptors where [0x2901, 0x2904].contains(descriptor.uuid.uuid) {
+        let described = descriptors.filter { [0x2901, 0x2904].contains($0.uuid.uuid) }
+        for descriptor in described.prefix(AccessoryLimits.descriptors) {
             let outcome = try await value(of: device, "reading a descriptor") { peripheral in
                 try await peripheral.read(descriptor, deadline: Self.answerLimit)
             }
@@ -112,11 +119,11 @@ extension DeviceClient {
         for duration: Duration
     ) async -> (values: [UInt16: [TimedValue]], loss: ToolError?) {
         guard !characteristics.isEmpty, duration > .zero else { return ([:], nil) }
-        let start = ContinuousClock.now
+        let (start, budget) = (ContinuousClock.now, RecordingBudget())
         return await withTaskGroup(of: (handle: UInt16, values: [TimedValue]).self) { group in
             for characteristic in characteristics {
                 group.addTask {
-                    (characteristic.handle, await Self.values(of: characteristic, device, since: start))
+                    (characteristic.handle, await Self.values(of: characteristic, device, since: start, budget))
                 }
             }
             let loss = await loss(of: device, within: duration, since: start)
@@ -173,18 +180,67 @@ extension DeviceClient {
     private static func values(
         of characteristic: CBCharacteristic,
         _ device: FoundDevice,
-        since start: ContinuousClock.Instant
+        since start: ContinuousClock.Instant,
+        _ budget: RecordingBudget
     ) async -> [TimedValue] {
         var values: [TimedValue] = []
         do {
             for try await value in device.peripheral.notifications(of: characteristic) {
-                guard values.count < AccessoryLimits.changes else { break }
+                guard values.count < AccessoryLimits.changes, budget.take(value.count) else { break }
                 values.append(TimedValue(time: ContinuousClock.now - start, value: [UInt8](value)))
             }
         } catch {
             return values
         }
         return values
+    }
+}
+
+/// The room for the notifications of a recording, which all characteristics of a device share. A device that notifies
+/// without end fills no memory (AB-F06).
+final class RecordingBudget: Sendable {
+    /// The octets besides a value that a change takes in a file.
+    private static let overhead = 32
+    private let left = Mutex(AccessoryLimits.fileSize)
+
+    /// Takes the room for a value. Returns false if there is none.
+    func take(_ octets: Int) -> Bool {
+        left.withLock { left in
+            left -= octets + Self.overhead
+            return left >= 0
+        }
+    }
+}
+
+extension Accessory {
+    /// Returns the accessory without the later notifications, and then without the longest values, that a file has no
+    /// room for. `harald serve` reads what is recorded, whatever the device had (AB-F06).
+    ///
+    /// - Throws: ``ToolError`` if the format cannot express the rest.
+    func fitted() throws(ToolError) -> (accessory: Accessory, isCut: Bool) {
+        var (fitted, limit) = (self, AccessoryLimits.changes)
+        var length = AccessoryLimits.valueLength
+        while true {
+            do throws(AccessoryError) {
+                return (try Accessory(json: fitted.json), fitted != self)
+            } catch {
+                guard length > 0 else { throw .incomplete("the device cannot be expressed as an accessory: \(error)") }
+                if limit > 0 { limit /= 2 } else { length /= 2 }
+                fitted.keep(changes: limit, length)
+            }
+        }
+    }
+
+    private mutating func keep(changes limit: Int, _ length: Int) {
+        for service in services.indices {
+            for place in services[service].characteristics.indices {
+                let old = services[service].characteristics[place]
+                services[service].characteristics[place].changes = Array(old.changes.prefix(limit))
+                services[service].characteristics[place].repeatsChanges = old.repeatsChanges && limit > 0
+                guard old.value.octets().count > length else { continue }
+                services[service].characteristics[place].value = Value()
+            }
+        }
     }
 }
 

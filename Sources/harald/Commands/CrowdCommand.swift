@@ -3,6 +3,7 @@ import BluetoothTypes
 import Crowd
 import EventLoops
 import Foundation
+import HostFiles
 
 /// Simulates thousands of advertisers on one radio.
 struct CrowdCommand: ParsableCommand {
@@ -99,27 +100,21 @@ struct CrowdCommand: ParsableCommand {
 
     func run() throws {
         let output = ToolReport(json: showing.json)
-        if let svg { try checkWritable(svg) }
+        if let svg { try writing { () throws(OutputFile.Failure) in try OutputFile.check(svg) } }
         let report = CrowdReport(crowd) { output.say("simulating \(count($0, "device"))") }
         output.show(CrowdDocument(report: report), as: CrowdText(report: report, crowd: self).lines)
         guard let svg else { return }
-        do {
-            try Data(report.svg.utf8).write(to: URL(filePath: svg))
+        try writing { () throws(OutputFile.Failure) in try OutputFile.write(Array(report.svg.utf8), to: svg) }
+    }
+
+    private func writing(_ body: () throws(OutputFile.Failure) -> Void) throws {
+        do throws(OutputFile.Failure) {
+            try body()
         } catch {
-            throw cannotWrite(svg, error.localizedDescription)
+            throw ToolError.incomplete(
+                "cannot write \(error.path.visible): \(error.reason); name another file with --svg"
+            ).report(json: showing.json)
         }
-    }
-
-    /// Throws if the file cannot be written, so that a wrong path fails before the simulation and not after it. Keeps
-    /// the contents of an existing file.
-    private func checkWritable(_ path: String) throws {
-        guard let file = fopen(path, "a") else { throw cannotWrite(path, String(cString: strerror(errno))) }
-        fclose(file)
-    }
-
-    private func cannotWrite(_ path: String, _ reason: String) -> any Error {
-        ToolError.incomplete("cannot write \(path.visible): \(reason); name another file with --svg")
-            .report(json: showing.json)
     }
 
     private var crowd: CrowdConfiguration {

@@ -43,7 +43,9 @@ struct RecordCommand: ConnectedVerb {
 
     func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
         let (accessory, loss) = try await client.record(device, for: .seconds(seconds))
-        Console.lines(accessory.json)
+        let (fitted, isCut) = try accessory.fitted()
+        Console.lines(fitted.json)
+        if isCut { Console.problem("harald: the device has more values than a file can hold; some are left out") }
         if let loss { throw loss }
     }
 }

@@ -13,15 +13,18 @@ import ServiceMessages
 /// An accessory of a file, or a ready-made one, for `harald serve`.
 struct ServedAccessory {
     private(set) var accessory: Accessory
+    /// The file of the accessory; nil for a ready-made one.
+    private let file: String?
 
     /// - Parameters:
     ///   - text: The path of a file, or the name of a ready-made accessory.
     ///   - name: The name to advertise; nil for that of the accessory.
     init(_ text: String, name: String?) throws(ToolError) {
         if let readyMade = ReadyMadeAccessory(rawValue: text) {
-            accessory = readyMade.accessory
+            (accessory, file) = (readyMade.accessory, nil)
         } else {
             guard FileManager.default.fileExists(atPath: text) else { throw .incomplete(Self.unknown(text)) }
+            file = text
             do throws(AccessoryError) {
                 accessory = try Accessory(contentsOf: URL(filePath: text))
             } catch {
@@ -84,7 +87,7 @@ struct ServedAccessory {
         if let warning { Console.problem("harald: \(warning)") }
         let outcome = Outcome()
         outcome.finishOnInterrupt()
-        let capture = try line.captureFile()
+        let capture = try line.captureFile(reading: [file].compactMap(\.self))
         if let name = accessory.advertising.name {
             ShortenedName.notice(name, with: accessory.advertising.services.map { CBUUID($0) }).map(report.say)
         }

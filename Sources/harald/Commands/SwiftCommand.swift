@@ -11,6 +11,9 @@ struct SwiftCommand: ParsableCommand {
             built in a scratch directory and passed to the compiler. Code that does not work on Linux, and code that compiles but \
             has no effect, is reported with file and line.
 
+            A package's manifest, Package.swift, is a program. SwiftPM runs it, and those of the packages that it depends on, as this \
+            user, also for a check: use packages that you trust.
+
             Stand-ins are opt-in, because a package may mistake canImport(Combine) for an Apple platform: combine \
             (Combine), os (os, os.log, OSLog), cryptokit (CryptoKit), globals (autoreleasepool, objc_sync_enter, \
             CACurrentMediaTime and more, without an import), or all.
@@ -70,7 +73,8 @@ struct SwiftCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Report what does not work on Linux, without building.",
             discussion: """
-                Needs `swift`, but no checkout of Harald. Fails if there is code that does not compile.
+                Needs `swift`, but no checkout of Harald. Fails if there is code that does not compile. The package's Package.swift \
+                is run; see `harald swift --help`.
 
                 Examples:
                   harald swift check HeartKit

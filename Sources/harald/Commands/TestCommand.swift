@@ -3,6 +3,7 @@ import ArgumentParser
 import BluetoothTypes
 import Foundation
 import HCI
+import HostFiles
 
 /// Tests a device by the steps of a file.
 struct TestCommand: ParsableCommand {
@@ -98,7 +99,7 @@ struct TestCommand: ParsableCommand {
 
     private func simulate(_ accessory: Accessory, _ steps: DeviceSteps) throws(ToolError) {
         let report = client.report
-        let capture = try client.line.captureFile()
+        let capture = try client.line.captureFile(reading: files)
         var world = StepWorld(accessory: accessory, steps: steps)
         if let capture { world.capture = { capture.write($0) } }
         let outcome = world.run { Self.show($0, report) }
@@ -129,10 +130,10 @@ struct TestCommand: ParsableCommand {
     private func conclude(_ result: StepReport, _ report: ToolReport) throws(ToolError) {
         report.show(TestedDocument(result), as: result.lines)
         if let junit {
-            do {
-                try Data(result.junit.utf8).write(to: URL(filePath: junit))
+            do throws(OutputFile.Failure) {
+                try OutputFile.write(Array(result.junit.utf8), to: junit, reading: files)
             } catch {
-                throw .incomplete("cannot write \(junit.visible): \(error.localizedDescription)")
+                throw .incomplete("cannot write \(junit.visible): \(error.reason)")
             }
         }
         if let summary = result.summary { throw .incomplete(summary) }

@@ -14,7 +14,12 @@ struct WrappingOptions: ParsableArguments {
     )
     var standIns: Set<StandIn> = []
 
-    @Flag(help: "Work on a copy without what needs Objective-C, dependencies included, and print the differences.")
+    @Flag(
+        help: """
+            Work on a copy without what needs Objective-C, dependencies included, and print the differences. Symbolic links must stay \
+            within the package.
+            """
+    )
     var adapt = false
 
     @Option(

@@ -1,5 +1,10 @@
 import HCITransports
 
+extension ControllerAddress {
+    /// Whether the controller is used through its USB device, without an adapter of the kernel.
+    var isUSB: Bool { if case .usb = self { true } else { false } }
+}
+
 /// The system resources that a process needs to reach a controller: the least that a unit must grant.
 struct ControllerReach: Hashable {
     /// The address families for any kind of controller. libusb uses netlink to detect devices that are plugged in.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HCITransports
+import HostFiles
 
 struct InstallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -50,8 +51,8 @@ struct InstallCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Write a udev rule that lets users open USB Bluetooth controllers, rather than the units; with --machine, also the \
-            service of the machine.
+            Write a udev rule that lets the user at the machine open USB Bluetooth controllers, rather than the units; with --machine, \
+            the service of the machine instead.
             """
     )
     var udev = false
@@ -86,7 +87,7 @@ struct InstallCommand: ParsableCommand {
 
     func run() throws {
         if udev {
-            let rule = UdevRule(account: machine ? ServiceUnits.account : nil)
+            let rule = UdevRule(isOfMachine: machine)
             if print, machine {
                 Console.problem("harald: the units are left out; harald install --machine --print shows them")
             }
@@ -105,10 +106,6 @@ struct InstallCommand: ParsableCommand {
                 """
             ).report()
         }
-        if self.program == nil, let fault = UnitProgram.fault(of: program, controller: reach.path, isOfMachine: machine)
-        {
-            throw ToolError.service(fault).report()
-        }
         let units = ServiceUnits(
             scope: machine ? .machine : .user,
             program: program,
@@ -116,6 +113,10 @@ struct InstallCommand: ParsableCommand {
             reach: reach,
             freezes: freeze
         )
+        // The package's program is elsewhere yet.
+        let isThere = self.program == nil
+        let place = isThere ? UnitProgram.fault(of: program, controller: reach.path, isOfMachine: machine) : nil
+        if let fault = units.fault ?? place { throw ToolError.service(fault).report() }
         let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]
         let standard = machine ? "/etc/systemd/system" : Self.unitsOfUser()
         try write(files, to: directory ?? standard) { nextSteps(links: $0 == standard ? nil : $0) }
@@ -125,16 +126,22 @@ struct InstallCommand: ParsableCommand {
         // The steps are for any working directory.
         let directory = URL(fileURLWithPath: directory).standardizedFileURL.path
         if print { return files.forEach { name, text in Console.lines("# \(name)\n\(text)") } }
+        func refusal(_ reason: String) -> any Error {
+            ToolError.service("cannot write to \(directory): \(reason); choose another with --directory").report()
+        }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            for (name, text) in files {
-                try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/\(name)"), options: .atomic)
-                Console.line("wrote \(directory)/\(name)")
-            }
         } catch {
-            let reason = error.localizedDescription
-            throw ToolError.service("cannot write to \(directory): \(reason); choose another with --directory")
-                .report()
+            throw refusal(error.localizedDescription)
+        }
+        for (name, text) in files {
+            do throws(OutputFile.Failure) {
+                // Of root's units, none is written through a link, as one that masks a unit is (systemctl(1)).
+                try OutputFile.write(Array(text.utf8), to: "\(directory)/\(name)")
+            } catch {
+                throw refusal("\(error)")
+            }
+            Console.line("wrote \(directory)/\(name)")
         }
         nextSteps(directory).forEach(Console.line)
     }
@@ -144,7 +151,7 @@ struct InstallCommand: ParsableCommand {
         let (account, name) = (ServiceUnits.account, ServiceUnits.name)
         let systemctl = machine ? "systemctl" : "systemctl --user"
         let linking = directory.map { directory in
-            let paths = ["socket", "service"].map { "\(directory)/\(name).\($0)" }
+            let paths = ["socket", "service"].map { UnitProgram.shellWord("\(directory)/\(name).\($0)") }
             return ["  \(systemctl) link \(paths.joined(separator: " "))"]
         }
         let enabling = "  \(systemctl) daemon-reload && \(systemctl) enable --now \(name).socket"
@@ -153,7 +160,11 @@ struct InstallCommand: ParsableCommand {
                 "next steps, as root:",
                 "  useradd --system --no-create-home --shell /usr/sbin/nologin \(account)",
                 "  usermod --append --groups \(account) NAME      for each user whose programs may use Bluetooth",
-            ] + (linking ?? []) + [enabling]
+            ]
+                + (chosen.isUSB
+                    ? ["  harald install --machine --udev      for the rule that opens the controller to the service"]
+                    : [])
+                + (linking ?? []) + [enabling]
             : ["next steps:"] + (linking ?? []) + [
                 enabling,
                 "  loginctl enable-linger                       to keep it running while no user is logged in",

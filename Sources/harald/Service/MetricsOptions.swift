@@ -1,7 +1,9 @@
 import ArgumentParser
 import BluetoothService
+import BluetoothTypes
 import EventLoops
 import Foundation
+import HostFiles
 import Logging
 import ServiceProcess
 
@@ -47,11 +49,11 @@ struct MetricsOptions: ParsableArguments {
 
     private static func write(_ text: MetricsText, to path: String, loop: any EventLoop, as counted: Counted) {
         counted.update()
-        do {
-            // Atomic, so that a collector reads either the old or the new text.
-            try Data(text.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        do throws(OutputFile.Failure) {
+            // A collector reads either the old or the new text.
+            try OutputFile.write(Array(text.text.utf8), to: path)
         } catch {
-            ServiceLog.logger.warning("cannot write the metrics to \(path): \(error.localizedDescription)")
+            ServiceLog.logger.warning("cannot write the metrics to \(path.visible): \(error.reason)")
         }
         loop.schedule(after: interval) { [weak counted] in
             if let counted { write(text, to: path, loop: loop, as: counted) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothService
 import Foundation
+import HostFiles
 import ServiceMessages
 import ServiceProcess
 

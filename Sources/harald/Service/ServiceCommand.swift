@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothService
+import BluetoothTypes
 import EventLoops
 import Foundation
 import HCITransports
@@ -115,7 +116,7 @@ struct ServiceCommand: ParsableCommand {
             listener.listen(on: socket.descriptor) { result in
                 switch result {
                 case .success:
-                    ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place)")
+                    ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place.visible)")
                     guard let page, let pageLoop else { return }
                     pageLoop.submit { page.value.show(serviceAt: socket.place, loop: pageLoop, showing, outcome) }
                 case .failure(let error): outcome.finish(.failure(.service("\(socket.place): \(error)")))

@@ -124,7 +124,8 @@ struct ServiceUnits: Hashable {
             "MemoryMax=\(Self.memory)",
             "TasksMax=\(Self.tasks)",
             "DevicePolicy=closed",
-        ] + reach.devices.map { "DeviceAllow=\($0) rw" } + (reach.isRemote ? [] : ["IPAddressDeny=any"])
+        ] + reach.devices.map { "DeviceAllow=\(Self.quoted($0, expandsVariables: false)) rw" }
+            + (reach.isRemote ? [] : ["IPAddressDeny=any"])
     }
 
     /// Above this limit the kernel kills the service, and systemd restarts it, before the machine runs out of memory.
@@ -135,19 +136,36 @@ struct ServiceUnits: Hashable {
     private var command: String {
         var all = [program, "service"] + arguments
         if scope == .machine { all += ["--all-users", "--store", "/var/lib/\(Self.account)/bonds"] }
-        return all.map(Self.quoted).joined(separator: " ")
+        return all.enumerated().map { Self.quoted($1, expandsVariables: $0 > 0) }.joined(separator: " ")
     }
 
-    /// Quotes an argument so that systemd takes it literally: `%`, `$`, quotes and spaces have a meaning there.
-    static func quoted(_ text: String) -> String {
+    /// Why systemd could not take these texts literally, whatever their quotes; nil if it can (AB-T02).
+    var fault: String? {
+        if program.unicodeScalars.contains(where: { Self.isControl($0) || "\"'\\".unicodeScalars.contains($0) }) {
+            return
+                "systemd does not run a program whose path has quotes, backslashes or control characters; move harald elsewhere"
+        }
+        if reach.devices.contains(where: { $0.unicodeScalars.contains(where: Self.isControl) }) {
+            return "a unit cannot name a device whose path has control characters; give the device another name"
+        }
+        return nil
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar == "\u{7F}" }
+
+    /// Quotes a text so that systemd takes it literally: `%`, `$`, quotes and spaces have a meaning there, and each
+    /// control character that ends a line would begin another setting (AB-T02).
+    ///
+    /// - Parameter expandsVariables: Whether systemd replaces variables in this place, as in arguments.
+    static func quoted(_ text: String, expandsVariables: Bool = true) -> String {
         let escaped = text.unicodeScalars.map { scalar -> String in
             switch scalar {
             case "\\": "\\\\"
             case "\"": "\\\""
             case "%": "%%"
-            case "$": "$$"
+            case "$" where expandsVariables: "$$"
             // Control characters, including those that end a line, need a C-style escape (systemd.syntax(7)).
-            case "\u{0}"..<" ", "\u{7F}": "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            case _ where isControl(scalar): "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             default: String(scalar)
             }
         }.joined()

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import HostFiles
 import ServiceProcess
 
 #if canImport(Glibc)

@@ -1,10 +1,17 @@
 import Foundation
 import HCI
+import HostFiles
 
 extension CaptureFile {
     /// Creates the capture file named on the command line.
-    static func named(_ path: String) throws(ToolError) -> CaptureFile {
-        do throws(CaptureError) { return try CaptureFile(path: path) } catch { throw .capture(error) }
+    ///
+    /// - Parameter inputs: The files that the command reads.
+    static func named(_ path: String, reading inputs: [String] = []) throws(ToolError) -> CaptureFile {
+        do throws(OutputFile.Failure) {
+            return try CaptureFile(path: path, reading: inputs)
+        } catch {
+            throw .capture(error)
+        }
     }
 
     /// Inserts a name before the extension: `heart.btsnoop` becomes `heart.sensor.btsnoop`.

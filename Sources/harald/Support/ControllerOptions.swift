@@ -83,9 +83,12 @@ struct ControllerOptions: ParsableArguments {
         }
     }
 
-    func captureFile() throws(ToolError) -> CaptureFile? {
+    /// Creates the capture file, if one is named.
+    ///
+    /// - Parameter inputs: The files that the command reads besides.
+    func captureFile(reading inputs: [String] = []) throws(ToolError) -> CaptureFile? {
         guard let capture else { return nil }
-        return try CaptureFile.named(capture)
+        return try CaptureFile.named(capture, reading: inputs + chosen.playedFiles)
     }
 
     /// Opens the transport to the controller, with the capture in between. On the loop only.
@@ -99,7 +102,9 @@ struct ControllerOptions: ParsableArguments {
         onCaptureEnd: (@Sendable () -> Void)? = nil
     ) -> any HCITransport {
         let transport = ControllerTransport(address, loop: loop, finder: finder)
-        if address.isPlayback { transport.onDeparture = DepartureReporter(departures).report }
+        if address.isPlayback {
+            transport.onDeparture = DepartureReporter(departures, reading: address.playedFiles).report
+        }
         transport.onCaptureEnd = onCaptureEnd
         guard let capture else { return transport }
         return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)

@@ -2,6 +2,7 @@ import CapturePlayback
 import Foundation
 import HCI
 import HCITransports
+import HostFiles
 import Synchronization
 
 /// Prints the first departures of a playback, and writes all of them to a file.
@@ -15,15 +16,17 @@ final class DepartureReporter: Sendable {
 
     /// Creates a reporter.
     ///
-    /// - Parameter path: The path of the file; nil to print only.
-    init(_ path: String?) {
+    /// - Parameters:
+    ///   - path: The path of the file; nil to print only.
+    ///   - inputs: The files that the command reads.
+    init(_ path: String?, reading inputs: [String]) {
         self.path = path
         guard let path else {
             file = nil
             return
         }
-        do throws(CaptureError) {
-            file = try CaptureFile(path: path)
+        do throws(OutputFile.Failure) {
+            file = try CaptureFile(path: path, reading: inputs)
         } catch {
             Console.problem("harald: cannot write the departures to \(path): \(error.reason)")
             file = nil
@@ -55,5 +58,8 @@ final class DepartureReporter: Sendable {
 
 extension ControllerAddress {
     /// Whether the controller is a capture that is played back.
-    var isPlayback: Bool { if case .capture = self { true } else { false } }
+    var isPlayback: Bool { !playedFiles.isEmpty }
+
+    /// The file of the capture that is played back, if there is one.
+    var playedFiles: [String] { if case .capture(let path) = self { [path] } else { [] } }
 }

@@ -7,6 +7,7 @@ import GAP
 import HCI
 import HCIHost
 import HCITransports
+import HostFiles
 import PackageWrapping
 import ServiceProcess
 
@@ -37,7 +38,7 @@ enum ToolError: Error, CustomStringConvertible {
     case peerVanished(String, doing: String, reason: String)
     case notSecured(String, reason: String)
     case bonds(BondError)
-    case capture(CaptureError)
+    case capture(OutputFile.Failure)
     case incomplete(String)
     case wrapping(WrappingError)
     case service(String)

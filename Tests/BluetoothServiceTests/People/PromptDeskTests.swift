@@ -15,6 +15,7 @@ import Testing
     private final class Prompter {
         private(set) var shown: [(number: UInt32, question: PersonQuestion)] = []
         private(set) var closed: [UInt32] = []
+        private(set) var notices: [String] = []
         private let desk: PromptDesk
         private(set) var registration: PromptDesk.Registration?
 
@@ -22,6 +23,7 @@ import Testing
             self.desk = desk
             registration = desk.add { [unowned self] reply in
                 switch reply {
+                case .prompt(_, .notice(let text)): notices.append(text)
                 case .prompt(let number, let question): shown.append((number, question))
                 case .promptClosed(let number): closed.append(number)
                 case .answer, .event, .goodbye: break
@@ -142,6 +144,54 @@ import Testing
         #expect(owner.answers == [.accept])
     }
 
+    /// The answers to a prompt beside a prompter: nil if the prompter is asked.
+    @Test(
+        "AB-A14: a prompter replaces neither a refusal of the policy nor a code, and the log and the prompter hear of it",
+        arguments: [
+            ("pair no", PairingPrompt.confirmPairing, .refuse), ("pair peer=Belt no", .compare(1), .refuse),
+            ("pair no", .enterPasskey, .refuse), ("pair no", .confirmReplacement, .refuse),
+            ("pair peer=Belt code 123456", .enterPasskey, .passkey(123_456)),
+            ("pair peer=Belt code 123456", .confirmPairing, nil), ("pair peer=Belt code 123456", .compare(1), nil),
+            ("pair yes", .confirmPairing, nil), ("pair yes\npair no", .enterPasskey, nil),
+            ("pair peer=Other no", .compare(1), nil), ("pair peer=Other code 123456", .enterPasskey, nil),
+            ("", .confirmPairing, nil), ("app name=* no", .compare(1), nil),
+        ] as [(String, PairingPrompt, PairingAnswer?)]
+    )
+    func thePolicyStands(policy: String, prompt: PairingPrompt, answer: PairingAnswer?) throws {
+        let owner = try DeskOwner(policy)
+        var told: [SystemNotice] = []
+        owner.device.system.observers.add(.notices) {
+            if case .noticed(let notice) = $0.content { told.append(notice) }
+        }
+        let prompter = try #require(Prompter(owner.desk))
+        #expect(told.contains(.promptsGoToTool(rules: 1)) == policy.contains("yes"))
+        told = []
+        owner.ask(prompt)
+        #expect(owner.answers == (answer.map { [$0] } ?? []))
+        #expect(prompter.shown.isEmpty == (answer != nil))
+        let expected = answer.map { [SystemNotice.decidedByPolicy(peer: "\"Belt\"", isRefused: $0 == .refuse)] } ?? []
+        #expect(told == expected)
+        #expect(prompter.notices.suffix(told.count) == told.map(\.description)[...])
+        prompter.leave()
+        #expect(told.contains(.promptsGoToPolicy) == policy.contains("yes"))
+    }
+
+    @Test("AB-A14: only the first of several prompters takes the place of the policy, and only the last one returns it")
+    func severalPrompters() throws {
+        let owner = try DeskOwner("pair yes\npair peer=x yes")
+        var told: [SystemNotice] = []
+        owner.device.system.observers.add(.notices) {
+            if case .noticed(let notice) = $0.content { told.append(notice) }
+        }
+        let (old, new) = (try #require(Prompter(owner.desk)), try #require(Prompter(owner.desk)))
+        #expect(told == [.promptsGoToTool(rules: 2)])
+        #expect(old.notices == told.map(\.description))
+        old.leave()
+        #expect(told.count == 1)
+        new.leave()
+        #expect(told == [.promptsGoToTool(rules: 2), .promptsGoToPolicy])
+    }
+
     @Test("AB-A14: if the last prompter leaves and no rule matches, the answer is no")
     func nobodyIsLeft() throws {
         let owner = try DeskOwner()
@@ -196,8 +246,7 @@ import Testing
         owner.device.system.observers.tell(.poweredOff(app: "a"))
         let prompter = try #require(Prompter(owner.desk))
         owner.device.system.observers.tell(.poweredOff(app: "b"))
-        let texts = prompter.shown.map(\.question)
-        #expect(texts == [.notice(SystemNotice.poweredOff(app: "b").description)] && prompter.shown[0].number == 0)
+        #expect(prompter.notices == [SystemNotice.poweredOff(app: "b").description])
     }
 
     @Test(

@@ -2,10 +2,12 @@
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Darwin)
+    import Darwin
 #endif
 
 /// The contents of a file at a path that another user may control. Reading never blocks on a pipe or device in its
-/// place.
+/// place (AB-F03).
 package struct PlainFile: Hashable, Sendable {
     /// The reason why a file cannot be read.
     package enum Fault: Error, Hashable, CustomStringConvertible {
@@ -33,15 +35,25 @@ package struct PlainFile: Hashable, Sendable {
     ///
     /// - Parameter followsLink: Whether the path may be a symbolic link.
     package init(_ path: String, atMost limit: Int, followsLink: Bool = true) throws(Fault) {
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
-        guard file >= 0 else { throw .system(code: errno) }
+        let file = try Self.open(path, followsLink: followsLink)
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw .system(code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notPlain }
         octets = try Self.contents(of: file, atMost: limit)
         owner = status.st_uid
         permissions = UInt32(status.st_mode & 0o7777)
+    }
+
+    /// Opens a regular file that is read piece by piece. The caller closes the descriptor.
+    package static func open(_ path: String, followsLink: Bool = true) throws(Fault) -> Int32 {
+        let file = systemOpen(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
+        guard file >= 0 else { throw .system(code: errno) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw .notPlain
+        }
+        return file
     }
 
     private static func contents(of file: Int32, atMost limit: Int) throws(Fault) -> [UInt8] {
@@ -57,3 +69,5 @@ package struct PlainFile: Hashable, Sendable {
         }
     }
 }
+
+private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
