@@ -86,7 +86,7 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
-        // A client masks each frame (RFC 6455 5.1).
+        // A client masks each frame (RFC 6455 5.1; AB-P05).
         guard frame.maskKey != nil else { return close(.protocolError, context) }
         switch frame.opcode {
         case .text, .binary, .continuation: receive(Array(frame.unmaskedData.readableBytesView), frame.fin, context)

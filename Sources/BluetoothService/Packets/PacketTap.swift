@@ -9,7 +9,7 @@ import ServiceMessages
 /// Used on the loop of its system only.
 final class PacketTap {
     /// The maximum number of streams of packets.
-    static let maximumListeners = 8
+    static let maximumListeners = 16
 
     /// Returns the identifier of the peer that a packet is about. Called only if there is a listener.
     var nameOfPeer: (PacketPeer) -> UUID? = { _ in nil }

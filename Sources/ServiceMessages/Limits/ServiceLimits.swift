@@ -103,7 +103,7 @@ extension ServiceLimits {
     /// Tools that show prompts to the user.
     package static let prompters = Quota(user: 8, total: 16)
     /// Streams of packets of tools.
-    package static let packetStreams = Quota(user: 4, total: 8)
+    package static let packetStreams = Quota(user: 4, total: 16)
     /// Processes that are connected to the service.
     package static let clients = Quota(user: 64, total: 256)
     /// Apps whose managers are in a record on disk.
