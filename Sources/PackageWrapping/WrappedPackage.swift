@@ -13,7 +13,8 @@ struct WrappedPackage {
 
     /// Reads a package by way of SwiftPM.
     ///
-    /// - Parameter isToBeCopied: Whether to refuse first what cannot be copied: SwiftPM would follow its links anywhere.
+    /// - Parameter isToBeCopied: Whether to refuse first what cannot be copied: SwiftPM would follow its links
+    ///   anywhere.
     init(
         path: String,
         scratch: ScratchDirectory,
