@@ -4,11 +4,11 @@ import sys
 import unittest
 
 import folders
-from shape_of import tree
-from shape_of.declarations import parse
+from swift_source import tree
+from swift_source.declarations import parse
 
 SOUND = {"Top/A": "struct A { let b: B }", "Low/B": "struct B {}"}
-TANGLED = {"Top/A": "struct A { let b: B }", "Low/B": "struct B {\n let a: A\n}"}
+CYCLIC = {"Top/A": "struct A { let b: B }", "Low/B": "struct B {\n let a: A\n}"}
 LIST = "Module\n    Top : Low\n    Low :\n"
 
 
@@ -29,7 +29,7 @@ class Complaints(unittest.TestCase):
         self.assertEqual(found("", {"./A": "struct A {}"}), [], "a module without folders")
 
     def test_an_upward_arrow(self) -> None:
-        self.assertEqual(found(LIST, TANGLED), [
+        self.assertEqual(found(LIST, CYCLIC), [
             "Sources/Module/Low/B.swift:2: Module/Low may not use Top, which declares A (Scripts/folders.txt)"])
 
     def test_a_cycle_in_the_list(self) -> None:
@@ -40,7 +40,6 @@ class Complaints(unittest.TestCase):
             "Module\n    Top : Low\n": "Module/Low is missing",
             LIST + "    Side :\n": "Module has no folder Side",
             LIST + "Other\n": "there is no module Other",
-            LIST + "tangled: Module 2": "Module is tangled, and has folders listed",
             LIST + "Low uses Top": "neither a module nor a folder",
             "": "Module is missing",
         }.items():
@@ -48,20 +47,8 @@ class Complaints(unittest.TestCase):
             self.assertEqual(len(complaints), 1, complaints)
             self.assertIn(says, complaints[0])
 
-
-class Tangled(unittest.TestCase):
-    def test_the_number_may_not_grow(self) -> None:
-        self.assertEqual(found("tangled: Module 2", TANGLED), [])
-        self.assertIn("2 folders in cycles, Scripts/folders.txt allows 1", found("tangled: Module 1", TANGLED)[0])
-
-    def test_a_lower_number_is_told(self) -> None:
-        allowed = folders.parse("tangled: Module 2")
-        self.assertEqual(folders.lowered(allowed, [module(TANGLED)]), {})
-        self.assertEqual(folders.lowered(allowed, [module(SOUND)]), {"Module": 0})
-
     def test_the_lines_of_a_module(self) -> None:
         self.assertEqual("\n".join(folders.lines(module(SOUND), [module(SOUND)])) + "\n", LIST)
-        self.assertEqual(folders.lines(module(TANGLED), [module(TANGLED)]), ["tangled: Module 2"])
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ false one would have to be worked around.
 from collections import Counter, defaultdict
 from typing import Iterator, NamedTuple
 
-from shape_of.declarations import File
-from shape_of.tokens import NAME
-from shape_of.tree import Module
+from swift_source.declarations import File
+from swift_source.tokens import NAME
+from swift_source.tree import Module
 
 HIDDEN = {"private", "fileprivate"}
 # Members of the standard library, Foundation and Dispatch, which an extension may add to its type as well.
@@ -82,6 +82,12 @@ def member_names(modules: list[Module]) -> dict[str, set[str]]:
     return {module.name: {member.name for file in module.files for member in file.members if member.owner} for module in modules}
 
 
+def uses_between(module: Module, modules: list[Module]) -> list[Use]:
+    """What the folders of a module use of each other. A member that another module has too is no sure use."""
+    members = member_names([each for each in modules if each is not module])
+    return uses_of(module, set().union(*members.values()) if members else set())
+
+
 def uses_of(module: Module, elsewhere: set[str] = frozenset()) -> list[Use]:
     names = Names(module, elsewhere)
     return [Use(folder, target, file.path, line, name)
@@ -131,13 +137,6 @@ def shadowed(name: str, around: list, names: Names) -> bool:
     return False
 
 
-def arrows(uses: list[Use]) -> dict[tuple[str, str], list[Use]]:
-    found: dict[tuple[str, str], list[Use]] = defaultdict(list)
-    for use in uses:
-        found[use.source, use.target].append(use)
-    return dict(found)
-
-
 def cycles(edges: set[tuple[str, str]]) -> list[list[str]]:
     """The strongly connected components of more than one folder, the largest first."""
     reaches: dict[str, set[str]] = defaultdict(set)
@@ -165,35 +164,3 @@ def from_the_top(folders: list[str], edges: set[tuple[str, str]]) -> list[str]:
             if source == folder:
                 users[target] -= 1
     return order
-
-
-def cheapest_cut(group: list[str], weights: dict[tuple[str, str], int]) -> list[tuple[str, str]]:
-    """The arrows with the fewest uses whose removal breaks all cycles of a group. Takes time exponential in the
-    number of folders."""
-    count = len(group)
-    weight = [[weights.get((source, target), 0) for target in group] for source in group]
-    upward = []  # by folder, and by the set of those above it
-    for row in range(count):
-        sums = [0] * (1 << count)
-        for above in range(1, 1 << count):
-            lowest = above & -above
-            sums[above] = sums[above ^ lowest] + weight[row][lowest.bit_length() - 1]
-        upward.append(sums)
-    cost, last = [0] * (1 << count), [0] * (1 << count)
-    for placed in range(1, 1 << count):
-        best = None
-        for row in range(count):
-            if placed >> row & 1:
-                above = placed ^ (1 << row)
-                price = cost[above] + upward[row][above]
-                if best is None or price < best:
-                    best, last[placed] = price, row
-        cost[placed] = best
-    order, placed = [], (1 << count) - 1
-    while placed:
-        order.append(last[placed])
-        placed ^= 1 << last[placed]
-    order.reverse()
-    rank = {group[row]: place for place, row in enumerate(order)}
-    return sorted((edge for edge in weights if edge[0] in rank and edge[1] in rank and rank[edge[0]] > rank[edge[1]]),
-                  key=lambda edge: (-weights[edge], edge))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tests what shape_of/ reads from Swift sources, and what Scripts/shape counts. Run by Scripts/lint."""
+"""Tests what swift_source/ reads from Swift sources. Run by Scripts/lint."""
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from shape_of import arrows, measures, names, state, tree
-from shape_of.declarations import File, parse
-from shape_of.tokens import read
+from swift_source import arrows, tree
+from swift_source.declarations import File, parse
+from swift_source.tokens import read
 
 
 def module(name: str = "Module", **files: str) -> tree.Module:
@@ -25,7 +25,7 @@ def edges(*elsewhere: str, **files: str) -> set[tuple[str, str, str]]:
 
 
 def words(text: str) -> list[str]:
-    return [token.text for token in read(text).tokens]
+    return [token.text for token in read(text)]
 
 
 class Tokens(unittest.TestCase):
@@ -44,11 +44,9 @@ class Tokens(unittest.TestCase):
             self.assertEqual(words(text), expected, text)
 
     def test_lines(self) -> None:
-        source = read('a\n/* b\n c */ d\n"""\n  x\n""" e\n// f')
-        self.assertEqual([(token.text, token.line) for token in source.tokens if token.kind == "name"],
+        tokens = read('a\n/* b\n c */ d\n"""\n  x\n""" e\n// f')
+        self.assertEqual([(token.text, token.line) for token in tokens if token.kind == "name"],
                          [("a", 1), ("d", 3), ("e", 6)])
-        self.assertEqual([(comment.line, comment.text, comment.alone) for comment in source.comments],
-                         [(2, "b", True), (3, "c", True), (7, "f", True)])
 
 
 class Declarations(unittest.TestCase):
@@ -111,69 +109,8 @@ class Arrows(unittest.TestCase):
         self.assertEqual(arrows.cycles({("A", "B"), ("B", "C"), ("C", "A"), ("C", "D"), ("E", "F"), ("F", "E")}),
                          [["A", "B", "C"], ["E", "F"]])
 
-    def test_the_cheapest_cut(self) -> None:
-        weights = {("A", "B"): 9, ("B", "C"): 5, ("C", "A"): 2, ("B", "A"): 1}
-        self.assertEqual(arrows.cheapest_cut(["A", "B", "C"], weights), [("C", "A"), ("B", "A")])
-
     def test_from_the_top(self) -> None:
         self.assertEqual(arrows.from_the_top(["A", "B", "C"], {("C", "A"), ("A", "B")}), ["C", "A", "B"])
-
-
-class State(unittest.TestCase):
-    def advice(self, *others: str, declared: str) -> dict[str, str]:
-        files = module(A=f"final class A {{ {declared} }}", **{f"B{index}": text for index, text in enumerate(others)})
-        reader = state.Reader(files.files)
-        return {each.property.name: each.could_be for one in state.spread(files, least=1) for each in state.advise(one, reader)}
-
-    def test_what_could_be_private(self) -> None:
-        self.assertEqual(self.advice("extension A { func f() { _ = other } }", declared="var own = 1\n func g() { own += 1 }\n"
-                                     " var other = 2"), {"own": "private", "other": "private(set)"})
-
-    def test_writes(self) -> None:
-        for text in ["a = 1", "self.a += 1", "a[0] = 1", "a.append(1)", "swap(&a, &b)", "a?.b.c = 1", "a.b.removeAll()",
-                     "\n(b, a) = (1, 2)", "if let a { f(a) }; a = nil", "let b = a; a = b"]:
-            self.assertEqual(self.advice(f"extension A {{ func f() {{ {text} }} }}", declared="var a: [Int]"), {"a": ""}, text)
-        for text in ["b = a", "if a == b {}", "a.map { $0 }", "f(a: a)", "(b, c) = (a, a)", "let a = a\na = 1",
-                     "if let a {}"]:
-            self.assertEqual(self.advice(f"extension A {{ func f() {{ {text} }} }}", declared="var a: [Int]"),
-                             {"a": "private(set)"}, text)
-
-    def test_a_change_of_what_a_class_holds(self) -> None:
-        self.assertEqual(self.advice("class B {}", "extension A { func f() { a.c = 1 } }", declared="var a: B"),
-                         {"a": "private(set)"})
-
-    def test_state_of_one_other_file(self) -> None:
-        files = module(A="class A { var a = 1; var b = 1; func f() { b = 2 } }", B="extension A { func g() { a = b } }")
-        (spread,) = state.spread(files, least=1)
-        self.assertEqual([each.only_user for each in state.advise(spread, state.Reader(files.files))], ["Module/./B.swift", ""])
-
-    def test_counts(self) -> None:
-        files = module(A="class A { var a = 1; private(set) var b = 1; private let c = 1 }", B="extension A {}", C="extension A {}")
-        (spread,) = state.spread(files)
-        self.assertEqual(spread.count, state.Count(3, 2, 2, 1))
-        self.assertEqual(state.spread(module(A="class A { var a = 1 }", B="extension A {}")), [])
-
-
-class Counts(unittest.TestCase):
-    def test_doubled_names(self) -> None:
-        first = module("First", A="struct A { package enum B {}\n enum C {} }\nprivate struct D {}")
-        second = module("Second", A="extension A { package enum B {}\n enum C {} }\nenum A {}\nprivate struct D {}")
-        self.assertEqual({name: [place[0] for place in places] for name, places in names.doubled([first, second]).items()},
-                         {"A": ["First", "Second"], "A.B": ["First", "Second"]})
-
-    def test_comments(self) -> None:
-        def count(text: str) -> tuple[int, ...]:
-            found = measures.comments([parse("a.swift", text)])
-            return found["fillers"], found["over 120 columns"], found["vague subjects"], found["is another one"]
-
-        self.assertEqual(count("/// Nothing.\nlet a = 1\n// What it is.\nlet b = 1"), (2, 0, 0, 0))
-        self.assertEqual(count("// MARK: Reading\n\n// Core Vol 6\n\n/// See `A`.\nlet a = 1\n/// One.\n/// Two."), (0, 0, 0, 0))
-        self.assertEqual(count("// It is here. Whoever asks\n// waits. Nobody, says `A`,\n// is. Who is there?"), (0, 0, 2, 0))
-        self.assertEqual(count("// The radio is another one.\n// " + "long prose " * 11), (0, 1, 0, 1))
-
-    def test_functions(self) -> None:
-        text = "func a() {\n" + "    a()\n" * 30 + "}\nfunc b() {}"
-        self.assertEqual(measures.functions([module(A=text)]), {"count": 2, "median": 16.5, "longest": 32, "over 30 lines": 1})
 
 
 class OnDisk(unittest.TestCase):

@@ -5,7 +5,7 @@ It works on text alone, without type-checking. Where a type is needed, the calle
 """
 from dataclasses import dataclass, field
 
-from shape_of.tokens import NAME, Comment, Token, read
+from swift_source.tokens import NAME, Token, read
 
 TYPES = {"struct", "class", "enum", "actor", "protocol", "extension"}
 MODIFIERS = {
@@ -71,7 +71,6 @@ class Scope:
 class File:
     path: str
     tokens: list[Token]
-    comments: list[Comment]
     types: list[Declaration] = field(default_factory=list)
     members: list[Declaration] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
@@ -90,10 +89,9 @@ class Around:
 
 class Parser:
     def __init__(self, path: str, text: str) -> None:
-        source = read(text)
-        self.tokens = source.tokens
+        self.tokens = read(text)
         self.count = len(self.tokens)
-        self.file = File(path, source.tokens, source.comments)
+        self.file = File(path, self.tokens)
 
     def text(self, index: int) -> str:
         return self.tokens[index].text if index < self.count else ""

@@ -1,4 +1,4 @@
-"""Splits Swift sources into tokens and comments, so that no check mistakes a comment or a string for code."""
+"""Splits Swift sources into tokens, so that no check mistakes a comment or a string for code."""
 import re
 from typing import NamedTuple
 
@@ -21,29 +21,12 @@ class Token(NamedTuple):
     leads: bool
 
 
-class Comment(NamedTuple):
-    line: int
-    # The column after the comment's last character.
-    end: int
-    # `//`, `///` or `/*`.
-    mark: str
-    text: str
-    # Whether the line has no code.
-    alone: bool
-
-
-class Source(NamedTuple):
-    tokens: list[Token]
-    comments: list[Comment]
-
-
 class Reader:
     """Reads one file. Tokens inside an interpolation follow the string they belong to, in parentheses."""
 
     def __init__(self, text: str) -> None:
         self.text, self.place, self.line = text, 0, 1
         self.tokens: list[Token] = []
-        self.comments: list[Comment] = []
         self.last_line = 0  # of the previous token
 
     def add(self, kind: str, text: str) -> None:
@@ -62,7 +45,7 @@ class Reader:
             if character.isspace():
                 self.advance(SPACE.match(text, self.place).end())
             elif character == "/" and text.startswith(("//", "/*"), self.place):
-                self.read_comment()
+                self.skip_comment()
             elif found := WORD.match(text, self.place):
                 self.add(NAME, found[0])
                 self.place = found.end()
@@ -85,24 +68,15 @@ class Reader:
                 if closes and depth == 0:
                     return
 
-    def read_comment(self) -> None:
-        start, alone = self.place, self.line != self.last_line
-        line_start = self.text.rfind("\n", 0, start) + 1
-        if self.text.startswith("//", start):
-            end = self.text.find("\n", start)
-            end = len(self.text) if end < 0 else end
-            mark = "///" if self.text.startswith("///", start) else "//"
-            self.comments.append(
-                Comment(self.line, end - line_start, mark, self.text[start + len(mark) : end].strip(), alone))
-        else:
-            end, depth = start + 2, 1
-            while depth and end < len(self.text):
-                mark = self.text[end : end + 2]
-                depth += (mark == "/*") - (mark == "*/")
-                end += 2 if mark in ("/*", "*/") else 1
-            for offset, line in enumerate(self.text[start:end].split("\n")):
-                column = len(line) + (start - line_start if offset == 0 else 0)
-                self.comments.append(Comment(self.line + offset, column, "/*", line.strip("/* \t"), alone))
+    def skip_comment(self) -> None:
+        end, depth = self.place + 2, 1
+        if self.text.startswith("//", self.place):
+            end = self.text.find("\n", self.place)
+            return self.advance(len(self.text) if end < 0 else end)
+        while depth and end < len(self.text):
+            mark = self.text[end : end + 2]
+            depth += (mark == "/*") - (mark == "*/")
+            end += 2 if mark in ("/*", "*/") else 1
         self.advance(end)
 
     def read_string(self, opening: str) -> None:
@@ -134,7 +108,7 @@ class Reader:
         self.last_line = self.line
 
 
-def read(text: str) -> Source:
+def read(text: str) -> list[Token]:
     reader = Reader(text)
     reader.read()
-    return Source(reader.tokens, reader.comments)
+    return reader.tokens

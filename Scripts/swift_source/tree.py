@@ -2,7 +2,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shape_of.declarations import File, parse
+from swift_source.declarations import File, parse
 
 SOURCES = Path("Sources")
 # The files beside the folders of a module.
@@ -35,9 +35,3 @@ def load(root: Path = SOURCES) -> list[Module]:
         if module.folders:
             modules.append(module)
     return modules
-
-
-def files_below(*roots: str) -> list[File]:
-    """The parsed Swift files of other directories, without build products."""
-    return [parse(str(path), path.read_text()) for root in roots for path in sorted(Path(root).rglob("*.swift"))
-            if ".build" not in path.parts]
