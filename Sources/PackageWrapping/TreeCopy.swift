@@ -28,6 +28,7 @@ struct TreeCopy {
     private let leftOut: Set<String>
     /// A directory within the original that is not copied, such as the one that the copy is in.
     private let apart: Identity?
+    private let limit: Int
     private var entries = 0
     private var octets = 0
 
@@ -38,9 +39,16 @@ struct TreeCopy {
     ///   - copy: The path of the copy, which must not exist yet.
     ///   - names: The entries of the original that are left out.
     ///   - apart: A directory that is left out wherever it is.
-    init(of path: String, to copy: String, without names: Set<String>, apart: String) throws(WrappingError) {
+    ///   - limit: The files and directories of the copy, at most.
+    init(
+        of path: String,
+        to copy: String,
+        without names: Set<String>,
+        apart: String,
+        atMost limit: Int = Self.maximumEntries
+    ) throws(WrappingError) {
         guard let root = Self.resolved(path) else { throw Self.failure(path) }
-        (self.root, self.copy, leftOut) = (root, copy, names)
+        (self.root, self.copy, leftOut, self.limit) = (root, copy, names, limit)
         self.apart = (try? Self.status(apart, followsLink: true)).map(Identity.init)
     }
 
@@ -78,8 +86,8 @@ struct TreeCopy {
         within parents: Set<Identity>
     ) throws(WrappingError) {
         entries += 1
-        guard entries <= Self.maximumEntries else {
-            throw refusal(name, "is one of more than \(Self.maximumEntries) files and directories")
+        guard entries <= limit else {
+            throw refusal(name, "is one of more than \(limit) files and directories")
         }
         var (path, status) = (path, try Self.status(path, followsLink: false))
         if status.st_mode & S_IFMT == S_IFLNK {
