@@ -129,7 +129,7 @@ extension NSKeyValueObservation {
     ///   - object: Returns the observed object. Called once.
     ///   - keyPath: The property, such as `\.state`.
     ///   - options: Which values the reports contain.
-    ///   - changeHandler: Called after each change; see ``_KeyValueCodingAndObserving/observe(_:options:changeHandler:)``.
+    ///   - changeHandler: Called after each change, as by `observe(_:options:changeHandler:)` of the object.
     /// - Returns: The observation, which lasts as long as it is retained.
     public static func observe<Root: AnyObject, Observed: _KeyValueCodingAndObserving, Value>(
         _ root: Root,
@@ -151,7 +151,7 @@ extension NSKeyValueObservation {
     ///   - object: Returns the observed object, or nil. Called once.
     ///   - keyPath: The property, such as `\.state`.
     ///   - options: Which values the reports contain.
-    ///   - changeHandler: Called after each change; see ``_KeyValueCodingAndObserving/observe(_:options:changeHandler:)``.
+    ///   - changeHandler: Called after each change, as by `observe(_:options:changeHandler:)` of the object.
     /// - Returns: The observation, which lasts as long as it is retained.
     public static func observe<Root: AnyObject, Observed: _KeyValueCodingAndObserving, Value>(
         _ root: Root,
