@@ -8,9 +8,8 @@ import PackageDescription
 /// is one of Apple's, which it may test with `canImport`. SwiftPM does not propagate aliases to packages that import a
 /// module of a third package, so swift-log and other dependencies keep their names.
 let rooms = [
-    "ATT", "BluetoothService", "BluetoothTypes", "Bonds", "Cryptography", "EmbeddedService", "EventLoops", "GAP",
-    "GATT", "HCI", "HCIHost", "HCITransports", "L2CAP", "Privacy", "SMP", "Security", "ServiceProcess",
-    "ServiceSocket",
+    "ATT", "BluetoothService", "BluetoothTypes", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCIHost",
+    "HCITransports", "L2CAP", "SMP", "Security", "ServiceProcess",
 ]
 let aliases = Dictionary(uniqueKeysWithValues: rooms.map { ($0, "Harald\($0)") })
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates the tables of Sources/AssignedNumbers/Tables from the YAML files that the Bluetooth SIG publishes.
+"""Generates the tables of Sources/Stack/AssignedNumbers/Tables from the YAML files that the Bluetooth SIG publishes.
 
     Scripts/assigned_numbers.py                 installs the pinned package that contains the files, in a temporary directory
     Scripts/assigned_numbers.py --from DIR      reads a clone of the SIG's repository `public` instead; needs PyYAML
@@ -16,7 +16,7 @@ import unicodedata
 from pathlib import Path
 from typing import Any, Iterable
 
-TABLES = Path("Sources/AssignedNumbers/Tables")
+TABLES = Path("Sources/Stack/AssignedNumbers/Tables")
 # The newest package with a copy of the SIG's repository, and a parser. Raise both by hand.
 PACKAGE, PARSER = "bluetooth-sig==0.6.0", "pyyaml==6.0.3"
 # The files with 16-bit UUIDs, and the letter of each kind in the table.
@@ -29,7 +29,7 @@ UUID_FILES = {
 SPELLED_OUT = {0x1800: "Generic Access", 0x1801: "Generic Attribute"}
 # Scales in the format descriptions that contradict their own range: 1/64 V, not 64 V.
 CORRECTED = {"org.bluetooth.characteristic.high_voltage": ("b = 6", "b = -6")}
-# Characteristics with special values that Sources/AssignedNumbers decodes itself, and one whose scale is uncertain.
+# Characteristics with special values that Sources/Stack/AssignedNumbers decodes itself, and one whose scale is uncertain.
 EXCLUDED = {"time_accuracy", "date_utc", "estimated_service_date", "supported_resistance_level_range"}
 
 HEADER = """\

@@ -22,7 +22,7 @@ WORK = Path(".build/blocks")
 TOOL = BUILD / "harald"
 # Both lists together have the objects of all products.
 LINKED = ["harald", "interop-app"]
-TESTING = ["BluetoothTesting", "VirtualAppTime", "CAppTime"]
+TESTING = ["BluetoothTesting", "CAppTime"]
 SETTINGS = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
 SECONDS = 120
 RUNNER = """import Testing
@@ -95,7 +95,7 @@ def compilations(chosen: list[Block]) -> list:
 
 def modules() -> list[str]:
     maps = [*Path(".build/checkouts").glob("*/Sources/*/include/module.modulemap"),
-            *Path("Sources").glob("*/include/module.modulemap"), *BUILD.glob("*.build/module.modulemap")]
+            *Path("Sources").glob("*/*/include/module.modulemap"), *BUILD.glob("*.build/module.modulemap")]
     flags = ["-I", str(BUILD / "Modules"), "-module-cache-path", str(BUILD / "ModuleCache")]
     for each in maps:
         flags += ["-Xcc", f"-fmodule-map-file={each}"]

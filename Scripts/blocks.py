@@ -37,7 +37,7 @@ from typing import Iterator, NamedTuple
 
 import recipes
 
-PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/*/*.docc/*.md"]
+PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/*/*/*.docc/*.md"]
 PREAMBLES = Path("Scripts/preambles")
 LANGUAGES = {"swift", "sh", "text", "mermaid", "json", "xml", "ini", "python", "dockerfile", "yaml"}
 # Comments and the languages that they belong to.

@@ -28,7 +28,7 @@ private let plantedFault = getenv("{VARIABLE}").map {{ atoi($0) }} ?? 0
 PLANTS = [
     Plant(
         "lost wake-up: values do not wake an app that was in front three times",
-        "Sources/BluetoothService/Managers/AppLife.swift",
+        "Sources/System/BluetoothService/Managers/AppLife.swift",
         "        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }\n",
         "        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }\n"
         "        if IS_PLANTED, lastInFront > 2, case .central(.peer(_, .valueNotified)) = event { return }\n",
@@ -36,28 +36,28 @@ PLANTS = [
     ),
     Plant(
         "a subscription is not restored: a new process is told of no subscribers",
-        "Sources/BluetoothService/Peripherals/PeripheralSession.swift",
+        "Sources/System/BluetoothService/Peripherals/PeripheralSession.swift",
         "subscriptions: Array(subscriptions.prefix(ServiceLimits.restoredSubscriptions))",
         "subscriptions: Array(subscriptions.prefix(IS_PLANTED ? 0 : ServiceLimits.restoredSubscriptions))",
         r"subscriptions: .*, which have 0 subscribers",
     ),
     Plant(
         "swapped key: a peripheral takes its own identity key for that of the central",
-        "Sources/SMP/Pairing/KeyDistribution.swift",
+        "Sources/Stack/SMP/Pairing/KeyDistribution.swift",
         "received.identity = .init(key: packet.key, address: .none)",
         "received.identity = .init(key: IS_PLANTED && role == .responder ? own.key : packet.key, address: .none)",
         "connected, subscribed and paired: not .* after all faults had ended",
     ),
     Plant(
         "credit leak: of nine and more credits, one does not come back",
-        "Sources/BluetoothService/Managers/CreditBatch.swift",
+        "Sources/System/BluetoothService/Managers/CreditBatch.swift",
         "let taken = (count: due, isAwaited: spent >= limit)",
         "let taken = (count: IS_PLANTED && due > 8 ? due - 1 : due, isAwaited: spent >= limit)",
         r"credits: .* has not got back \d+ credits",
     ),
     Plant(
         "a call without an answer: reads from a peer that was lost once",
-        "Sources/BluetoothService/Centrals/CentralSession.swift",
+        "Sources/System/BluetoothService/Centrals/CentralSession.swift",
         "        case .readCharacteristic(let characteristic): link.read(characteristic, for: asker)\n",
         "        case .readCharacteristic(let characteristic):\n"
         "            if IS_PLANTED, lost.contains(link.peer) { return }\n"
@@ -66,7 +66,7 @@ PLANTS = [
     ),
     Plant(
         "a repeated event: the first value that waits for an app that was in front three times is delivered twice",
-        "Sources/BluetoothService/Managers/AppManager.swift",
+        "Sources/System/BluetoothService/Managers/AppManager.swift",
         "        isHeld = false\n        return sink.map",
         "        isHeld = false\n"
         "        let values = mailbox.waiting.filter {\n"
@@ -78,7 +78,7 @@ PLANTS = [
     ),
     Plant(
         "a link is left over: the last app lets go of no second link to the same peer",
-        "Sources/BluetoothService/Centrals/CentralSession.swift",
+        "Sources/System/BluetoothService/Centrals/CentralSession.swift",
         "            manager.channels.disconnect(from: peer)\n            link.detach(user)",
         "            manager.channels.disconnect(from: peer)\n"
         "            if !IS_PLANTED || !lost.contains(peer) { link.detach(user) }",
@@ -86,7 +86,7 @@ PLANTS = [
     ),
     Plant(
         "a trap: a link that ends in the background",
-        "Sources/BluetoothService/Centrals/CentralSession.swift",
+        "Sources/System/BluetoothService/Centrals/CentralSession.swift",
         "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
         "        if isReconnecting {",
         "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
@@ -95,14 +95,14 @@ PLANTS = [
     ),
     Plant(
         "a time-out that does nothing: a request that is never answered",
-        "Sources/ATT/ATTBearer.swift",
+        "Sources/Stack/ATT/ATTBearer.swift",
         "deadline <= loop.now { return close(.requestTimeout) }",
         "deadline <= loop.now { return IS_PLANTED ? () : close(.requestTimeout) }",
         "connected, subscribed and paired: not .* after all faults had ended|an answer to each call: ",
     ),
     Plant(
         "wrong order: values that wait overtake each other",
-        "Sources/BluetoothService/Peripherals/PeripheralSession.swift",
+        "Sources/System/BluetoothService/Peripherals/PeripheralSession.swift",
         "        updates.append(Update(handle: handle, value: value, centrals: centrals))",
         "        let update = Update(handle: handle, value: value, centrals: centrals)\n"
         "        updates.insert(update, at: IS_PLANTED ? max(0, updates.count - 2) : updates.count)",

@@ -16,16 +16,16 @@ def plant(source: str, defect: Defect) -> str:
     return source.replace(defect.old, defect.new)
 
 
-MACHINE = "Sources/SMP/Pairing/PairingMachine.swift"
-ENCRYPTION = "Sources/LinkLayer/Encryption/EncryptionMachine.swift"
-LIFECYCLE = "Sources/BluetoothService/Lifecycle/AppLifecycle.swift"
-BEARERS = "Sources/ATT/Enhanced/EnhancedBearerMachine.swift"
+MACHINE = "Sources/Stack/SMP/Pairing/PairingMachine.swift"
+ENCRYPTION = "Sources/Controllers/LinkLayer/Encryption/EncryptionMachine.swift"
+LIFECYCLE = "Sources/System/BluetoothService/Lifecycle/AppLifecycle.swift"
+BEARERS = "Sources/Stack/ATT/Enhanced/EnhancedBearerMachine.swift"
 
 PLANTS = {
     "SMPTests.PairingExplorationTests": [
         Defect(
             "a short key is accepted",
-            "Sources/SMP/Pairing/PairingNegotiation.swift",
+            "Sources/Stack/SMP/Pairing/PairingNegotiation.swift",
             "guard keySize >= max(configuration.minimumKeySize, demand.level.minimumKeySize) else {",
             "guard keySize >= 7 else {",
         ),
@@ -37,7 +37,7 @@ PLANTS = {
         ),
         Defect(
             "a device is done before the peer's last key has arrived",
-            "Sources/SMP/Pairing/KeyDistribution.swift",
+            "Sources/Stack/SMP/Pairing/KeyDistribution.swift",
             "        guard expected.isEmpty else { return [] }\n",
             "        guard expected.count <= 1 else { return [] }\n",
         ),
@@ -83,37 +83,37 @@ PLANTS = {
     "LinkLayerTests.LinkControlExplorationTests": [
         Defect(
             "a request waits although the host has declined the peer's",
-            "Sources/LinkLayer/Control/LinkControl+Instants.swift",
+            "Sources/Controllers/LinkLayer/Control/LinkControl+Instants.swift",
             "        refuse(.connectionParamReq, reason)\n        startNext()\n",
             "        refuse(.connectionParamReq, reason)\n",
         ),
         Defect(
             "a request that collides is not answered",
-            "Sources/LinkLayer/Control/LinkControl+Instants.swift",
+            "Sources/Controllers/LinkLayer/Control/LinkControl+Instants.swift",
             "if procedures.isAnswered { emit(.end(error)) } else { refuse(opcode, error) }",
             "if procedures.isAnswered { emit(.end(error)) }",
         ),
         Defect(
             "a peripheral changes its timing an event too late",
-            "Sources/LinkLayer/Control/LinkControl+Instants.swift",
+            "Sources/Controllers/LinkLayer/Control/LinkControl+Instants.swift",
             "begin(.timing(pdu), at: pdu.instant, isOwn: isOwn)",
             "begin(.timing(pdu), at: pdu.instant &+ 1, isOwn: isOwn)",
         ),
         Defect(
             "a peripheral confuses the directions of the PHYs",
-            "Sources/LinkLayer/Control/LinkControl+PHY.swift",
+            "Sources/Controllers/LinkLayer/Control/LinkControl+PHY.swift",
             "Change.phy(tx: single(pdu.peripheralToCentral), rx: single(pdu.centralToPeripheral))",
             "Change.phy(tx: single(pdu.centralToPeripheral), rx: single(pdu.peripheralToCentral))",
         ),
         Defect(
             "PDUs that wait for the end of encryption are forgotten",
-            "Sources/LinkLayer/Control/LinkControl.swift",
+            "Sources/Controllers/LinkLayer/Control/LinkControl.swift",
             "        while let bytes = postponed.popFirst() { handleNow(bytes) }",
             "        postponed = []",
         ),
         Defect(
             "data lengths that are received are not adopted",
-            "Sources/LinkLayer/Control/LinkControl.swift",
+            "Sources/Controllers/LinkLayer/Control/LinkControl.swift",
             "        dataLength.adopt(pdu)\n",
             "        if !isRequest { dataLength.adopt(pdu) }\n",
         ),
@@ -121,44 +121,44 @@ PLANTS = {
     "L2CAPTests.SignallingExplorationTests": [
         Defect(
             "a channel that a late response opens is not closed",
-            "Sources/L2CAP/Signalling/SignallingMachine.swift",
+            "Sources/Stack/L2CAP/Signalling/SignallingMachine.swift",
             "[.discarded(.unexpected(packet.code))] + (try endLate(packet))",
             "[.discarded(.unexpected(packet.code))]",
         ),
         Defect(
             "a channel that the peer closes stays open",
-            "Sources/L2CAP/Signalling/SignallingMachine+Changing.swift",
+            "Sources/Stack/L2CAP/Signalling/SignallingMachine+Changing.swift",
             "        endpoints[request.destination] = nil\n",
             "",
         ),
         Defect(
             "one credit of each grant is lost",
-            "Sources/L2CAP/CreditBased/FrameReceiver.swift",
+            "Sources/Stack/L2CAP/CreditBased/FrameReceiver.swift",
             "        return UInt16(window - outstanding)",
             "        return UInt16(window - outstanding - 1)",
         ),
         Defect(
             "the identifiers of a request that fails are lost",
-            "Sources/L2CAP/Signalling/SignallingMachine.swift",
+            "Sources/Stack/L2CAP/Signalling/SignallingMachine.swift",
             "            for channel in channels { endpoints[channel] = nil }\n",
             "",
         ),
         Defect(
             "a frame is sent without a credit",
-            "Sources/L2CAP/CreditBased/FrameSender.swift",
+            "Sources/Stack/L2CAP/CreditBased/FrameSender.swift",
             "        guard credits > 0 else { return nil }",
             "        guard credits >= 0 else { return nil }",
         ),
         Defect(
             "larger sizes apply only once the peer has agreed",
-            "Sources/L2CAP/Signalling/SignallingMachine+Changing.swift",
+            "Sources/Stack/L2CAP/Signalling/SignallingMachine+Changing.swift",
             "        return zip(channels, current).map { channel, endpoint in\n"
             "            .resized(channel, mtu: mtu, mps: max(mps, endpoint.parameters.mps))\n        } + actions",
             "        return actions",
         ),
         Defect(
             "smaller frames are demanded before the peer knows of it",
-            "Sources/L2CAP/Signalling/SignallingMachine+Changing.swift",
+            "Sources/Stack/L2CAP/Signalling/SignallingMachine+Changing.swift",
             "mps: max(mps, endpoint.parameters.mps))",
             "mps: mps)",
         ),
@@ -198,19 +198,19 @@ PLANTS = {
         ),
         Defect(
             "an event during the pause before a launch is forgotten",
-            "Sources/BluetoothService/Lifecycle/LaunchBackoff.swift",
+            "Sources/System/BluetoothService/Lifecycle/LaunchBackoff.swift",
             "            state = .pausing(isWanted: true)",
             "            state = .pausing(isWanted: false)",
         ),
         Defect(
             "a change during a save is not saved",
-            "Sources/BluetoothService/Records/RecordKeeper.swift",
+            "Sources/System/BluetoothService/Records/RecordKeeper.swift",
             "        if !isCurrent {\n            save(slot, for: ended.later)\n",
             "        if !isCurrent {\n            slots[slot]?.phase = .durable\n            ended.later.forEach { $0() }\n",
         ),
         Defect(
             "a change counts as saved when an older save ends",
-            "Sources/BluetoothService/Records/RecordKeeper.swift",
+            "Sources/System/BluetoothService/Records/RecordKeeper.swift",
             "if save.record == record { save.waiting += waiting } else { save.later += waiting }",
             "save.waiting += waiting",
         ),

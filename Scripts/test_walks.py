@@ -16,7 +16,7 @@ package final class Connector<T> {
     func reset() {}
 }
 """
-FILES = ["Sources/GAP/Connecting/Connector.swift", "Scripts/test", "Documentation/Limits.md", "Interop/tests/test_usb.py"]
+FILES = ["Sources/Stack/GAP/Connecting/Connector.swift", "Scripts/test", "Documentation/Limits.md", "Interop/tests/test_usb.py"]
 
 
 class Paths(unittest.TestCase):
@@ -35,29 +35,29 @@ class Paths(unittest.TestCase):
         return walks.wrong("A.md", text, self.root)
 
     def test_paths_that_exist(self) -> None:
-        for path in ["Sources/GAP", "GAP/Connecting/Connector.swift", "Connector.swift", "Scripts/test unit", "Interop/",
+        for path in ["Sources/Stack/GAP", "GAP/Connecting/Connector.swift", "Connector.swift", "Scripts/test unit", "Interop/",
                      "Interop/tests/test_usb.py"]:
             self.assertEqual(self.wrong(f"See `{path}`."), [], path)
         self.assertEqual(self.wrong("[limits](Documentation/Limits.md#scans), [site](https://example.com)"), [])
 
     def test_paths_that_lead_nowhere(self) -> None:
-        for path in ["Sources/GATT", "GAP/Scanning", "GAP/Connecting/Scanner.swift", "Scanner.swift", "Scripts/soak --seconds 2",
+        for path in ["Sources/Stack/GATT", "GAP/Scanning", "GAP/Connecting/Scanner.swift", "Scanner.swift", "Scripts/soak --seconds 2",
                      "Interop/tests/test_air.py", "Other/README.md", "Connecting/Connector.swift"]:
             self.assertEqual(self.wrong(f"# Walks\n\nSee `{path}`."), [f"A.md:3: there is no {path.split()[0]}"], path)
         self.assertEqual(self.wrong("[limits](Limits.md)"), ["A.md:1: there is no Limits.md"])
 
     def test_names_of_two_files(self) -> None:
-        (self.root / "Sources/GAP/Connector.swift").touch()
+        (self.root / "Sources/Stack/GAP/Connector.swift").touch()
         self.assertEqual(self.wrong("See `Connector.swift`."), ["A.md:1: 2 files are called Connector.swift"])
         self.assertEqual(self.wrong("See `GAP/Connecting/Connector.swift`."), [])
 
     def test_what_is_no_path(self) -> None:
-        for text in ["`/proc/PID/exe`", "`GAP/SEC/SEM/BV-57`", "`.poweredOn`", "`tcp:127.0.0.1:6402`", "Sources/GATT", "`a / b`",
-                     "```sh\ncat `Sources/GATT`\n```"]:
+        for text in ["`/proc/PID/exe`", "`GAP/SEC/SEM/BV-57`", "`.poweredOn`", "`tcp:127.0.0.1:6402`", "Sources/Stack/GATT", "`a / b`",
+                     "```sh\ncat `Sources/Stack/GATT`\n```"]:
             self.assertEqual(self.wrong(text), [], text)
 
     def test_links_of_other_documents(self) -> None:
-        self.assertEqual(walks.broken("A.md", "`Sources/GATT`, [limits](Limits.md#scans)", self.root), ["A.md:1: there is no Limits.md"])
+        self.assertEqual(walks.broken("A.md", "`Sources/Stack/GATT`, [limits](Limits.md#scans)", self.root), ["A.md:1: there is no Limits.md"])
 
     def test_links_are_relative_to_the_document(self) -> None:
         self.assertEqual(walks.wrong("Documentation/A.md", "[limits](Limits.md), [file](../Scripts/test)", self.root), [])
@@ -76,9 +76,9 @@ class NamesOfCode(unittest.TestCase):
     def setUp(self) -> None:
         self.directory = tempfile.TemporaryDirectory()
         root = Path(self.directory.name)
-        (root / "Sources/GAP").mkdir(parents=True)
-        (root / "Sources/GAP/Connector.swift").write_text(SWIFT)
-        (root / "Sources/GAP/Observer.swift").write_text("extension Observer { var isSilent: Bool { true } }\nstruct Observer {}")
+        (root / "Sources/Stack/GAP").mkdir(parents=True)
+        (root / "Sources/Stack/GAP/Connector.swift").write_text(SWIFT)
+        (root / "Sources/Stack/GAP/Observer.swift").write_text("extension Observer { var isSilent: Bool { true } }\nstruct Observer {}")
         (root / "Package.swift").write_text('room("EventLoops"), .trait(name: "Controllers")')
         self.names = walks.declared(root)
 
@@ -119,7 +119,7 @@ class NamesOfCode(unittest.TestCase):
 class Size(unittest.TestCase):
     def test_bounds(self) -> None:
         self.assertEqual(walks.too_long("A.md", ("x" * 120 + "\n") * 150), [])
-        self.assertEqual(walks.too_long("A.md", "x\n" * 151), ["A.md: 151 lines, at most 150"])
+        self.assertEqual(walks.too_long("A.md", "x\n" * 201), ["A.md: 201 lines, at most 200"])
         self.assertEqual(walks.too_long("A.md", "x\n" + "x" * 121), ["A.md:2: 121 columns, at most 120"])
 
 

@@ -3,7 +3,7 @@
 
     Scripts/walks.py    fails, and prints each path, name and anchor that does not exist, and each line too many
 
-A path is backquoted text up to the first space, relative to the root of the repository (`Sources/GAP/Connecting`) or to
+A path is backquoted text up to the first space, relative to the root of the repository (`Sources/Stack/GAP/Connecting`) or to
 Sources (`GAP/Connecting`), with a slash. The bare name of a source file (`Connector.swift`) may be in any directory, and
 in one only. A path counts if its ending is that of a file here, or if its first part is a folder of the repository, a
 module, or a folder of a module. The targets of links count too, and their anchors in every document.
@@ -23,7 +23,7 @@ ARCHITECTURE = Path("ARCHITECTURE.md")
 # Documents about the code: their paths and names are checked.
 DESIGN = [ARCHITECTURE, *(Path("Documentation") / f"{each}.md" for each in ["Apps", "Dependencies", "Security", "Stack", "Transports"])]
 DOCUMENTS = [*DESIGN, Path("CONTRIBUTING.md")]
-LINES, COLUMNS = 150, 120
+LINES, COLUMNS = 200, 120
 SOURCES = "Sources"
 SWIFT = [SOURCES, "Tests", "Fuzzing", "Benchmarks", "Compatibility"]
 QUOTED = re.compile(r"(?<!`)`([^`\s]+)(?: [^`]*)?`(?!`)")
@@ -73,7 +73,7 @@ def folders(root: Path) -> set[str]:
     # What a build makes is not there in a fresh clone.
     found = {each.name for each in root.iterdir() if each.is_dir() and each.name != ".build"}
     sources = root / SOURCES
-    return found | {each.name for pattern in ["*", "*/*"] for each in sources.glob(pattern) if each.is_dir()}
+    return found | {each.name for pattern in ["*", "*/*", "*/*/*"] for each in sources.glob(pattern) if each.is_dir()}
 
 
 def wrong(name: str, text: str, root: Path) -> list[str]:
@@ -92,7 +92,7 @@ def wrong(name: str, text: str, root: Path) -> list[str]:
                 if files[path] > 1:
                     found.append(f"{name}:{number}: {files[path]} files are called {path}")
             elif PATH.match(path) and (path.endswith(ENDINGS) or path.split("/")[0] in first_parts):
-                exists = (root / path).exists() or (root / SOURCES / path).exists()
+                exists = (root / path).exists() or any((root / SOURCES).glob(f"*/{path}"))
             else:
                 continue
             if not exists:
@@ -150,8 +150,9 @@ def declared(root: Path) -> Names:
     package = root / "Package.swift"
     names = Names(set(FOREIGN), set(), set(), {})
     if package.exists():
-        # Targets and traits.
+        # Products and traits.
         names.types.update(re.findall(r'"(\w+)"', package.read_text()))
+    names.types.update(each.name for modules in ("Sources/*", "Sources/*/*", "Sources/*/*/*", "Tests/*", "Tests/Fixtures/*") for each in root.glob(modules))
     for path in (path for top in SWIFT for path in (root / top).rglob("*.swift") if ".build" not in path.parts):
         text = COMMENT.sub("", path.read_text())
         types, functions, members = set(TYPES_DECLARED.findall(text)), set(signatures(text)), set()

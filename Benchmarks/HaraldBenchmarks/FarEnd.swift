@@ -2,11 +2,10 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
-import HCIFraming
 import HCITransports
 import LinkLayer
 import Radio
-import ServiceSocket
+import ServiceProcess
 
 #if canImport(Glibc)
     import Glibc

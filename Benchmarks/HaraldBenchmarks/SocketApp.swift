@@ -7,7 +7,6 @@ import HCITransports
 import Logging
 import ServiceMessages
 import ServiceProcess
-import ServiceSocket
 
 #if canImport(Glibc)
     import Glibc

@@ -7,7 +7,6 @@ import HCITransports
 import Logging
 import ServiceMessages
 import ServiceProcess
-import ServiceSocket
 
 /// The rows of a service with its apps in other processes, each next to the same with the app inside.
 extension HaraldBenchmarks {

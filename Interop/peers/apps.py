@@ -73,7 +73,7 @@ def installed(
     binary: str, directory: Path, service: Path, kind: str, uuids: tuple[str, str], name: str = "", managed: bool = True,
     modes: tuple[str, ...] = ("bluetooth-central", "bluetooth-peripheral"),
 ) -> Iterator[App]:
-    """Installs the app of `Tests/InteropApp` in a directory. `managed`: it has the lifecycle of an app on a phone."""
+    """Installs the app of `Tests/Fixtures/interop-app` in a directory. `managed`: it has the lifecycle of an app on a phone."""
     name = name or f"com.example.{kind}"
     home = directory / name
     home.mkdir(parents=True)

@@ -11,7 +11,7 @@ from bumble.company_ids import COMPANY_IDENTIFIERS
 from conftest import ROOT
 
 FIELDS = {"bthci_evt.comp_id", "btatt.uuid16", "btcommon.eir_ad.entry.appearance"}
-TABLES = ROOT / "Sources/AssignedNumbers/Tables"
+TABLES = ROOT / "Sources/Stack/AssignedNumbers/Tables"
 
 
 def table(name: str) -> dict[int, str]:

@@ -78,8 +78,8 @@ async def test_damaged_bonds_are_not_an_empty_list(harald: Start, tmp_path: Path
 
 
 def line_of(source: str, text: str) -> str:
-    """The file and line of a source of Tests/InteropApp that has this text, as places name them."""
-    path = Path(__file__).parents[2] / "Tests" / "InteropApp" / source
+    """The file and line of a source of Tests/Fixtures/interop-app that has this text, as places name them."""
+    path = Path(__file__).parents[2] / "Tests/Fixtures/interop-app" / source
     return next(f"{source}:{number}" for number, line in enumerate(path.read_text().splitlines(), 1) if text in line)
 
 

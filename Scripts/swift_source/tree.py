@@ -26,9 +26,9 @@ def folder_of(path: Path, module: Path) -> str:
 
 
 def load(root: Path = SOURCES) -> list[Module]:
-    """The modules below a directory, each a directory with Swift files."""
+    """The modules below a directory: on each floor, each directory with Swift files."""
     modules = []
-    for directory in sorted(path for path in root.iterdir() if path.is_dir()):
+    for directory in sorted((path for path in root.glob("*/*") if path.is_dir()), key=lambda path: path.name):
         module = Module(directory.name)
         for path in sorted(directory.rglob("*.swift")):
             module.folders.setdefault(folder_of(path, directory), []).append(parse(str(path), path.read_text()))

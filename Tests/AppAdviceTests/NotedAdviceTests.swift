@@ -1,6 +1,5 @@
 import BluetoothService
 import BluetoothTypes
-import CallSites
 import EventLoops
 import Foundation
 import L2CAP

@@ -1,6 +1,5 @@
 import BluetoothService
 import BluetoothTypes
-import CallSites
 import Foundation
 import ServiceMessages
 import Testing

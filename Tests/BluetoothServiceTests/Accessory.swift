@@ -1,10 +1,10 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import GAP
 import GATT
 import HCI
 import L2CAP
+import Security
 
 @testable import BluetoothService
 

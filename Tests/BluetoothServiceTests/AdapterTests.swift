@@ -1,11 +1,9 @@
 import BluetoothTypes
-import Bonds
 import Cryptography
 import EventLoops
 import GAP
 import HCI
 import Logging
-import Privacy
 import SMP
 import SampleMessages
 import Security

@@ -1,7 +1,7 @@
-import Bonds
 import EventLoops
 import GATT
 import SampleMessages
+import Security
 import ServiceMessages
 import Testing
 

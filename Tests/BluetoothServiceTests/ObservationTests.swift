@@ -5,7 +5,6 @@ import GAP
 import HCI
 import HCIHost
 import Logging
-import Privacy
 import SampleMessages
 import Security
 import ServiceMessages

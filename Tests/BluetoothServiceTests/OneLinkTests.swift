@@ -2,8 +2,8 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
-import Privacy
 import SampleMessages
+import Security
 import ServiceMessages
 import Testing
 

@@ -1,8 +1,8 @@
 import BluetoothTypes
-import Bonds
 import Cryptography
 import Foundation
 import SampleMessages
+import Security
 import ServiceMessages
 import Testing
 

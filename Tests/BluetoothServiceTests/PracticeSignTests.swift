@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import Foundation
 import GAP

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import GAP
 import HCI
@@ -9,6 +8,7 @@ import Logging
 import Radio
 import SMP
 import SampleMessages
+import Security
 
 @testable import BluetoothService
 

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import Cryptography
 import EventLoops
 import Foundation
@@ -8,7 +7,6 @@ import GATT
 import HCI
 import HCIHost
 import L2CAP
-import Privacy
 import SMP
 import SampleMessages
 import Security

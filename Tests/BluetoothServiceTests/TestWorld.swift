@@ -1,11 +1,10 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import Foundation
 import GAP
 import Logging
-import Privacy
 import SampleMessages
+import Security
 import ServiceMessages
 import Synchronization
 import TestBasics

@@ -1,10 +1,10 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import Foundation
 import HCIHost
 import Logging
 import SampleMessages
+import Security
 import ServiceMessages
 import TestBasics
 import Testing

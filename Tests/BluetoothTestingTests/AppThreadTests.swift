@@ -3,7 +3,6 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 import Testing
-import VirtualAppTime
 
 /// Lines that apps note, from any thread.
 private final class Notes: Sendable {

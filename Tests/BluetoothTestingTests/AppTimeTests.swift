@@ -3,7 +3,6 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 import Testing
-import VirtualAppTime
 
 /// Connects to a device, as apps on phones do, and gives up after 10 s by a timer of the system.
 private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Sendable {

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import CallSites
 import EventLoops
 import SampleMessages
 import ServiceMessages

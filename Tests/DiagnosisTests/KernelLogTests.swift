@@ -1,4 +1,4 @@
-import KernelLog
+import HCITransports
 import Testing
 
 @testable import Diagnosis

@@ -5,8 +5,8 @@ import GATT
 import HCI
 import HCIHost
 import LinkLayer
-import Privacy
 import Radio
+import Security
 import StackStandIns
 import Testing
 

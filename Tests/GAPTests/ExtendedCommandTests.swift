@@ -7,7 +7,7 @@ import StackStandIns
 import Testing
 
 @testable import GAP
-@testable import Privacy
+@testable import Security
 
 /// The commands sent to a controller with extended advertising, and how refusals are handled.
 @Suite struct ExtendedCommandTests {

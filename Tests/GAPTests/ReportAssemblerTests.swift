@@ -6,7 +6,7 @@ import StackStandIns
 import Testing
 
 @testable import GAP
-@testable import Privacy
+@testable import Security
 
 @Suite struct ReportAssemblerTests {
     private static let advertiser = BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice)

@@ -3,7 +3,7 @@ import EventLoops
 import HCI
 import HCIHost
 import LinkLayer
-import Privacy
+import Security
 import Testing
 
 @testable import GAP

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import HCIFraming
 import Testing
 
 @testable import HCITransports

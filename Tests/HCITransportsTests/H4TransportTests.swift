@@ -1,7 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import HCIFraming
+import HCITransports
 import Testing
 
 /// HCI packets on an octet stream.

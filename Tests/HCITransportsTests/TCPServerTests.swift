@@ -3,7 +3,6 @@ import Dispatch
 import EventLoops
 import Foundation
 import HCI
-import HCIFraming
 import HCITransports
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import BluetoothTypes
 import HCI
-import HCIFraming
+import HCITransports
 
 /// The end of an octet stream whose other end is the test.
 final class TestLine: OctetLine {

@@ -1,6 +1,5 @@
 import BluetoothTypes
 import HCI
-import HCIFraming
 import Testing
 
 @testable import HCITransports

@@ -19,7 +19,7 @@ import Testing
         arguments: [
             "harald/.build/products/libHaraldCompatibility.so",
             "harald/.build/products/Modules/CoreBluetooth.swiftmodule",
-            "harald/Sources/CCoreBluetooth/include/CCoreBluetooth.h",
+            "harald/Sources/App/CCoreBluetooth/include/CCoreBluetooth.h",
         ]
     )
     func modulesOfAnotherLibraryAreElsewhereAndTheOldOnesGone(_ changed: String) throws {
@@ -48,8 +48,8 @@ private final class BuiltLibrary {
         try write("// a manifest", to: "harald/Compatibility/Package.swift")
         try write("code", to: "harald/.build/products/libHaraldCompatibility.so")
         try write("layout", to: "harald/.build/products/Modules/CoreBluetooth.swiftmodule")
-        try write("module CCoreBluetooth {}", to: "harald/Sources/CCoreBluetooth/include/module.modulemap")
-        try write("header", to: "harald/Sources/CCoreBluetooth/include/CCoreBluetooth.h")
+        try write("module CCoreBluetooth {}", to: "harald/Sources/App/CCoreBluetooth/include/module.modulemap")
+        try write("header", to: "harald/Sources/App/CCoreBluetooth/include/CCoreBluetooth.h")
         try FileManager.default.createDirectory(
             atPath: above.file("harald/.build/checkouts"),
             withIntermediateDirectories: true

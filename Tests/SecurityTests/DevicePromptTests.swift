@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import ControllerStandIns
 import Cryptography
 import EventLoops
@@ -10,7 +9,6 @@ import SMP
 import StackStandIns
 import Testing
 
-@testable import Privacy
 @testable import Security
 
 /// Prompts of several links at one device: which link gets which answer, and what happens to unanswered ones.

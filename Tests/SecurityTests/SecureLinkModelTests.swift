@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import ControllerStandIns
 import Cryptography
 import EventLoops
@@ -11,7 +10,6 @@ import SMP
 import StackStandIns
 import Testing
 
-@testable import Privacy
 @testable import Security
 
 /// A link's results for every combination of key, peer and configuration, compared with a model.

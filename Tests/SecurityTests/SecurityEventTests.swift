@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import ControllerStandIns
 import Cryptography
 import EventLoops
@@ -12,7 +11,6 @@ import SMP
 import StackStandIns
 import Testing
 
-@testable import Privacy
 @testable import Security
 
 /// The effects of the controller's encryption events, with a controller that sends arbitrary events.

@@ -4,7 +4,7 @@ import EventLoops
 import GATT
 import SMP
 
-@testable import Bonds
+@testable import Security
 
 extension FuzzTarget {
     /// A file of bonds: as it is, and its content without the seal, which would reject nearly all changes.

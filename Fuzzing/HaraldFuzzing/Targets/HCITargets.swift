@@ -1,7 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import HCIFraming
+import HCITransports
 
 extension FuzzTarget {
     /// The parameters of commands.

@@ -1,4 +1,4 @@
-import KernelLog
+import HCITransports
 
 extension FuzzTarget {
     /// A record of the kernel's log. Any process that may write to `/dev/kmsg` controls it, and it contains names that

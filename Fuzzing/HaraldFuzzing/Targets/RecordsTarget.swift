@@ -3,7 +3,7 @@ import BluetoothTypes
 import EventLoops
 import ServiceMessages
 
-@testable import Bonds
+@testable import Security
 
 extension FuzzTarget {
     /// Records of apps, of the user's decisions, of names and of tables: their content without the seal, which would

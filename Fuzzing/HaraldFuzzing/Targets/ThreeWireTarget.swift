@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-@testable import HCIFraming
+@testable import HCITransports
 
 extension FuzzTarget {
     /// One end of a three-wire connection whose other end sends the input, cut into pieces, while packets are sent and

@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-@testable import HCIFraming
+@testable import HCITransports
 
 extension FuzzTarget {
     /// Data from a controller over USB, divided into pipes and transfers as the input dictates.

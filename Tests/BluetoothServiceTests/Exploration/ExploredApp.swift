@@ -1,7 +1,7 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import Foundation
+import Security
 import ServiceMessages
 import StateExplorer
 

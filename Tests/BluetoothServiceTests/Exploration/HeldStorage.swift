@@ -1,5 +1,5 @@
-import Bonds
 import EventLoops
+import Security
 
 /// A storage of records whose changes wait until the test ends them, as those of a slow disk do.
 final class HeldStorage: RecordStorage {

@@ -1,9 +1,9 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import Foundation
 import HCI
 import SampleMessages
+import Security
 import ServiceMessages
 import Testing
 

@@ -1,7 +1,7 @@
 import BluetoothTypes
-import Bonds
 import Foundation
 import HCIHost
+import Security
 import ServiceMessages
 import Testing
 

@@ -1,9 +1,9 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import Foundation
 import GATT
 import HCIHost
+import Security
 import ServiceMessages
 import Testing
 

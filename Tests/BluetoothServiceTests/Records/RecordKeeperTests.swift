@@ -1,8 +1,8 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import Foundation
 import HCIHost
+import Security
 import ServiceMessages
 import Testing
 

@@ -1,7 +1,7 @@
 import BluetoothTypes
-import Bonds
 import Foundation
 import GATT
+import Security
 import Testing
 
 @testable import BluetoothService

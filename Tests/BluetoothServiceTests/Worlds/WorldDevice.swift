@@ -1,9 +1,8 @@
-import Bonds
 import EventLoops
 import Foundation
 import GAP
 import Logging
-import Privacy
+import Security
 import ServiceMessages
 
 @testable import BluetoothService

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation

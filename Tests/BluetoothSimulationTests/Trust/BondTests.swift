@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation

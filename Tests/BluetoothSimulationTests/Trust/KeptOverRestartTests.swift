@@ -1,9 +1,8 @@
-import BluetoothService
-import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation
 import GATT
+import Security
 import ServiceMessages
 import TestBasics
 import Testing

@@ -1,11 +1,11 @@
 import BluetoothTypes
-import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation
 import GAP
 import GATT
 import SMP
+import Security
 import ServiceMessages
 import Synchronization
 import TestBasics

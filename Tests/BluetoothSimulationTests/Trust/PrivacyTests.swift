@@ -1,11 +1,10 @@
-import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation
 import GAP
 import GATT
-import Privacy
 import SMP
+import Security
 import ServiceMessages
 import Synchronization
 import TestBasics

@@ -1,4 +1,3 @@
-import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -6,6 +5,7 @@ import GAP
 import GATT
 import Radio
 import SMP
+import Security
 import ServiceMessages
 import Synchronization
 import TestBasics

@@ -1,10 +1,10 @@
-import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation
 import GAP
 import HCI
 import SMP
+import Security
 import ServiceMessages
 import Testing
 

@@ -1,5 +1,4 @@
 import Synchronization
-import VirtualAppTime
 import XCTest
 
 @testable import BluetoothTesting

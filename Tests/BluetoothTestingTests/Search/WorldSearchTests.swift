@@ -2,7 +2,6 @@ import Accessories
 import Foundation
 import Synchronization
 import Testing
-import VirtualAppTime
 
 @testable import BluetoothTesting
 

@@ -6,7 +6,6 @@ import SMP
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// Connections to a bonded peer by the private address that it currently shows, as from a recent scan, with the peer

@@ -7,7 +7,7 @@ import SMP
 import Testing
 
 @testable import GAP
-@testable import Privacy
+@testable import Security
 
 /// The addresses that a device with private addresses reports, shows and trusts.
 @Suite struct PrivacyRuleTests {

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import Cryptography
 import EventLoops
 import HCI
@@ -8,7 +7,6 @@ import SMP
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// Which peers are recognised, whatever the controller's list contains.

@@ -4,7 +4,7 @@ import SMP
 import Testing
 
 @testable import GAP
-@testable import Privacy
+@testable import Security
 
 /// Two devices with private addresses, bonded by default.
 struct PrivatePair {

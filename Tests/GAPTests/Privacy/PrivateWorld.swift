@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import Cryptography
 import EventLoops
 import HCI
@@ -9,7 +8,6 @@ import SMP
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// Which side generates and resolves private addresses, and with which command set.

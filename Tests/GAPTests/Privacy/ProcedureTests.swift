@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import GATT
 import HCI
@@ -8,7 +7,6 @@ import SMP
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// The modes and procedures of the Generic Access Profile with private addresses on both sides (Core Vol 3 Part C

@@ -4,7 +4,7 @@ import HCI
 import Testing
 
 @testable import GAP
-@testable import Privacy
+@testable import Security
 
 @Suite struct SeekMachineTests {
     private static let peer = BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)

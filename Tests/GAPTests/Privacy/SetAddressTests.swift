@@ -6,7 +6,7 @@ import StackStandIns
 import Testing
 
 @testable import GAP
-@testable import Privacy
+@testable import Security
 
 /// The address of an advertising set.
 @Suite struct SetAddressTests {

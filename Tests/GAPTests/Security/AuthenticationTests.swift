@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import EventLoops
 import GATT
 import HCI

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import Cryptography
 import EventLoops
 import GATT
@@ -11,7 +10,6 @@ import StackStandIns
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// How a device's security settings reach its links, and what it records about their peers.

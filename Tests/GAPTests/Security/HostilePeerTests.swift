@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import Cryptography
 import EventLoops
 import GATT

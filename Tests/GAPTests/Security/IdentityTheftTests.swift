@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import Cryptography
 import GATT
 import HCI
@@ -9,7 +8,6 @@ import StackStandIns
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// A stranger that pairs properly and then distributes the identity of a device the victim is bonded with

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import ControllerStandIns
 import EventLoops
 import GATT

@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import GATT
 import HCI
 import L2CAP

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import Cryptography
 import HCI
 import SMP
@@ -7,7 +6,6 @@ import StackStandIns
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// Attackers that present another device's identity as their own, between complete devices.

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Bonds
 import EventLoops
 import HCI
 import HCIHost
@@ -10,7 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
-@testable import Privacy
+@testable import Security
 
 /// The command set that the controllers of a test support.
 enum ControllerMode: String, CaseIterable, CustomTestStringConvertible {

@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import Bonds
 import EventLoops
 import GATT
 import HCI
@@ -10,7 +9,6 @@ import StackStandIns
 import Testing
 
 @testable import GAP
-@testable import Privacy
 @testable import Security
 
 /// A device with a user, bonds, a server with protected values, and a client.

@@ -1,0 +1,102 @@
+import Dispatch
+import Foundation
+import ServiceMessages
+import Synchronization
+
+/// A manager, as its connection to the service sees it.
+protocol EventReceiver: AnyObject, Sendable {
+    /// Handles an event of the service, on the manager's queue.
+    func receive(_ event: Event)
+}
+
+/// The connection of one manager to the service.
+///
+/// The manager and all objects that came from it send their requests through it. It is closed when the manager is
+/// released; requests after that are dropped.
+final class ManagerLink: Sendable {
+    /// The app's connection to the service.
+    let connection: any ServiceConnection
+    private let id: ManagerID
+    private let isClosed = Atomic(false)
+    private let pace: CallbackPace
+    /// The channels of this manager.
+    let channels = ChannelRegistry()
+
+    /// Registers a manager. It receives its events on `queue`. This app's connection is the current one there, so that
+    /// managers created in a callback belong to the same app.
+    init(
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
+        connection: any ServiceConnection,
+        of manager: any EventReceiver
+    ) {
+        self.connection = connection
+        let pace = CallbackPace(connection)
+        self.pace = pace
+        id = connection.openManager(role, options: options, queue: AppQueue(queue)) { [channels, weak manager] event in
+            if case .channel(let channel, let event) = event { return channels.receive(event, of: channel) }
+            ServiceLocator.$current.withValue(connection) {
+                guard CallSites.isRecording else { return manager?.receive(event) ?? () }
+                pace.measure { manager?.receive(event) }
+            }
+        }
+        pace.follow(id)
+    }
+
+    func send(_ request: CentralRequest) { send(.central(request)) }
+
+    func send(_ request: PeerRequest, of peer: UUID) { send(.central(.peer(peer, request))) }
+
+    func send(_ request: LinkRequest, of peer: UUID) { send(.link(request), of: peer) }
+
+    func send(_ request: PeripheralRequest) { send(.peripheral(request)) }
+
+    func send(_ request: ChannelRequest, on channel: ChannelID) { send(.channel(channel, request)) }
+
+    /// Calls `callback` on the app's run loop, in the same context as the manager's events.
+    func call(_ callback: @escaping @Sendable () -> Void, on queue: RunLoopQueue) {
+        let connection = connection
+        connection.call({ ServiceLocator.$current.withValue(connection, operation: callback) }, on: queue)
+    }
+
+    /// Whether the app may block until its peer sends something.
+    var canWait: Bool { connection.canWait }
+
+    private func send(_ request: Request) {
+        guard !isClosed.load(ordering: .relaxed) else { return }
+        guard let site = CallSites.present() else { return connection.send(request, from: id) }
+        connection.send(request, from: id, at: site)
+    }
+
+    /// Calls `body` on the manager's queue, in order with its events.
+    func callBack(_ body: @escaping @Sendable () -> Void) {
+        connection.callBack(id) { [connection] in ServiceLocator.$current.withValue(connection, operation: body) }
+    }
+
+    /// Calls `body` on the manager's queue after a delay, by the clock of the service.
+    ///
+    /// - Returns: A function that cancels the call.
+    func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        connection.callBack(id, after: delay) { [connection] in
+            ServiceLocator.$current.withValue(connection, operation: body)
+        }
+    }
+
+    func ask(_ query: Query) -> Result<Reply, ServiceError> {
+        connection.ask(query, from: id)
+    }
+
+    /// Reports what the service cannot see, while something listens for advice.
+    func note(_ note: @autoclosure () -> AppNote) {
+        guard CallSites.isRecording, !isClosed.load(ordering: .relaxed) else { return }
+        connection.note(note(), of: id, at: CallSites.present())
+    }
+
+    /// Ends the manager's scan, connections, services and channels (behaviour 13.6).
+    func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        connection.closeManager(id)
+        channels.endAll()
+    }
+}

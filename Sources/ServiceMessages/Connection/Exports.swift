@@ -1,2 +1,0 @@
-// Connections name the places of calls.
-@_exported import struct CallSites.CallSite

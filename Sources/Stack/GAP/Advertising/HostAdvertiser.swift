@@ -1,0 +1,257 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import HCIHost
+import Security
+
+/// Manages the advertising sets of a device, with legacy or extended commands as suits the controller (Core Vol 4 Part
+/// E 7.8.5 to 7.8.9, 7.8.52 to 7.8.60).
+package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
+    /// The maximum number of sets, whatever the controller supports. Advertising handles range up to 0xEF (Core Vol 4
+    /// Part E 7.8.53).
+    package static let maximumSets = 64
+
+    let host: HCIHost
+    let loop: any EventLoop
+    let random: RandomSource
+    let stackEvents: StackEventSink
+    let privacy: DevicePrivacy?
+    private(set) var isPaused = false
+    /// Called when the controller refuses to advertise. Returns whether a fall-back is being applied, for which the set
+    /// waits.
+    var onTrouble: ((ControllerTrouble) -> Bool)?
+    private var holders = RadioHolders()
+    /// The address of the set that ended with a connection which has not been reported yet.
+    private var ended: (handle: ConnectionHandle, address: BluetoothAddress)?
+    private var sets: [Weak] = []
+    private var controller: ControllerInformation?
+    private var ownAddress: OwnAddress?
+
+    private struct Weak {
+        weak var set: HostAdvertisingSet?
+    }
+
+    /// Creates an advertiser, which is off.
+    ///
+    /// - Parameters:
+    ///   - random: The source of private addresses.
+    ///   - privacy: Provides the addresses of the sets; nil to use the address from ``begin(_:on:)``.
+    package init(
+        host: HCIHost,
+        loop: any EventLoop,
+        random: RandomSource,
+        stackEvents: StackEventSink,
+        privacy: DevicePrivacy? = nil
+    ) {
+        self.host = host
+        self.loop = loop
+        self.random = random
+        self.stackEvents = stackEvents
+        self.privacy = privacy
+        privacy?.advertiser = self
+        host.onEvent(LEAdvertisingSetTerminated.self) { [weak self] in self?.terminated($0) }
+    }
+
+    /// Adds a set, which is off. The caller holds the only strong reference.
+    package func addSet() -> HostAdvertisingSet {
+        sets.removeAll { $0.set == nil }
+        let taken = Set(activeSets.map(\.number))
+        let number = (0..<UInt8(Self.maximumSets)).first { !taken.contains($0) }
+        // Numbers run out only if the caller leaks sets. A set without a number stays off.
+        let set = HostAdvertisingSet(number ?? UInt8(Self.maximumSets), of: self)
+        sets.append(Weak(set: set))
+        return set
+    }
+
+    /// Called when the controller is ready.
+    package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
+        ownAddress = address
+        self.controller = controller
+    }
+
+    /// Called when the controller's capabilities have been reassessed.
+    func renewed(_ controller: ControllerInformation) {
+        self.controller = controller
+        reviewWishes()
+    }
+
+    /// Whether the wanted advertisements require extended commands.
+    var needsExtendedCommands: Bool {
+        let wanted = activeSets.compactMap(\.wanted)
+        return wanted.count > 1 || wanted.contains { $0.packets != .legacy }
+    }
+
+    /// The resolvable private address in use, or to be used after a pause; nil if there is none.
+    var resolvableAddress: BluetoothAddress? {
+        guard let set = activeSets.first(where: { $0.wish?.address == .device }) else { return nil }
+        return generation == .extended ? set.resolvableAddress : privacy?.sharedResolvableAddress
+    }
+
+    /// Keeps using an address that was shared until now.
+    func keep(_ address: BluetoothAddress) {
+        activeSets.first { $0.wish?.address == .device }?.keep(address)
+    }
+
+    /// Whether a set is advertising or about to.
+    var isBusy: Bool { activeSets.contains { $0.isOnAir } }
+
+    /// Called when the controller is gone. Discards all wanted advertisements.
+    package func reset() {
+        holders = RadioHolders()
+        ended = nil
+        ownAddress = nil
+        controller = nil
+        isPaused = false
+        for set in activeSets { set.reset() }
+    }
+
+    /// Called when a central has connected. Legacy commands have no separate event for the end of advertising.
+    package func centralConnected() {
+        guard generation == .legacy else { return }
+        for set in activeSets where set.isConnectable { set.handle(.terminated(.connected)) }
+    }
+
+    /// Called when directed advertising with a high duty cycle has ended without a connection. With legacy commands
+    /// this is reported as a failed connection (Core Vol 4 Part E 7.8.9).
+    package func directedAdvertisingTimedOut() {
+        guard generation == .legacy else { return }
+        for set in activeSets where set.isConnectable { set.handle(.terminated(.timeOver)) }
+    }
+
+    /// Called when a link has ended, which may make advertising possible.
+    package func linkEnded() {
+        for set in activeSets { set.handle(.tryAgain) }
+    }
+
+    /// Returns and clears the address of a set that ended with the connection `handle`. Some controllers report the end
+    /// of the set before the connection (quirk 3).
+    func takeAddress(of handle: ConnectionHandle) -> BluetoothAddress? {
+        defer { ended = nil }
+        return ended?.handle == handle ? ended?.address : nil
+    }
+
+    /// The address of the connectable set that is advertising or was last. Without extended advertising all users of
+    /// the radio share one address.
+    package var connectableAddress: BluetoothAddress? {
+        generation == .extended
+            ? activeSets.first { $0.isConnectable }?.address : privacy?.sharedAddress?.address
+    }
+
+    private var activeSets: [HostAdvertisingSet] { sets.compactMap(\.set) }
+
+    private var generation: CommandGeneration? { controller.map { CommandGeneration($0) } }
+
+    private func terminated(_ event: LEAdvertisingSetTerminated) {
+        guard let set = activeSets.first(where: { $0.number == event.set }) else { return }
+        if event.status == .success, let address = set.address {
+            privacy?.connected(event.handle, toSetAt: address)
+            ended = (event.handle, address)
+        }
+        set.handle(.terminated(event.status == .success ? .connected : .timeOver))
+    }
+}
+
+// MARK: - Private addresses
+
+extension HostAdvertiser {
+    package func pause(_ holder: RadioHolders.Holder) {
+        holders.add(holder)
+        isPaused = true
+        for set in activeSets { set.handle(.pause) }
+        reviewPause()
+    }
+
+    package func resume(_ holder: RadioHolders.Holder) {
+        guard holders.remove(holder) else { return }
+        isPaused = false
+        for set in activeSets { set.handle(.resume) }
+    }
+
+    /// Called when a set is off or was removed.
+    func reviewPause() {
+        if isPaused, activeSets.allSatisfy(\.isQuiet) { privacy?.handle(.quiet(.advertiser)) }
+    }
+
+    /// Declares which addresses the sets need. With extended advertising each set has its own; otherwise all users
+    /// share one.
+    func reviewWishes() {
+        guard let privacy else { return }
+        let wishes = activeSets.compactMap(\.wish)
+        privacy.setTargets(wishes.compactMap(\.target))
+        guard generation == .legacy else { return privacy.declare(.none, of: .advertiser) }
+        switch wishes.first?.address {
+        case .device?: privacy.declare(.recognisable, of: .advertiser)
+        case .nonResolvablePrivate?: privacy.declare(.nonResolvable, of: .advertiser)
+        case nil: privacy.declare(.none, of: .advertiser)
+        }
+    }
+
+    /// The kind of private address that a set owns; nil if it shares an address.
+    func ownKind(of advertisement: AdvertisingConfiguration) -> SharedAddress.Kind? {
+        switch advertisement.address {
+        case .nonResolvablePrivate: privacy != nil && generation == .legacy ? nil : .nonResolvable
+        case .device: privacy?.isPrivate == true && generation == .extended ? .resolvable : nil
+        }
+    }
+}
+
+// MARK: - Support for sets
+
+extension HostAdvertiser {
+    /// The number of sets that the controller supports, up to ``HostAdvertiser/maximumSets``.
+    var maximumSets: Int {
+        generation == .extended ? min(controller?.advertisingSets ?? 1, Self.maximumSets) : 1
+    }
+
+    /// Throws an error if `set` cannot start the advertisement.
+    func check(_ advertisement: AdvertisingConfiguration, for set: HostAdvertisingSet) throws(GAPError) {
+        guard let controller, let generation else { throw .notReady }
+        try advertisement.check(for: generation, maximumLength: controller.maxAdvertisingDataLength)
+        let others = activeSets.count { $0 !== set && $0.isActive }
+        guard others < maximumSets, set.number < Self.maximumSets else {
+            throw .noAdvertisingSetLeft(maximum: maximumSets)
+        }
+    }
+
+    /// The commands for an advertisement; nil without a controller.
+    func commands(
+        _ advertisement: AdvertisingConfiguration,
+        _ phase: AdvertisingTempo.Phase,
+        set: UInt8,
+        privateAddress: BluetoothAddress?
+    ) -> AdvertisingCommands? {
+        guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return nil }
+        var shown = privateAddress.map { OwnAddress($0) } ?? ownAddress
+        shown.isMadeByController = false
+        var target = BluetoothAddress.none
+        if let peer = advertisement.kind.target {
+            (target, shown.isMadeByController) = privacy?.target(peer) ?? (peer, false)
+        }
+        return AdvertisingCommands(
+            generation: CommandGeneration(controller),
+            version: controller.version,
+            set: set,
+            advertisement: advertisement,
+            phase: phase,
+            address: shown,
+            target: target,
+            setsAddress: privateAddress != nil
+        )
+    }
+
+    /// The commands that stop a set.
+    func stopCommands(set: UInt8) -> [any HCICommand] {
+        generation.map { AdvertisingCommands.stop($0, set: set) } ?? []
+    }
+
+    /// The commands that restore the state of the controller before the set started.
+    func cleanUpCommands(set: UInt8, hadPrivateAddress: Bool) -> [any HCICommand] {
+        guard let controller, let ownAddress else { return [] }
+        if CommandGeneration(controller) == .legacy {
+            // Restore the device's own random address, as there is only one.
+            let restores = hadPrivateAddress && ownAddress.address.kind.isRandom
+            return restores ? [LESetRandomAddress(address: ownAddress.address)] : []
+        }
+        return controller.supports(LERemoveAdvertisingSet.self) ? [LERemoveAdvertisingSet(set: set)] : []
+    }
+}

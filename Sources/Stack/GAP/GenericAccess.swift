@@ -1,0 +1,433 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import HCIHost
+import L2CAP
+import SMP
+import Security
+
+/// The Generic Access Profile of one device: a controller with its advertiser, scanner and connector, and the resulting
+/// links (Core Vol 3 Part C).
+///
+/// ``Broadcaster``, ``Observer``, ``Peripheral`` and ``Central`` implement its roles, which can all be active at once.
+/// This layer follows the specification; deviations of Apple's systems belong to the layers above. Use it only on its
+/// event loop.
+package final class GenericAccess {
+    /// The state of the device.
+    package enum State: Hashable, Sendable {
+        /// Not started, or stopped.
+        case off
+        /// The controller is being initialized.
+        case starting
+        /// The device is ready, with this initial address. A private address changes later.
+        case ready(OwnAddress)
+        /// The controller is unusable.
+        case failed(HCIHostError)
+    }
+
+    package private(set) var state = State.off
+    /// Called after each change of ``state``. When the controller is lost, all links, modes and procedures end.
+    package var onStateChange: ((State) -> Void)?
+    /// Called with each new link in either role, before anything is received on it.
+    package var onLink: ((AccessLink) -> Void)?
+    /// The open links, oldest first.
+    package private(set) var links: [AccessLink] = []
+    private var onAllDisconnected: (() -> Void)?
+    /// The event loop of the device.
+    package let loop: any EventLoop
+    package let advertiser: HostAdvertiser
+    /// Establishes and ends links. ``Central`` offers a higher-level interface.
+    package let connector: Connector
+    /// The private addresses of this device and of bonded peers.
+    package let privacy: DevicePrivacy
+    /// The servers for credit-based channels that peers open.
+    package let channels: ChannelServers
+    /// The security of all links: bonds, prompts and pairing.
+    package let deviceSecurity: DeviceSecurity
+    /// Opens the bonds that belong to a controller, which is ready and has not used an address yet (AB-H08); returns
+    /// nil if there are none. If not set, the bonds from the initializer remain.
+    package var openBonds: ((ControllerInformation) -> BondStore?)?
+
+    /// Connection subrating, by which links skip events.
+    package private(set) lazy var subrating = Subrating(self)
+    /// The synchronized trains of periodic advertising.
+    package private(set) lazy var trains = PeriodicObserver(self)
+    /// The device's own trains with responses.
+    private(set) lazy var subevents = SubeventRouter(host)
+    private(set) lazy var peerFeatures = PeerFeatures(host: host)
+
+    private lazy var fallbacks = AccessFallbacks(self)
+
+    let host: HCIHost
+    let scanner: HostScanner
+    let stackEvents: StackEventSink
+    private let identity: DeviceIdentity
+    private var currentScan: Scan?
+    private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
+    private var controller: ControllerInformation?
+    private var ownAddress: OwnAddress?
+
+    /// Called with each link made as central, or with the reason for a failure. The peer is nil if the failure concerns
+    /// all of them.
+    package typealias ConnectionWatcher = (Result<AccessLink, GAPError>, BluetoothAddress?) -> Void
+
+    /// The current scan and its owner.
+    private struct Scan {
+        let owner: ObjectIdentifier
+        let onSighting: (Sighting) -> Void
+        let onEnd: (GAPError?) -> Void
+    }
+
+    /// Creates a device on a controller. It does nothing before ``start()``.
+    ///
+    /// - Parameters:
+    ///   - host: A host for exclusive use. Its callbacks are replaced.
+    ///   - random: The source of addresses and keys.
+    ///   - policy: The kind of address to use.
+    ///   - bonds: Stores bonds, and the identity of this device behind private addresses. Without it pairing makes no
+    ///     bonds.
+    ///   - pairing: How the device pairs.
+    ///   - interval: The lifetime of a private address.
+    package convenience init(
+        host: HCIHost,
+        loop: any EventLoop,
+        random: RandomSource,
+        address policy: OwnAddressPolicy = .staticRandom,
+        bonds: BondStore? = nil,
+        pairing: PairingConfiguration = PairingConfiguration(),
+        privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
+        stackEvents: StackEventSink
+    ) {
+        let deviceSecurity = DeviceSecurity(
+            loop: loop,
+            random: random,
+            bonds: bonds,
+            configuration: pairing,
+            stackEvents: stackEvents
+        )
+        let identity = DeviceIdentity(policy, random: random)
+        self.init(
+            host: host,
+            loop: loop,
+            random: random,
+            identity: identity,
+            deviceSecurity: deviceSecurity,
+            privateAddressInterval: interval,
+            stackEvents: stackEvents
+        )
+    }
+
+    /// Creates a device on a controller from objects that outlive the controller.
+    ///
+    /// - Parameters:
+    ///   - host: A host for exclusive use. Its callbacks are replaced.
+    ///   - random: The source of private addresses.
+    ///   - identity: The identity of the device.
+    ///   - deviceSecurity: The bonds and the pairing configuration. It belongs to this device until another one is
+    ///     created with it.
+    ///   - channels: The servers for credit-based channels.
+    ///   - interval: The lifetime of a private address.
+    package init(
+        host: HCIHost,
+        loop: any EventLoop,
+        random: RandomSource,
+        identity: DeviceIdentity,
+        deviceSecurity: DeviceSecurity,
+        channels: ChannelServers = ChannelServers(),
+        privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
+        stackEvents: StackEventSink
+    ) {
+        self.host = host
+        self.loop = loop
+        self.identity = identity
+        self.stackEvents = stackEvents
+        self.deviceSecurity = deviceSecurity
+        self.channels = channels
+        privacy = DevicePrivacy(
+            host: host,
+            loop: loop,
+            random: random,
+            identity: nil,
+            interval: interval,
+            stackEvents: stackEvents
+        )
+        advertiser = HostAdvertiser(host: host, loop: loop, random: random, stackEvents: stackEvents, privacy: privacy)
+        scanner = HostScanner(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy)
+        connector = Connector(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy, scanner: scanner)
+        deviceSecurity.begin(on: host, privacy)
+        listen()
+        fallbacks.begin()
+    }
+
+    private func listen() {
+        host.onStateChange = { [weak self] in self?.hostChanged($0) }
+        host.onConnection = { [weak self] in self?.connected($0) }
+        host.onConnectionFailed = { [weak self] in self?.connectionFailed($0) }
+        host.onTrainConnectionFailed = { [weak self] in self?.subevents.connectionFailed($0, $1) }
+        host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
+        privacy.onFailed = { [weak self] error in
+            guard let self, case .refused(let opcode, let status) = error else { return }
+            host.stop()
+            leave(to: .failed(.commandRefused(opcode, status)))
+        }
+        connector.onFailure = { [weak self] in self?.connectorFailed($0, $1) }
+        connector.onHeld = { [weak self] in self?.connectorFailed($0, .connectionAlreadyExists) }
+        connector.onParametersUpdated = { [weak self] event in
+            self?.link(event.handle)?.updated(event)
+        }
+        connector.parameterPolicy = { [weak self] connection, parameters in
+            self?.links.first { $0.connection === connection }?.parameterPolicy(parameters) ?? false
+        }
+        scanner.onSighting = { [weak self] in self?.currentScan?.onSighting($0) }
+        scanner.onEnded = { [weak self] in self?.scanEnded(nil) }
+        scanner.onFailed = { [weak self] in self?.scanEnded($0) }
+    }
+
+    /// Initializes the controller. Does nothing if it is starting or ready.
+    package func start() {
+        host.start()
+    }
+
+    /// Stops the controller, which ends all links, modes and procedures.
+    package func stop() {
+        host.stop()
+    }
+
+    /// Disconnects all links, so that no peer has to wait for a supervision timeout. Calls `completion` when they have
+    /// ended, or after `limit` if a peer does not answer.
+    package func disconnectAll(within limit: Duration, _ completion: @escaping () -> Void) {
+        guard !links.isEmpty else { return completion() }
+        let timer = loop.schedule(after: limit) { [weak self] in self?.allDisconnected() }
+        onAllDisconnected = { [weak self] in
+            self?.loop.cancel(timer)
+            completion()
+        }
+        for link in links { link.terminate() }
+    }
+
+    private func allDisconnected() {
+        let completion = onAllDisconnected
+        onAllDisconnected = nil
+        completion?()
+    }
+
+    /// Calls `completion` once the final reset of a stopped controller has been sent (``HCIHost/whenSilent(_:)``).
+    package func whenSilent(_ completion: @escaping () -> Void) {
+        host.whenSilent(completion)
+    }
+}
+
+// MARK: - Controller
+
+extension GenericAccess {
+    /// The capabilities of the controller; nil before it is ready.
+    package var controllerInformation: ControllerInformation? { controller }
+
+    /// The failure that caused the reset in progress; nil when no reset is in progress.
+    package var resetCause: HCIHostError? { host.resetCause }
+
+    /// Called when the controller was initialized again to use it in another way. All users of the radio are paused.
+    func renewed(_ controller: ControllerInformation) {
+        self.controller = controller
+        advertiser.renewed(controller)
+        scanner.renewed(controller)
+        connector.renewed(controller)
+    }
+
+    private func hostChanged(_ new: HCIHost.State) {
+        switch new {
+        case .down: leave(to: .off)
+        case .starting: leave(to: .starting)
+        case .failed(let error): leave(to: .failed(error))
+        case .ready(let controller): begin(controller)
+        }
+    }
+
+    private func begin(_ controller: ControllerInformation) {
+        if let openBonds { use(openBonds(controller)) }
+        privacy.identity = identity.hidden(deviceSecurity.bonds)
+        let address = identity.address(on: controller, deviceSecurity.bonds)
+        ownAddress = address
+        self.controller = controller
+        let own = privacy.begin(address, on: controller)
+        advertiser.begin(own, on: controller)
+        scanner.begin(own, on: controller)
+        connector.begin(own, on: controller)
+        state = .ready(own)
+        onStateChange?(state)
+    }
+
+    /// Replaces the bonds. Links look up their bonds again.
+    private func use(_ bonds: BondStore?) {
+        if deviceSecurity.bonds !== bonds { deviceSecurity.bonds = bonds }
+    }
+
+    private func leave(to new: State) {
+        controller = nil
+        fallbacks.reset()
+        privacy.reset()
+        advertiser.reset()
+        scanner.reset()
+        connector.reset()
+        scanEnded(.notReady)
+        trains.reset()
+        subevents.reset()
+        for watcher in watchers { watcher.tell(.failure(.notReady), nil) }
+        let ended = links
+        links = []
+        for link in ended {
+            link.ended(.controllerGone(.hardwareFailure))
+            subrating.ended(link, .hardwareFailure)
+        }
+        state = new
+        onStateChange?(new)
+    }
+}
+
+// MARK: - Scanning
+
+extension GenericAccess {
+    /// Starts a scan. There is one owner at a time.
+    ///
+    /// - Parameter onEnd: Called when the scan ends by itself: with nil at its time limit, else with an error.
+    /// - Throws: ``GAPError/notReady`` without a controller, ``GAPError/busy`` if another owner is scanning.
+    package func scan(
+        _ settings: ScanSettings,
+        for owner: AnyObject,
+        onSighting: @escaping (Sighting) -> Void,
+        onEnd: @escaping (GAPError?) -> Void
+    ) throws(GAPError) {
+        guard case .ready = state else { throw .notReady }
+        guard currentScan == nil || currentScan?.owner == ObjectIdentifier(owner) else { throw .busy }
+        currentScan = Scan(owner: ObjectIdentifier(owner), onSighting: onSighting, onEnd: onEnd)
+        scanner.want(settings)
+    }
+
+    /// Ends the scan of an owner without calling its `onEnd`.
+    package func endScan(for owner: AnyObject) {
+        guard currentScan?.owner == ObjectIdentifier(owner) else { return }
+        currentScan = nil
+        scanner.want(nil)
+    }
+
+    /// Keeps the advertising data of a device, regardless of the number of other devices, until ``release(_:)``
+    /// (AB-G02).
+    package func keep(_ address: BluetoothAddress) {
+        scanner.keep(address)
+    }
+
+    /// Reverts one call of ``keep(_:)``.
+    package func release(_ address: BluetoothAddress) {
+        scanner.release(address)
+    }
+
+    private func scanEnded(_ error: GAPError?) {
+        let ended = currentScan
+        currentScan = nil
+        ended?.onEnd(error)
+    }
+}
+
+// MARK: - Links
+
+extension GenericAccess: LinkDevice {
+    /// Reports connections to `owner` until ``unwatchConnections(for:)``.
+    package func watchConnections(for owner: AnyObject, _ tell: @escaping ConnectionWatcher) {
+        unwatchConnections(for: owner)
+        watchers.append((ObjectIdentifier(owner), tell))
+    }
+
+    /// Stops reporting connections to `owner`.
+    package func unwatchConnections(for owner: AnyObject) {
+        watchers.removeAll { $0.owner == ObjectIdentifier(owner) }
+    }
+
+    private func connected(_ connection: HCIConnection) {
+        var own = privacy.connected(connection) ?? ownAddress?.address ?? .none
+        if connection.role == .peripheral, connection.localResolvableAddress == nil,
+            let shown = advertiser.takeAddress(of: connection.handle)
+        {
+            privacy.connected(connection.handle, toSetAt: shown)
+            own = shown
+        }
+        let made = AccessLink(connection, ownAddress: own, on: self)
+        if let made { links.append(made) }
+        fallbacks.linkBegan()
+        if connection.role == .central {
+            connector.connected(connection.peerAddress)
+        } else {
+            advertiser.centralConnected()
+            connector.unwant(connection.peerAddress)
+        }
+        guard let link = made else {
+            if connection.role == .central { connectorFailed(connection.peerAddress, .connectionAlreadyExists) }
+            return
+        }
+        onLink?(link)
+        connector.requestLongPackets(on: connection)
+        guard connection.role == .central else { return }
+        for watcher in watchers { watcher.tell(.success(link), link.peer) }
+    }
+
+    private func connectionFailed(_ status: HCIStatus) {
+        // With legacy commands this event also reports the end of directed advertising (Core Vol 4 Part E 7.8.9).
+        if status == .advertisingTimeout { return advertiser.directedAdvertisingTimedOut() }
+        connector.ended(status)
+    }
+
+    private func connectorFailed(_ peer: BluetoothAddress, _ status: HCIStatus) {
+        let isExtended = controller.map { CommandGeneration($0) } == .extended
+        let opcode = isExtended ? LEExtendedCreateConnection.opcode : LECreateConnection.opcode
+        let identity = privacy.identity(of: peer)
+        for watcher in watchers { watcher.tell(.failure(.refused(opcode, status)), identity) }
+    }
+
+    private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
+        let isUp = if case .ready = host.state { true } else { false }
+        defer {
+            if isUp {
+                fallbacks.linkEnded()
+                connector.linkEnded()
+            }
+        }
+        if let index = links.firstIndex(where: { $0.connection === connection }) {
+            // A lost controller ends all links.
+            let link = links.remove(at: index)
+            link.ended(isUp ? .disconnected(reason) : .controllerGone(reason))
+            subrating.ended(link, reason)
+        }
+        if isUp { advertiser.linkEnded() }
+        // Not from within the host, which the completion may stop.
+        guard links.isEmpty, onAllDisconnected != nil else { return }
+        loop.schedule(after: .zero) { [weak self] in self?.allDisconnected() }
+    }
+
+    /// Returns the open link with this handle.
+    func link(_ handle: ConnectionHandle) -> AccessLink? {
+        links.first { $0.connection.handle == handle }
+    }
+
+    /// Called when another link to the same peer replaces this one.
+    func replaced(_ link: AccessLink) {
+        links.removeAll { $0 === link }
+        link.ended(.replaced)
+    }
+}
+
+// MARK: - Periodic advertising
+
+extension GenericAccess: PeriodicDevice {
+    /// The address for connection requests; nil if there is none.
+    var sharedAddress: OwnAddress? {
+        if let address = privacy.sharedAddress { return address }
+        if case .ready(let address) = state { return address }
+        return nil
+    }
+}
+
+extension PeriodicBroadcaster {
+    /// Creates a broadcaster, which is off, with its own advertising set.
+    package convenience init(_ access: GenericAccess) {
+        self.init(on: access)
+    }
+}

@@ -1,0 +1,388 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import HCIHost
+import Security
+
+/// Scans for advertisements with legacy or extended commands as suits the controller.
+package final class HostScanner: HeldRadioUser {
+    /// Called with each advertisement received.
+    package var onSighting: ((Sighting) -> Void)?
+    /// Called when the wanted scan has started.
+    package var onStarted: (() -> Void)?
+    /// Called when a scan has reached its time limit. No scan is wanted any more.
+    package var onEnded: (() -> Void)?
+    /// Called when the controller refuses to scan. No scan is wanted any more.
+    package var onFailed: ((GAPError) -> Void)?
+
+    /// Called when the controller refuses to scan or seems to receive nothing. Returns whether a fall-back is being
+    /// applied, for which the scan waits.
+    var onTrouble: ((ControllerTrouble) -> Bool)?
+    /// Called with the first packet received since the controller was reset.
+    var onFirstHeard: (() -> Void)?
+    private var watch = ScanWatch()
+    private var lastHeard: Instant?
+    /// Longer than an advertiser with a 1.28 s interval stays silent, allowing for missed packets.
+    private static let longestSilence = Duration.seconds(4)
+    private var watchTimer: ScheduledTask?
+    private var holders = RadioHolders()
+
+    private let host: HCIHost
+    private let loop: any EventLoop
+    private let stackEvents: StackEventSink
+    private let privacy: DevicePrivacy?
+    /// The settings that the owner requested.
+    private var asked: ScanSettings?
+    /// The settings for finding bonded peers to connect to.
+    private var sought: ScanSettings?
+    /// Called with connectable packets of bonded peers while the host searches for them.
+    var onHeard: ((_ identity: BluetoothAddress, _ address: BluetoothAddress) -> Void)?
+    /// Called when the controller refuses to scan for those peers.
+    var onSeekFailed: ((GAPError) -> Void)?
+    private var machine = ScannerMachine()
+    private var devices = DeviceTable()
+    private var assembler = ReportAssembler()
+    private var assemblyTimer: ScheduledTask?
+    private var limit: ScheduledTask?
+    /// When the requested scan reaches its time limit; nil before it has started.
+    private var deadline: Instant?
+    private var ownAddress: OwnAddress?
+    private var controller: ControllerInformation?
+    /// The generation, incremented by every reset, so that late command results are ignored.
+    private var epoch = 0
+
+    /// Creates a scanner, which is off. It handles the advertising reports of `host`.
+    ///
+    /// - Parameter privacy: Provides the own address and resolves those of bonded peers; nil to use the address from
+    ///   ``begin(_:on:)`` and resolve none.
+    package init(host: HCIHost, loop: any EventLoop, stackEvents: StackEventSink, privacy: DevicePrivacy? = nil) {
+        self.host = host
+        self.loop = loop
+        self.stackEvents = stackEvents
+        self.privacy = privacy
+        privacy?.scanner = self
+        host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0.reports.compactMap { HeardPacket($0) })
+        }
+        host.onEvent(LEDirectedAdvertisingReport.self) { [weak self] in
+            self?.receive($0.reports.compactMap { HeardPacket($0) })
+        }
+        host.onEvent(LEExtendedAdvertisingReport.self) { [weak self] in self?.receive($0) }
+        host.onEvent(LEScanTimeout.self) { [weak self] _ in self?.handle(.limitReached(hasStopped: true)) }
+    }
+
+    /// The wanted scan; nil if there is none.
+    package var wanted: ScanSettings? { asked }
+
+    /// Called when the controller is ready.
+    package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
+        ownAddress = address
+        self.controller = controller
+        update()
+    }
+
+    /// Called when the controller's capabilities have been reassessed.
+    func renewed(_ controller: ControllerInformation) { self.controller = controller }
+
+    /// Called when the controller is gone. Discards the wanted scan.
+    package func reset() {
+        (watch, lastHeard) = (ScanWatch(), nil)
+        holders = RadioHolders()
+        endWatch()
+        ownAddress = nil
+        controller = nil
+        epoch += 1
+        (asked, sought, deadline) = (nil, nil, nil)
+        forget()
+        endLimit()
+        handle(.reset)
+    }
+
+    /// Replaces the current scan; nil stops it. Settings that the specification or the controller does not allow fail
+    /// at once, and so do any settings without a controller: only ``onFailed`` is called.
+    package func want(_ settings: ScanSettings?) {
+        guard settings != asked else { return }
+        deadline = nil
+        if let settings {
+            do throws(GAPError) {
+                try check(settings)
+            } catch {
+                asked = nil
+                update()
+                onFailed?(error)
+                return
+            }
+        } else {
+            forget()
+        }
+        asked = settings
+        update()
+    }
+
+    /// Scans for bonded peers in addition to the owner's scan; nil to stop.
+    func seek(_ settings: ScanSettings?) {
+        sought = settings
+        update()
+    }
+
+    /// Keeps the advertising data of a device, regardless of the number of other devices, until ``release(_:)``
+    /// (AB-G02).
+    package func keep(_ address: BluetoothAddress) {
+        devices.keep(address)
+    }
+
+    /// Reverts one call of ``keep(_:)``.
+    package func release(_ address: BluetoothAddress) {
+        devices.release(address)
+    }
+
+    private func check(_ settings: ScanSettings) throws(GAPError) {
+        guard let controller else { throw .notReady }
+        if settings.address == .nonResolvablePrivate, privacy == nil {
+            throw .impossible("a private scan address requires a device with privacy; use the device's own address")
+        }
+        try settings.check(for: CommandGeneration(controller), acceptListSize: controller.acceptListSize)
+    }
+
+    private func forget() {
+        devices.removeAll()
+        assembler.removeAll()
+    }
+}
+
+// MARK: - Combined scan
+
+extension HostScanner {
+    /// The shortest duration of a scan.
+    private static let shortestLimit = Duration.milliseconds(10)
+
+    /// Applies the combination of the owner's scan and the search for bonded peers.
+    private func update() {
+        guard controller != nil else { return }
+        let settings = combined
+        privacy?.declare(addressNeed(of: settings), of: .scanner)
+        handle(.want(settings))
+    }
+
+    private var combined: ScanSettings? {
+        guard var settings = asked else { return sought }
+        if let sought {
+            settings.limit = nil
+            settings.advertisers = nil
+            settings.phys.formUnion(sought.phys)
+        } else if settings.advertisers?.contains(where: { privacy?.isResolvedByHost($0) ?? false }) == true {
+            // The filter would need addresses that are unknown until they are received.
+            settings.advertisers = nil
+        }
+        return settings
+    }
+
+    private func addressNeed(of settings: ScanSettings?) -> AddressNeed {
+        guard let settings else { return .none }
+        return settings.address == .nonResolvablePrivate ? .nonResolvable : .any
+    }
+
+    /// Ends the owner's scan.
+    private func finish() {
+        (asked, deadline) = (nil, nil)
+        update()
+    }
+
+    /// Whether the controller is scanning or about to.
+    var isBusy: Bool {
+        switch machine.state {
+        case .off, .blocked: false
+        case .starting, .running, .stopping: true
+        }
+    }
+
+    package func pause(_ holder: RadioHolders.Holder) {
+        holders.add(holder)
+        handle(.pause)
+    }
+
+    package func resume(_ holder: RadioHolders.Holder) {
+        if holders.remove(holder) { handle(.resume) }
+    }
+}
+
+// MARK: - Commands
+
+extension HostScanner {
+    private func handle(_ event: ScannerMachine.Event) {
+        for action in machine.handle(event) {
+            switch action {
+            case .start(let settings): start(settings)
+            case .stop: stop()
+            case .startRetry:
+                loop.schedule(after: ScannerMachine.retryDelay) { [weak self] in self?.handle(.retry) }
+            case .reportStarted: onStarted?()
+            case .reportFailed(let error):
+                let wasAsked = asked != nil
+                (asked, sought, deadline) = (nil, nil, nil)
+                update()
+                if wasAsked { onFailed?(error) }
+                onSeekFailed?(error)
+            case .reportEnded:
+                finish()
+                onEnded?()
+            case .reportPaused: privacy?.handle(.quiet(.scanner))
+            }
+        }
+    }
+
+    private func commands(_ settings: ScanSettings) -> ScanCommands? {
+        guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return nil }
+        var settings = settings
+        // A restarted scan has only the remaining time.
+        if let deadline, settings.limit != nil {
+            settings.limit = max(deadline - loop.now, Self.shortestLimit)
+        }
+        return ScanCommands(
+            generation: CommandGeneration(controller),
+            settings: settings.masked(for: controller),
+            ownAddress: ownAddress
+        )
+    }
+
+    private func start(_ settings: ScanSettings) {
+        guard let commands = commands(settings) else { return handle(.failed(.notReady, isPassing: false)) }
+        let epoch = epoch
+        host.send(inOrder: commands.start) { [weak self] result in
+            guard let self, self.epoch == epoch else { return }
+            switch result {
+            case .success:
+                startLimit(commands)
+                beginWatch(commands.settings)
+                handle(.started)
+            case .failure(let error):
+                stackEvents.tell(AccessEvent.cannotScan(error))
+                let isMended = onTrouble?(.refused(error, uses: commands.settings.phys.intersection(.coded))) ?? false
+                handle(.failed(GAPError(error), isPassing: isMended || error.status?.isPassing ?? false))
+            }
+        }
+    }
+
+    private func stop() {
+        endLimit()
+        endWatch()
+        guard let commands = commands(.attentive) else { return handle(.stopped) }
+        let epoch = epoch
+        // The controller is not scanning after this, even if it returns an error.
+        host.send(inOrder: commands.stop) { [weak self] _ in
+            if self?.epoch == epoch { self?.handle(.stopped) }
+        }
+    }
+
+    /// Starts the time limit. With extended commands the controller counts the time and reports its end, unless the
+    /// limit exceeds the range of the command.
+    private func startLimit(_ commands: ScanCommands) {
+        endLimit()
+        guard let time = asked?.limit else { return }
+        let end = deadline ?? loop.now + time
+        deadline = end
+        guard !commands.isTimedByController else { return }
+        limit = loop.schedule(at: end) { [weak self] in
+            self?.limit = nil
+            self?.limitReached()
+        }
+    }
+
+    private func limitReached() {
+        guard sought != nil else { return handle(.limitReached(hasStopped: false)) }
+        // The search for bonded peers continues.
+        finish()
+        onEnded?()
+    }
+
+    private func endLimit() {
+        if let limit { loop.cancel(limit) }
+        limit = nil
+    }
+}
+
+// MARK: - Silent controllers
+
+extension HostScanner {
+    /// Starts the watch for a controller that does not really scan. It applies to unfiltered scans only.
+    private func beginWatch(_ settings: ScanSettings) {
+        endWatch()
+        // For the Coded PHY there are no other commands to try.
+        guard settings.advertisers == nil, !settings.phys.contains(.coded), let pause = watch.begin() else { return }
+        watchTimer = loop.schedule(after: pause) { [weak self] in
+            guard let self else { return }
+            watchTimer = nil
+            if watch.expire() { _ = onTrouble?(.silent) }
+        }
+    }
+
+    private func endWatch() {
+        if let watchTimer { loop.cancel(watchTimer) }
+        watchTimer = nil
+    }
+
+    /// Restarts the watch, if it expired when no other commands could be tried.
+    func watchForSilence() {
+        guard watchTimer == nil, case .running(let settings) = machine.state else { return }
+        beginWatch(settings)
+    }
+
+    /// Whether an unfiltered scan is running and has recently received a packet.
+    var hearsNow: Bool {
+        guard case .running(let settings) = machine.state, settings.advertisers == nil, let lastHeard else {
+            return false
+        }
+        return loop.now - lastHeard <= Self.longestSilence
+    }
+
+    /// Restarts the detection of a silent controller: only packets received from now on count.
+    func listensAnew() { watch.listensAnew() }
+}
+
+// MARK: - Advertising reports
+
+extension HostScanner {
+    private func receive(_ packets: [HeardPacket]) {
+        if !packets.isEmpty { lastHeard = loop.now }
+        if !packets.isEmpty, !watch.hasHeard {
+            watch.heard()
+            onFirstHeard?()
+        }
+        for packet in packets where machine.wanted != nil {
+            var packet = packet
+            if let privacy, packet.advertiser.address != .none {
+                packet.resolve(to: privacy.identity(of: packet.advertiser.address))
+                if packet.kind.contains(.isConnectable) { noteConnectable(packet) }
+            }
+            guard let asked, asked.advertisers?.contains(packet.advertiser.address) ?? true else { continue }
+            if let sighting = devices.receive(packet) { onSighting?(sighting) }
+        }
+    }
+
+    /// Reports a connectable packet of a bonded peer. A peer that unexpectedly uses its identity address is ignored,
+    /// since any device can use it.
+    private func noteConnectable(_ packet: HeardPacket) {
+        guard let peer = privacy?.bonded(packet.advertiser.address), packet.isResolved || peer.mayShowIdentity else {
+            return
+        }
+        let address = packet.privateAddress ?? packet.advertiser.address
+        privacy?.heard(peer.identity, at: address)
+        if sought != nil { onHeard?(peer.identity, address) }
+    }
+
+    private func receive(_ event: LEExtendedAdvertisingReport) {
+        guard machine.wanted != nil else { return }
+        receive(event.reports.compactMap { assembler.receive($0, at: loop.now) })
+        armAssemblyTimer()
+    }
+
+    /// Arms the timer for incomplete advertisements, which is set again if it finds a younger chain.
+    private func armAssemblyTimer() {
+        guard assemblyTimer == nil, let deadline = assembler.deadline else { return }
+        assemblyTimer = loop.schedule(at: deadline) { [weak self] in
+            guard let self else { return }
+            assemblyTimer = nil
+            assembler.expire(at: loop.now)
+            armAssemblyTimer()
+        }
+    }
+}

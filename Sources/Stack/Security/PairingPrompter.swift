@@ -1,0 +1,49 @@
+import BluetoothTypes
+import SMP
+
+/// The peer that a prompt is about.
+package struct PromptedPeer: Hashable, Sendable {
+    /// The number of the link, which is never reused while the device runs.
+    package var link: UInt64
+    /// The identity address if it is known, or else the address on the link.
+    package var address: BluetoothAddress
+    /// The name of the peer; nil if it is unknown.
+    package var name: String?
+    /// The identifier that the bond has, or will have.
+    package var identifier: BondIdentifier?
+    /// The cause of the pairing, when the prompt opened.
+    package var cause: PairingCause
+
+    package init(
+        link: UInt64,
+        address: BluetoothAddress,
+        name: String? = nil,
+        identifier: BondIdentifier? = nil,
+        cause: PairingCause = .stranger
+    ) {
+        self.link = link
+        self.address = address
+        self.name = name
+        self.identifier = identifier
+        self.cause = cause
+    }
+}
+
+/// Shows prompts to the user while two devices pair. Without a prompter every prompt is declined (AB-A14).
+///
+/// Only one prompt is open at a time; the others wait. A prompt that is closed before its answer may be shown again
+/// (AB-S16). All methods and handlers are called on the event loop.
+package protocol PairingPrompter: AnyObject {
+    /// Shows a prompt. A number or passkey stays on display until ``closePrompt(_:)``.
+    ///
+    /// - Parameters:
+    ///   - prompt: The prompt.
+    ///   - peer: The peer that the prompt is about.
+    ///   - answer: Reports the user's answer, at any time; calls after the prompt has closed are ignored. A decision
+    ///     ends the prompt, except that accepting a displayed passkey leaves it open.
+    func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void)
+
+    /// Closes the prompt about this peer, because the pairing has advanced, failed, or lost its link, or because
+    /// another prompt takes its place.
+    func closePrompt(_ peer: PromptedPeer)
+}

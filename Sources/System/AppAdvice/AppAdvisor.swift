@@ -1,0 +1,143 @@
+import BluetoothService
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// The advisor of one app, over all its processes.
+struct AppAdvisor: Sendable {
+    /// The maximum number of managers that are followed at once.
+    static let maximumManagers = 64
+
+    /// A manager with the detectors of its role.
+    private struct Manager: Sendable {
+        let id: ManagerID
+        let role: ManagerRole
+        var central: CentralAdvisor?
+        var peripheral: PeripheralAdvisor?
+    }
+
+    /// The managers in the order of their creation.
+    private var managers: [Manager] = []
+    private var findings: Findings
+    private var wakes = LongWakes()
+    private var earlyCalls = EarlyCalls()
+    private var phase = AppPhase.foreground
+    /// When the present process created its first manager.
+    private var began: Instant?
+    private var history = KnownPeers()
+    /// The kinds of which there have been several managers at once.
+    private var rivals: Set<ManagerRole> = []
+    private let since: Instant
+
+    init(name: String, since: Instant) {
+        findings = Findings(app: name)
+        self.since = since
+    }
+
+    var advice: [Advice] { findings.all.map(completed) }
+    var dropped: Int { findings.dropped }
+
+    /// Returns the advice that is new, or has another count, since it was last returned, and is ready.
+    mutating func takeChanges(where isReady: (Advice) -> Bool) -> [Advice] {
+        findings.takeChanges(where: isReady).map(completed)
+    }
+
+    func hasChanges(where condition: (Advice) -> Bool) -> Bool { findings.hasChanges(where: condition) }
+
+    private func completed(_ advice: Advice) -> Advice {
+        var advice = advice
+        advice.appSince = since - .zero
+        advice.hasRivals = advice.manager.map(rivals.contains) ?? true
+        return advice
+    }
+
+    /// Takes in an event.
+    ///
+    /// - Returns: The places that new advice is about.
+    @discardableResult
+    mutating func accept(
+        _ content: Observation.Content,
+        of id: ManagerID?,
+        at now: Instant,
+        from site: CallSite? = nil,
+        about peer: UUID? = nil
+    ) -> [CallSite] {
+        observe(content, of: id, at: now, from: site, about: peer)
+        return findings.takeNewSites()
+    }
+
+    private mutating func observe(
+        _ content: Observation.Content,
+        of id: ManagerID?,
+        at now: Instant,
+        from site: CallSite?,
+        about peer: UUID?
+    ) {
+        switch content {
+        case .appMoved(let phase): move(to: phase, at: now)
+        case .misused(let text, isToldToApp: _):
+            findings.prepare(for: nil, at: now)
+            findings.site = site
+            earlyCalls.accept(text, &findings)
+        case .managerOpened(let role): if let id { open(id, role, at: now) }
+        default:
+            guard let id, let index = index(of: id) else { return }
+            if case .told = content { wakes.renew(at: now) }
+            accept(content, at: index, now, from: site, about: peer)
+            if case .managerClosed = content { managers.remove(at: index) }
+        }
+    }
+
+    /// Takes in a value that a central manager is notified of.
+    mutating func count(_ value: ValueArrival) {
+        guard let index = index(of: value.manager) else { return }
+        wakes.renew(at: value.time)
+        findings.prepare(for: (value.manager, .central), at: value.time)
+        managers[index].central?.count(value, phase, &findings)
+    }
+
+    private func index(of id: ManagerID) -> Int? { managers.firstIndex { $0.id == id } }
+
+    mutating func advance(to now: Instant) {
+        for index in managers.indices { accept(nil, at: index, now) }
+    }
+
+    private mutating func open(_ id: ManagerID, _ role: ManagerRole, at now: Instant) {
+        // A number that is used again has lost its manager.
+        managers.removeAll { $0.id == id }
+        guard managers.count < Self.maximumManagers else { return }
+        // A new process is in the foreground, unless a move was reported.
+        if case .notRunning = phase { phase = .foreground }
+        if began == nil { began = now }
+        if managers.contains(where: { $0.role == role }) { rivals.insert(role) }
+        var manager = Manager(id: id, role: role)
+        switch role {
+        case .central: manager.central = CentralAdvisor()
+        case .peripheral: manager.peripheral = PeripheralAdvisor(began: began ?? now)
+        }
+        managers.append(manager)
+    }
+
+    private mutating func move(to phase: AppPhase, at now: Instant) {
+        findings.prepare(for: nil, at: now)
+        wakes.accept(phase, at: now, &findings)
+        self.phase = phase
+        guard case .notRunning = phase else { return }
+        managers = []
+        began = nil
+    }
+
+    /// Passes an event to the manager's detectors, or without one only the time.
+    private mutating func accept(
+        _ content: Observation.Content?,
+        at index: Int,
+        _ now: Instant,
+        from site: CallSite? = nil,
+        about peer: UUID? = nil
+    ) {
+        let context = AppContext(now: now, phase: phase, site: site, peer: peer)
+        findings.prepare(for: (managers[index].id, managers[index].role), at: now)
+        managers[index].central?.accept(content, context, &history, &findings)
+        managers[index].peripheral?.accept(content, context, &findings)
+    }
+}

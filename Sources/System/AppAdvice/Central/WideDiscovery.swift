@@ -1,0 +1,103 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// 12.5: a discovery of everything, most of which is not used before the connection ends.
+struct WideDiscovery: CentralDetector {
+    /// The maximum number of peers that are followed at once.
+    private static let maximumPeers = 64
+    /// The maximum number of attributes of a peer that count.
+    private static let maximumAttributes = 256
+
+    private struct Peer: Sendable {
+        /// The app's last request for services named none.
+        var asksForAllServices = false
+        /// The services for all of whose characteristics the app has asked.
+        var wideServices: Set<AttributeHandle> = []
+        /// Services, and values of characteristics, that were found by a wide request. True if the app has used them.
+        var services: [AttributeHandle: Bool] = [:]
+        var characteristics: [AttributeHandle: Bool] = [:]
+        /// The places of the calls that discovered all services, and all characteristics.
+        var sites: [String: CallSite] = [:]
+
+        mutating func learn(services found: [RemoteService]) {
+            for each in found where services.count < WideDiscovery.maximumAttributes && services[each.handle] == nil {
+                services[each.handle] = false
+            }
+        }
+
+        mutating func learn(characteristics found: [RemoteCharacteristic]) {
+            for each in found
+            where characteristics.count < WideDiscovery.maximumAttributes && characteristics[each.handle] == nil {
+                characteristics[each.handle] = false
+            }
+        }
+    }
+
+    private var peers: [UUID: Peer] = [:]
+
+    mutating func accept(
+        _ step: CentralStep,
+        _ picture: CentralPicture,
+        _ context: AppContext,
+        _ findings: inout Findings
+    ) {
+        if let (peer, request) = step.link { accept(request, peer, context.site) }
+        if let (peer, event) = step.peerEvent { accept(event, peer) }
+        if let peer = step.endedPeer { end(peer, picture, &findings) }
+        guard step.endsAll else { return }
+        for peer in peers.keys.sorted(by: { $0.uuidString < $1.uuidString }) { end(peer, picture, &findings) }
+    }
+
+    private mutating func accept(_ request: LinkRequest, _ id: UUID, _ site: CallSite?) {
+        switch request {
+        case .discoverServices(let uuids):
+            guard peers[id] != nil || peers.count < Self.maximumPeers else { return }
+            peers[id, default: Peer()].asksForAllServices = uuids == nil
+            if uuids == nil { peers[id]?.sites["service"] = site }
+        case .discoverCharacteristics(of: let service, let uuids):
+            use(service: service, id)
+            guard uuids == nil else { return _ = peers[id]?.wideServices.remove(service) }
+            peers[id]?.wideServices.insert(service)
+            peers[id]?.sites["characteristic"] = site
+        case .discoverIncludedServices(of: let service, _): use(service: service, id)
+        case .discoverDescriptors(of: let handle), .readCharacteristic(let handle),
+            .writeCharacteristic(let handle, value: _), .writeWithoutResponse(let handle, value: _),
+            .setNotify(let handle, isEnabled: _):
+            if peers[id]?.characteristics[handle] != nil { peers[id]?.characteristics[handle] = true }
+        default: break
+        }
+    }
+
+    private mutating func use(service: AttributeHandle, _ id: UUID) {
+        if peers[id]?.services[service] != nil { peers[id]?.services[service] = true }
+    }
+
+    private mutating func accept(_ event: PeerEvent, _ id: UUID) {
+        guard let peer = peers[id] else { return }
+        switch event {
+        case .servicesDiscovered(.success(let found)) where peer.asksForAllServices:
+            peers[id]?.learn(services: found)
+        case .characteristicsDiscovered(of: let service, .success(let found)) where peer.wideServices.contains(service):
+            peers[id]?.learn(characteristics: found)
+        default: break
+        }
+    }
+
+    private mutating func end(_ id: UUID, _ picture: CentralPicture, _ findings: inout Findings) {
+        guard let peer = peers.removeValue(forKey: id) else { return }
+        for (kind, found) in [("service", peer.services), ("characteristic", peer.characteristics)] {
+            let used = found.values.count { $0 }
+            // Of a single one, nothing could have been left out.
+            guard found.count > 1, Double(used) < AdviceThresholds.usedPart * Double(found.count) else { continue }
+            findings.add(
+                .narrowDiscovery,
+                peer: id,
+                attribute: kind == "service" ? 0 : 1,
+                at: peer.sites[kind],
+                "discovered all of \(count(found.count, kind)) of \(picture[id].words), and used \(used)"
+            )
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// The findings of all detectors in one app: an advice for each cause, in the order in which they came up.
+struct Findings {
+    /// The maximum number of causes in an app. Later ones are only counted.
+    static let maximum = 256
+
+    /// A cause is a rule with the manager, the peer and the attribute that it is about.
+    private struct Cause: Hashable {
+        let rule: AdviceRule
+        let manager: ManagerID?
+        let peer: UUID?
+        let attribute: UInt32?
+    }
+
+    private(set) var all: [Advice] = []
+    /// The number of findings for which there was no room.
+    private(set) var dropped = 0
+    private let app: String
+    /// The indices of advice that is new, or has another count, since it was last taken.
+    private var changed: Set<Int> = []
+    private var indices: [Cause: Int] = [:]
+    private var newSites: [CallSite] = []
+    private var manager: (id: ManagerID, role: ManagerRole)?
+    private var now = Instant.zero
+    /// The place of the call that is being looked at.
+    var site: CallSite?
+
+    init(app: String) {
+        self.app = app
+    }
+
+    /// Sets the manager and the time of what detectors add next.
+    mutating func prepare(for manager: (id: ManagerID, role: ManagerRole)?, at time: Instant) {
+        (self.manager, now, site) = (manager, time, nil)
+    }
+
+    /// Returns the advice that is new, or has another count, since it was last returned, and is ready.
+    mutating func takeChanges(where isReady: (Advice) -> Bool = { _ in true }) -> [Advice] {
+        guard !changed.isEmpty else { return [] }
+        let ready = changed.filter { isReady(all[$0]) }
+        changed.subtract(ready)
+        return ready.sorted().map { all[$0] }
+    }
+
+    /// Whether there is such an advice that ``takeChanges(where:)`` has not returned.
+    func hasChanges(where condition: (Advice) -> Bool) -> Bool { changed.contains { condition(all[$0]) } }
+
+    /// Returns the places of the advice that is new since the last call.
+    mutating func takeNewSites() -> [CallSite] {
+        guard !newSites.isEmpty else { return [] }
+        defer { newSites = [] }
+        return newSites
+    }
+
+    /// Adds a finding.
+    ///
+    /// - Parameters:
+    ///   - site: The place of the call that began what is found; by default that of the present call.
+    ///   - found: What the app did, in a clause that follows its name; used for the first finding of a cause.
+    mutating func add(
+        _ rule: AdviceRule,
+        peer: UUID? = nil,
+        attribute: UInt32? = nil,
+        at site: CallSite? = nil,
+        _ found: @autoclosure () -> String
+    ) {
+        let cause = Cause(rule: rule, manager: manager?.id, peer: peer, attribute: attribute)
+        if let index = indices[cause] {
+            all[index].count += 1
+            changed.insert(index)
+        } else if all.count < Self.maximum {
+            indices[cause] = all.count
+            changed.insert(all.count)
+            var advice = Advice(
+                rule: rule,
+                app: app,
+                manager: manager?.role,
+                peer: peer,
+                time: now - .zero,
+                found: found()
+            )
+            advice.site = site ?? self.site
+            if let site = advice.site { newSites.append(site) }
+            all.append(advice)
+        } else {
+            dropped += 1
+        }
+    }
+}

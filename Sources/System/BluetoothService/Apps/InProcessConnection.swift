@@ -1,0 +1,199 @@
+import EventLoops
+import ServiceMessages
+import Synchronization
+
+/// The connection of an app that runs in the service's process.
+package final class InProcessConnection: ServiceConnection {
+    let app: LoopBound<App>
+    private let lastManager = Atomic<UInt32>(0)
+    private let crossing = MessageCrossing.chosen
+    private let outlets = Mutex<[ManagerID: EventOutlet]>([:])
+    /// Whether the app's process has ended. What remains of it, such as a deinitializer that runs late, no longer
+    /// reaches the service.
+    private let isCut = Atomic(false)
+    /// See ``ServiceConnection/launchedFor``.
+    package let launchedFor: RestoreIdentifiers
+    /// See ``ServiceConnection/place``.
+    package let place: SimulatedPlace?
+    private let keeper = Mutex<AppTimekeeper?>(nil)
+
+    /// See ``ServiceConnection/timekeeper``. Nil after the end of the process.
+    package var timekeeper: AppTimekeeper? { isOver ? nil : keeper.withLock { $0 } }
+
+    /// Makes the app's code follow a simulated time.
+    package func follow(_ timekeeper: AppTimekeeper) { keeper.withLock { $0 = timekeeper } }
+
+    /// Called on the loop only.
+    init(_ app: App, launchedFor: RestoreIdentifiers, at place: SimulatedPlace?, loop: any EventLoop) {
+        self.launchedFor = launchedFor
+        self.place = place
+        self.app = LoopBound(app, loop: loop)
+        if place != nil { ServiceLocator.noteSimulatedApp(isThere: true) }
+    }
+
+    /// Closes the app, which leaves nothing behind (AB-G05).
+    deinit {
+        if place != nil { ServiceLocator.noteSimulatedApp(isThere: false) }
+        app.loop.submit { [app] in app.value.close() }
+    }
+
+    package func openManager(
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: any CallbackQueue,
+        handler: @escaping @Sendable (Event) -> Void
+    ) -> ManagerID {
+        let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)
+        guard !isOver else { return id }
+        let outlet = EventOutlet(
+            queue: queue,
+            countsEvents: options.restoreIdentifier != nil,
+            handler: crossing.taking(handler, for: id)
+        )
+        outlets.withLock { $0[id] = outlet }
+        let opening = crossing.pass(AppMessage.openManager(id, role, options))
+        guard case .openManager(_, let role, let options) = opening else { return id }
+        app.loop.submit { [app] in app.value.openManager(id, role, options, outlet) }
+        return id
+    }
+
+    package func closeManager(_ manager: ManagerID) {
+        let outlet = outlets.withLock { $0.removeValue(forKey: manager) }
+        outlet?.close()
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.closeManager(manager) }
+    }
+
+    package func send(_ request: Request, from manager: ManagerID) { pass(request, from: manager, nil) }
+
+    package func send(_ request: Request, from manager: ManagerID, at site: CallSite) {
+        pass(request, from: manager, site)
+    }
+
+    private func pass(_ request: Request, from manager: ManagerID, _ site: CallSite?) {
+        guard !isOver else { return }
+        // The wire format cannot carry a list that is too long, so such a request passes unencoded and the service
+        // refuses it.
+        let request = request.listError == nil ? crossing.pass(request, of: manager) : request
+        app.loop.submit { [app] in app.value.handle(request, from: manager, at: site) }
+    }
+
+    package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
+        guard !isOver else { return .failure(.noManager) }
+        let reply = Box()
+        let query = query.listError == nil ? crossing.pass(query, of: manager) : query
+        app.loop.submitAndWait { [app] in
+            reply.value.withLock { $0 = app.value.answer(query, from: manager) }
+        }
+        return crossing.pass(reply.value.withLock { $0 })
+    }
+
+    /// Calls back in order with the service's own callbacks if the clock stops for callbacks.
+    package func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
+        guard !isOver else { return }
+        guard !canWait else { return queue.async(callback) }
+        app.loop.submit { [app] in app.value.life.whenRunning { app.loop.deliver(on: queue, callback) } }
+    }
+
+    /// True in real time.
+    package var canWait: Bool { !(app.loop is VirtualEventLoop) }
+
+    package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
+        guard let outlet = outlets.withLock({ $0[manager] }) else { return }
+        app.loop.submit { [app] in app.value.life.whenRunning { outlet.call(body, on: app.loop) } }
+    }
+
+    /// Measures `delay` by the clock of the loop.
+    package func callBack(
+        _ manager: ManagerID,
+        after delay: Duration,
+        _ body: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        guard let outlet = outlets.withLock({ $0[manager] }) else { return {} }
+        let (loop, timer) = (app.loop, TimerBox())
+        loop.submit { [app] in
+            let task = loop.schedule(after: delay) {
+                app.value.life.whenRunning { outlet.call(body, on: loop) }
+            }
+            timer.task.withLock { $0 = task }
+        }
+        // This is submitted after the start of the timer, so the task is set by then.
+        return { loop.submit { if let task = timer.task.withLock({ $0 }) { loop.cancel(task) } } }
+    }
+
+    /// Cuts the connection in both directions after the end of the app's process.
+    package func cut() {
+        isCut.store(true, ordering: .releasing)
+        let open = outlets.withLock { outlets in
+            defer { outlets = [:] }
+            return outlets
+        }
+        for outlet in open.values { outlet.close() }
+    }
+
+    private var isOver: Bool { hasEnded }
+
+    /// Whether the connection was cut, because the app's process has ended.
+    package var hasEnded: Bool { isCut.load(ordering: .acquiring) }
+
+    /// Reports the misuse to the observers of the system.
+    package func noteMisuse(_ text: String) { pass(misuse: text, nil) }
+
+    package func noteMisuse(_ text: String, at site: CallSite) { pass(misuse: text, site) }
+
+    private func pass(misuse text: String, _ site: CallSite?) {
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.noteMisuse(text, at: site) }
+    }
+
+    /// Reports what the app's side noted to observers that give advice.
+    package func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?) {
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.note(note, of: manager, at: site) }
+    }
+
+    /// Reports a request without its usual effect to the observers of the system.
+    package func noteWarning(_ text: String) {
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.noteWarning(text) }
+    }
+
+    /// Reports to the observers of the system that the app waits by the clock of this machine.
+    package func noteWait(_ function: String) {
+        guard !isOver else { return }
+        app.loop.submit { [app] in app.value.noteWait(function) }
+    }
+
+    private final class TimerBox: Sendable {
+        let task = Mutex<ScheduledTask?>(nil)
+    }
+
+    private final class Box: Sendable {
+        let value = Mutex(Result<Reply, ServiceError>.failure(.noManager))
+    }
+}
+
+// MARK: - Life cycle
+
+/// The interface for the component that controls the app's process. May be used from any thread, unless noted.
+extension InProcessConnection {
+    /// The phase of the app's life cycle.
+    package var phase: AppPhase {
+        app.with { $0.phase }
+    }
+
+    /// Handles a life cycle event of the app.
+    package func happened(_ event: AppLifecycle.Event) {
+        app.with { $0.happened(event) }
+    }
+
+    /// Brings the app to the foreground because the user opened it. On the loop only.
+    ///
+    /// - Returns: `false` if its process is gone.
+    package func enter() -> Bool { app.value.enter() }
+
+    /// Sets the object that suspends and resumes the app's process. On the loop only.
+    package func runs(in process: any AppProcess) {
+        app.value.runs(in: process)
+    }
+}

@@ -1,0 +1,138 @@
+import DequeModule
+import ServiceMessages
+
+/// A call of an app that concerns one of its managers.
+enum AppCall {
+    case open(ManagerID, ManagerRole, ManagerOptions, any EventSink)
+    case close(ManagerID)
+    case request(ManagerID, Request, CallSite? = nil)
+}
+
+/// The app behind a ``RecordGate``.
+protocol RecordGateOwner: AnyObject {
+    /// Whether the app's record has to be durable before the request is performed.
+    func changesRecord(_ id: ManagerID, _ request: Request) -> Bool
+    /// Makes the record durable, including the changes of `requests`. Calls `completion` once, when the record is
+    /// durable or cannot be saved.
+    func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void)
+    /// Called when recording is over, right before the requests are performed or dropped.
+    func hasRecorded()
+    func perform(_ call: AppCall)
+    /// Called when too many calls wait. This one is lost.
+    func refuse(_ call: AppCall)
+}
+
+/// Queues the calls of one app in order. A call that changes the app's record waits until the record is durable, and so
+/// do the calls after it (behaviour 10.15). Other apps are not delayed. Calls that wait together are recorded together.
+///
+/// Used on the loop only.
+final class RecordGate {
+    /// The number of calls that may wait (AB-G05). The service does not read from another process meanwhile, which
+    /// leaves fewer.
+    static let maximumWaiting = 4_096
+
+    /// Called when calls begin to wait, and when they stop waiting.
+    var onWait: ((Bool) -> Void)?
+    /// Whether calls wait for the record.
+    private(set) var isWaiting = false
+
+    private unowned let owner: any RecordGateOwner
+    private var calls = Deque<AppCall>()
+    /// The number of leading calls that the record being saved covers, or nil if none is being saved.
+    private var recording: Int?
+    private var isPerforming = false
+
+    init(owner: any RecordGateOwner) {
+        self.owner = owner
+    }
+
+    /// Performs a call, at once or in its turn.
+    func submit(_ call: AppCall) {
+        guard calls.count < Self.maximumWaiting else { return owner.refuse(call) }
+        guard calls.isEmpty, recording == nil, !isPerforming, !hasToRecord(call) else {
+            calls.append(call)
+            return advance()
+        }
+        // As almost always, nothing waits.
+        isPerforming = true
+        owner.perform(call)
+        isPerforming = false
+        if !calls.isEmpty { advance() }
+    }
+
+    private func hasToRecord(_ call: AppCall) -> Bool {
+        call.request.map { owner.changesRecord($0.id, $0.request) } ?? false
+    }
+
+    /// Performs all calls at once, for a process that is gone and receives no results.
+    func open() {
+        endRecording()
+        perform(calls.count)
+        tell()
+    }
+
+    func clear() {
+        endRecording()
+        calls.removeAll()
+        tell()
+    }
+
+    /// Stops waiting for the save.
+    private func endRecording() {
+        guard recording != nil else { return }
+        recording = nil
+        owner.hasRecorded()
+    }
+
+    private func advance() {
+        guard !isPerforming else { return }
+        isPerforming = true
+        while recording == nil, let call = calls.first {
+            if hasToRecord(call) {
+                record()
+            } else {
+                calls.removeFirst()
+                owner.perform(call)
+            }
+        }
+        isPerforming = false
+        tell()
+    }
+
+    /// Saves the record for the requests up to the first call that opens or closes a manager.
+    private func record() {
+        let requests = calls.prefix { $0.request != nil }.compactMap(\.request)
+        recording = requests.count
+        owner.record(requests) { [weak self] in self?.recorded() }
+    }
+
+    private func recorded() {
+        guard let count = recording else { return }
+        recording = nil
+        owner.hasRecorded()
+        perform(count)
+        advance()
+    }
+
+    /// Performs the first `count` calls.
+    private func perform(_ count: Int) {
+        let wasPerforming = isPerforming
+        isPerforming = true
+        let batch = Array(calls.prefix(count))
+        calls.removeFirst(batch.count)
+        for call in batch { owner.perform(call) }
+        isPerforming = wasPerforming
+    }
+
+    private func tell() {
+        guard isWaiting != (recording != nil) else { return }
+        isWaiting.toggle()
+        onWait?(isWaiting)
+    }
+}
+
+extension AppCall {
+    fileprivate var request: (id: ManagerID, request: Request)? {
+        if case .request(let id, let request, _) = self { (id, request) } else { nil }
+    }
+}

@@ -1,0 +1,251 @@
+import BluetoothTypes
+import Foundation
+import SMP
+import Security
+import ServiceMessages
+
+/// The system, as a ``PromptDesk`` sees it. Used on the loop only.
+package protocol PromptedSystem: AnyObject {
+    var observers: Observers { get }
+    var promptDesk: PromptDesk? { get set }
+    var prompter: (any PairingPrompter)? { get set }
+    var permissionPrompter: (any PermissionPrompter)? { get set }
+    var permissionRule: ((AppIdentity) -> AppPermission?)? { get set }
+    /// Returns the apps that are connected to the peer of a prompt, with their phases.
+    func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)]
+    /// Returns the apps that need the pairing of a prompt. Empty if the peer began, or if the apps are gone.
+    func askers(of peer: PromptedPeer) -> [AppIdentity]
+    /// Whether all apps behind a prompt are in the background.
+    func isInBackground(_ peer: PromptedPeer) -> Bool
+}
+
+/// Routes the prompts of a system to tools whose users answer them. If there is no such tool, a ``PolicyFile`` decides,
+/// and whatever it has no rule for is refused (AB-A14).
+///
+/// A tool that connects, such as an open page, does not replace the policy silently. Rules that refuse or have a code
+/// decide as before. The log and the tool report that the other rules wait.
+///
+/// A pairing prompt stays open as long as the pairing waits, and the pairing closes it (behaviour 6.6). The question
+/// whether an app may use Bluetooth waits until there is a prompter. Used on the loop of the system, which the desk
+/// does not retain.
+package final class PromptDesk {
+    /// Identifies a prompter until it is removed.
+    package struct Registration: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    fileprivate enum Question {
+        case pairing(PairingPrompt, PromptedPeer, (PairingAnswer) -> Void)
+        case permission(AppQuestion, (Bool) -> Void)
+    }
+
+    /// The policy that decides if there is no prompter.
+    package var policy: PolicyFile {
+        didSet {
+            followPolicy()
+            if policy != oldValue, !routing.prompters.isEmpty { tellThatRulesWait() }
+        }
+    }
+
+    private unowned let system: any PromptedSystem
+    private var routing = PromptRouting()
+    private var prompters: [UInt64: (user: UInt32?, show: (ToolReply) -> Void)] = [:]
+    private var questions: [UInt64: Question] = [:]
+    private var last: UInt64 = 0
+    private var notices: Observers.Registration?
+    /// The number of questions that are not settled.
+    var openQuestions: Int { questions.count }
+
+    /// Creates the desk of a system, and registers it there.
+    package init(_ system: any PromptedSystem, policy: PolicyFile = PolicyFile()) {
+        self.system = system
+        self.policy = policy
+        system.promptDesk = self
+        system.permissionPrompter = self
+        notices = system.observers.add(.notices) { [weak self] in
+            if case .noticed(let notice) = $0.content { self?.tell(notice.description) }
+        }
+        followPolicy()
+    }
+
+    private func followPolicy() {
+        let policy = policy
+        system.permissionRule = { policy.permission(of: $0) }
+        showPresence()
+    }
+
+    /// Registers as a prompter only if a prompt could be answered: without a tool or a policy that lets devices pair,
+    /// the system has no prompter and does not start such a pairing.
+    private func showPresence() {
+        let isThere = !routing.prompters.isEmpty || policy.pairs
+        guard isThere != (system.prompter === self) else { return }
+        system.prompter = isThere ? self : nil
+    }
+
+    // MARK: Prompters
+
+    /// Adds a prompter, which is sent messages by `show`. It receives prompts after ``open(_:)``.
+    ///
+    /// - Parameter user: The user that the tool runs as; nil for one within the service's process.
+    /// - Returns: The registration for the other methods, or nil if there is no place (``refusal(for:)``).
+    package func add(for user: UInt32? = nil, _ show: @escaping (ToolReply) -> Void) -> Registration? {
+        guard refusal(for: user) == nil else { return nil }
+        last += 1
+        prompters[last] = (user, show)
+        return Registration(number: last)
+    }
+
+    /// Returns why there is no place for another prompter of a user, or nil if there is (AB-G05).
+    func refusal(for user: UInt32?) -> ServiceError? {
+        guard prompters.count < PromptRouting.maximumPrompters else {
+            let most = PromptRouting.maximumPrompters
+            return ServiceError(.outOfSpace, reason: "\(most) tools receive prompts already; end one first")
+        }
+        guard let user else { return nil }
+        let users = prompters.values.compactMap(\.user)
+        return ServiceLimits.prompters.refusal("tools that receive prompts", forUser: user, beside: users)
+    }
+
+    /// Starts sending prompts to a prompter that is ready for them.
+    package func open(_ registration: Registration) {
+        guard prompters[registration.number] != nil, !routing.prompters.contains(registration.number) else { return }
+        handle(.prompterCame(registration.number))
+        showPresence()
+        if routing.prompters.count == 1 { tellThatRulesWait() }
+    }
+
+    private func tellThatRulesWait() {
+        if policy.yielding > 0 { system.observers.tell(.promptsGoToTool(rules: policy.yielding)) }
+    }
+
+    /// Removes a prompter. Its prompts move to the next one.
+    package func remove(_ registration: Registration) {
+        guard prompters.removeValue(forKey: registration.number) != nil else { return }
+        let isLast = routing.prompters == [registration.number]
+        handle(.prompterLeft(registration.number))
+        showPresence()
+        if isLast, policy.yielding > 0 { system.observers.tell(.promptsGoToPolicy) }
+    }
+
+    /// Applies the user's answer to the prompt that this prompter was shown under `number`. An answer of the wrong kind
+    /// is ignored.
+    package func answer(_ number: UInt32, _ answer: PersonAnswer, by registration: Registration) {
+        guard let id = routing.question(number, at: registration.number), let question = questions[id] else { return }
+        guard let settle = question.settling(with: answer) else { return }
+        questions[id] = nil
+        _ = routing.handle(.answered(number, by: registration.number))
+        settle()
+    }
+
+    private func tell(_ notice: String) {
+        guard let newest = routing.prompters.last, let prompter = prompters[newest] else { return }
+        prompter.show(.prompt(number: 0, .notice(notice)))
+    }
+
+    // MARK: Questions
+
+    private func ask(_ question: Question, waits: Bool) {
+        last += 1
+        questions[last] = question
+        handle(.asked(last, waits: waits))
+    }
+
+    private func handle(_ event: PromptRouting.Event) {
+        for action in routing.handle(event) {
+            switch action {
+            case .show(let id, let number, let prompter):
+                guard let question = questions[id] else { continue }
+                prompters[prompter]?.show(.prompt(number: number, shown(question)))
+            case .close(let number, let prompter): prompters[prompter]?.show(.promptClosed(number: number))
+            case .decide(let id): decide(id)
+            case .settle(let id): questions[id] = nil
+            }
+        }
+    }
+
+    private func decide(_ id: UInt64) {
+        switch questions.removeValue(forKey: id) {
+        case .pairing(let prompt, let peer, let answer):
+            answer(policy.answer(to: prompt, of: peer, for: system.apps(of: peer).map(\.app)))
+        case .permission(_, let answer): answer(false)
+        case nil: break
+        }
+    }
+
+    private func shown(_ question: Question) -> PersonQuestion {
+        switch question {
+        case .pairing(let prompt, let peer, _):
+            let peerID = peer.identifier.map { UUID($0) }
+            var shown = PairingQuestion(
+                .init(prompt),
+                peerName: peer.name?.oneLine(PairingQuestion.maximumName),
+                peerAddress: "\(peer.address)",
+                peer: peerID
+            )
+            shown.isInBackground = system.isInBackground(peer)
+            if peer.cause == .app { shown.origin = .apps(system.askers(of: peer)) }
+            return .pairing(shown)
+        case .permission(let question, _): return .permission(question)
+        }
+    }
+}
+
+extension PromptDesk: PairingPrompter {
+    /// Shows a prompt, or has the policy decide it.
+    package func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+        closePrompt(peer)
+        let standing = policy.standingAnswer(to: prompt, of: peer, for: system.apps(of: peer).map(\.app))
+        if !routing.prompters.isEmpty, let standing {
+            let label = peer.name?.oneLine(PairingQuestion.maximumName).quotedName ?? "\(peer.address)"
+            system.observers.tell(.decidedByPolicy(peer: label, isRefused: standing == .refuse))
+            return answer(standing)
+        }
+        ask(.pairing(prompt, peer, answer), waits: false)
+    }
+
+    /// Closes the prompt for this peer.
+    package func closePrompt(_ peer: PromptedPeer) {
+        let open = questions.first { if case .pairing(_, let asked, _) = $1 { asked.link == peer.link } else { false } }
+        guard let id = open?.key else { return }
+        questions[id] = nil
+        handle(.over(id))
+    }
+}
+
+extension PromptDesk: PermissionPrompter {
+    /// Asks whether an app may use Bluetooth, now or when there is a prompter.
+    package func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
+        ask(.permission(question, answer), waits: true)
+    }
+}
+
+extension PromptDesk.Question {
+    /// Returns a closure that delivers the answer, or nil if the answer is of the wrong kind.
+    fileprivate func settling(with answer: PersonAnswer) -> (() -> Void)? {
+        switch (self, answer) {
+        case (.permission(_, let tell), .allow): return { tell(true) }
+        case (.permission(_, let tell), .deny): return { tell(false) }
+        case (.pairing(_, _, let tell), .refuse): return { tell(.refuse) }
+        case (.pairing(.enterPasskey, _, let tell), .passkey(let passkey)) where passkey <= 999_999,
+            (.pairing(.enterPasskeyOnBoth, _, let tell), .passkey(let passkey)) where passkey <= 999_999:
+            return { tell(.passkey(passkey)) }
+        case (.pairing(.confirmPairing, _, let tell), .accept), (.pairing(.confirmReplacement, _, let tell), .accept),
+            (.pairing(.compare, _, let tell), .accept):
+            return { tell(.accept) }
+        case (.permission, _), (.pairing, _): return nil
+        }
+    }
+}
+
+extension PairingQuestion.Kind {
+    fileprivate init(_ prompt: PairingPrompt) {
+        switch prompt {
+        case .confirmPairing: self = .confirm
+        case .confirmReplacement: self = .confirmReplacement
+        case .showPasskey(let passkey): self = .showPasskey(passkey)
+        case .enterPasskey: self = .enterPasskey
+        case .enterPasskeyOnBoth: self = .enterPasskeyOnBoth
+        case .compare(let number): self = .compare(number)
+        }
+    }
+}

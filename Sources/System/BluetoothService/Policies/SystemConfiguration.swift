@@ -1,0 +1,92 @@
+import BluetoothTypes
+import EventLoops
+import GAP
+import GATT
+import SMP
+import Security
+import ServiceMessages
+
+/// The configuration of a Bluetooth system.
+package struct SystemConfiguration: Sendable {
+    /// The storage for bonds and the identity of the system.
+    package enum Store: Hashable, Sendable {
+        /// In memory. Bonds are lost with the system.
+        case memory
+        /// In this directory, which is created if necessary.
+        case directory(String)
+    }
+
+    /// The name in the Generic Access service, up to 248 octets of UTF-8.
+    package var deviceName = "Harald"
+    /// The appearance, a number from Bluetooth Assigned Numbers 2.6, or 0 for unknown.
+    package var appearance: UInt16 = 0
+    /// The policy for the device's address on the air.
+    package var address = OwnAddressPolicy.resolvablePrivate
+    /// How long a private address is used before it changes (behaviour 6.17).
+    package var privacyInterval = Duration.seconds(900)
+    /// The ATT MTU to offer, 23 to 517. An iPhone offers 185: seven packets of 27 octets (behaviour 14.6).
+    package var preferredMTU = 185
+    /// Whether the attribute protocol may use enhanced bearers with peers that support them. Apps notice only the
+    /// speed.
+    package var usesEnhancedBearers = true
+    /// The deviations of this system's advertisements from those of Apple's devices.
+    package var advertising = AdvertisingException()
+    /// How long a link stays up after its last user has released it. Apple's systems wait about five seconds
+    /// (behaviour 3.11). By default a link ends at once.
+    package var linger = Duration.zero
+    /// The pairing configuration, above all the I/O capability (behaviour 6.7).
+    package var pairing = PairingConfiguration()
+    /// Whether protected values of apps require a central whose bond has MITM protection (behaviour 6.9). A system with
+    /// neither display nor input cannot require that.
+    package var demandsAuthenticatedCentrals = true
+    /// Whether apps can publish descriptors of any type but those with a function in GATT. Apple's systems publish 2901
+    /// and 2904 only (behaviour 7.8).
+    package var publishesAnyDescriptor = false
+    /// Whether peers may receive this system's notifications on request (behaviour 3.19). The system itself publishes
+    /// none.
+    package var sharesNotifications = false
+    /// Whether apps with the background mode may start advertising in the background in all versions (behaviour 7.25).
+    package var startsAdvertisingInBackground = true
+    /// The version of iOS whose rules apply where versions differ.
+    package var version = SystemVersion.newest
+    /// The permission of apps for which there is no decision (behaviour 1.18).
+    package var permission = AppPermission.allowedAlways
+    /// The ID of the user that the service runs as.
+    package var user: UInt32 = 0
+    /// The storage for bonds.
+    package var store = Store.memory
+    /// Identifies the current boot of the device, or nil if unknown. It lets state that is only valid until the next
+    /// boot outlive the service (behaviour 4.12).
+    package var run: String?
+    /// The maximum number of bonds. A new bond evicts the least recently used unauthenticated one (AB-S14).
+    package var maximumBonds = BondStore.maximumBonds
+
+    /// The time at which the system's loop began, in seconds since the beginning of 2001, UTC. Nil for a system without
+    /// a calendar.
+    package var loopStart: Double?
+
+    /// Creates the default configuration.
+    package init() {}
+
+    /// Keeps bonds and records in a directory of this machine.
+    package mutating func keep(in directory: String) {
+        store = .directory(directory)
+        run = HostRun.current
+    }
+
+    /// Whether apps with the background mode may start advertising in the background.
+    var mayStartAdvertisingInBackground: Bool {
+        startsAdvertisingInBackground || version.startsAdvertisingInBackground
+    }
+
+    /// Returns the calendar time of an instant of the system's loop, in seconds since the beginning of 2001, UTC. Nil
+    /// without a calendar.
+    func calendarTime(at instant: Instant) -> Double? {
+        loopStart.map { $0 + Double(instant.nanoseconds) / 1_000_000_000 }
+    }
+
+    /// The security level that attributes with the encryption requirement demand of a link.
+    var protectedValuesRequirement: SecurityLevel {
+        demandsAuthenticatedCentrals && pairing.ioCapability != .noInputNoOutput ? .authenticated : .encrypted
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import BluetoothTypes
+import CaptureStory
+import Foundation
+import HCI
+
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Tell the story of a capture: devices, connections, pairing, attributes, errors, throughput, advice.",
+        discussion: """
+            Reads btsnoop (of Harald, Android and btmon), Apple's PacketLogger (.pklg), pcap and pcapng, with HCI packets or \
+            frames of the LE link layer. A file of any length takes a bounded amount of memory.
+
+            Examples:
+              harald explain heart.btsnoop
+              harald explain --connection 2 --timeline heart.svg heart.btsnoop
+
+            \(ExitStatus.text())
+            """
+    )
+
+    @OptionGroup var showing: ShowingOptions
+
+    @Option(help: ArgumentHelp("Tell about this connection only, by its number in the story.", valueName: "N"))
+    var connection: Int?
+
+    @Flag(help: "Tell only how connections begin, change, fail and end.")
+    var brief = false
+
+    @Option(
+        help: ArgumentHelp("Draw the connections on a line of time, as an SVG image in this file.", valueName: "FILE"),
+        completion: .file(extensions: ["svg"])
+    )
+    var timeline: String?
+
+    @Argument(help: ArgumentHelp("The capture file; - for standard input.", valueName: "FILE"), completion: .file())
+    var file: String
+
+    func validate() throws {
+        if let connection, connection < 1 { throw ValidationError("--connection must be at least 1") }
+    }
+
+    func run() throws {
+        do throws(ToolError) {
+            try explain()
+        } catch {
+            throw error.report(json: showing.json)
+        }
+    }
+
+    private func explain() throws(ToolError) {
+        Console.endWithReader()
+        if let timeline {
+            try writing(timeline) { () throws(OutputFile.Failure) in try OutputFile.check(timeline, reading: [file]) }
+        }
+        var explanation = Explanation(
+            ToolReport(json: showing.json),
+            connection: connection,
+            isBrief: brief
+        )
+        let isCut = try CaptureInput(path: file).read(inPlace: true, pause: { explanation.pause() }) {
+            (record) throws(ToolError) in explanation.receive(record)
+        }
+        explanation.finish(isCut: isCut)
+        guard let connection, connection > explanation.story.totals.connections else {
+            return try draw(explanation.story)
+        }
+        let known = count(explanation.story.totals.connections, "connection")
+        throw .incomplete("there is no connection \(connection): the capture has \(known)")
+    }
+
+    private func draw(_ story: CaptureStory) throws(ToolError) {
+        guard let timeline else { return }
+        let shown = story.links.filter { connection == nil || $0.number == connection }
+        let image = StoryTimeline(shown, totals: story.totals).svg
+        try writing(timeline) { () throws(OutputFile.Failure) in
+            try OutputFile.write(Array(image.utf8), to: timeline, reading: [file])
+        }
+    }
+
+    private func writing(_ timeline: String, _ body: () throws(OutputFile.Failure) -> Void) throws(ToolError) {
+        do throws(OutputFile.Failure) {
+            try body()
+        } catch {
+            throw .incomplete("cannot write the timeline \(timeline.visible): \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import BluetoothService
+import CoreBluetooth
+import EventLoops
+import Foundation
+import HCITransports
+import ServiceMessages
+import ServiceProcess
+
+/// Where a command finds its devices.
+enum ClientPlace: Hashable {
+    /// The service whose socket this is.
+    case service(String)
+    /// A controller of the command's own.
+    case controller(ControllerAddress)
+
+    /// Returns what the command line names, or else the environment, as for programs that import CoreBluetooth. Without
+    /// either, it is a running service, or else the first usable adapter.
+    ///
+    /// - Parameter listens: Returns whether a service is listening at a path.
+    static func choose(
+        controller: ControllerAddress?,
+        service: String?,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        listens: (String) -> Bool = ServicePath.isListening
+    ) -> ClientPlace {
+        if let controller { return .controller(controller) }
+        if let service { return .service(service) }
+        if let path = environment[ServicePath.variable], !path.isEmpty { return .service(path) }
+        if let controller = ControllerAddress.ofEnvironment(environment) { return .controller(controller) }
+        let usual = ServicePath.places(named: nil, environment: environment)
+        return usual.first(where: listens).map { .service($0) } ?? .controller(.adapter(.first))
+    }
+}
+
+/// The options of commands that use devices: through a running service, or with a controller of their own.
+struct ClientOptions: ParsableArguments {
+    /// The advice in each command's help.
+    static let discussion = """
+        Through a running service, the command is an app among others. It uses a controller of its own if --controller or \
+        HARALD_CONTROLLER names one, or if no service is running.
+        """
+
+    @OptionGroup var line: ControllerOptions
+    @OptionGroup var service: ServiceOptions
+    @OptionGroup var showing: ShowingOptions
+
+    var place: ClientPlace { ClientPlace.choose(controller: line.controller, service: service.service) }
+    var report: ToolReport { ToolReport(json: showing.json) }
+
+    func validate() throws {
+        guard line.controller == nil || service.service == nil else {
+            throw ValidationError("--controller and --service are mutually exclusive")
+        }
+    }
+
+    /// Checks that no option is given that needs a controller of the command's own.
+    ///
+    /// - Parameter others: Further options like that, with whether they are given.
+    func checkOptions(_ others: [(name: String, isGiven: Bool)]) throws {
+        if ShellLine.isBeingParsed { return try ShellLine.refuse(others) }
+        guard case .service = place else { return }
+        let given = ([("--capture", line.capture != nil)] + others).filter(\.isGiven).map(\.name)
+        guard let first = given.first else { return }
+        throw ValidationError("\(first) needs a controller of its own: name one with --controller")
+    }
+
+    /// Runs `verb` on the service or on the controller, until it ends or the user interrupts it. Then leaves all
+    /// devices that it has connected to.
+    ///
+    /// - Parameters:
+    ///   - trust: How to pair, with a controller of the command's own.
+    ///   - onlyResult: Whether to print nothing but the result of the command.
+    ///   - isDocument: Whether the result is a document, which prompts must not interrupt even without `--json`.
+    func run(
+        trust: TrustOptions? = nil,
+        onlyResult: Bool = false,
+        isDocument: Bool = false,
+        _ verb: @escaping @Sendable (DeviceClient) async throws(ToolError) -> Void
+    ) throws {
+        do throws(ToolError) {
+            let say = isDocument ? Console.problem : sayToUser
+            try perform(trust, ToolReport(json: showing.json, onlyResult: onlyResult), say: say, verb)
+        } catch {
+            throw error.report(json: showing.json)
+        }
+    }
+
+    /// Prints a line for the user, who may be answering prompts while a program reads the documents.
+    var sayToUser: @Sendable (String) -> Void { showing.json ? Console.problem : Console.line }
+
+    private func perform(
+        _ trust: TrustOptions?,
+        _ report: ToolReport,
+        say: @escaping @Sendable (String) -> Void,
+        _ verb: @escaping DeviceClient.Verb
+    ) throws(ToolError) {
+        Console.endWithReader()
+        let outcome = Outcome()
+        let (aborts, abort) = AsyncStream<ToolError>.makeStream()
+        Interrupts.onEnd { abort.yield($0) }
+        let host = try open(trust, say: say, lost: { abort.yield($0) }) { abort.yield($0) }
+        let facts = host.facts
+        ServiceLocator.$current.withValue(host.connection) {
+            _ = Task {
+                outcome.finish(await DeviceClient.perform(verb, facts: facts, report: report, aborts: aborts))
+            }
+        }
+        defer { host.stop() }
+        try outcome.wait()
+    }
+
+    /// Opens the service or the controller.
+    ///
+    /// - Parameters:
+    ///   - trust: How to pair, with a controller of the command's own.
+    ///   - keyboard: Where the user answers prompts then.
+    ///   - say: Prints a line for the user.
+    ///   - lost: Receives the error if a controller that has worked fails.
+    ///   - abort: Receives the error if the controller turns out to be unusable.
+    func open(
+        _ trust: TrustOptions?,
+        keyboard: any Keyboard = StandardInput(),
+        say: @escaping @Sendable (String) -> Void,
+        lost: @escaping @Sendable (ToolError) -> Void,
+        abort: @escaping @Sendable (ToolError) -> Void
+    ) throws(ToolError) -> ClientHost {
+        switch place {
+        case .service(let path):
+            guard ServicePath.isListening(path) else {
+                throw .service(
+                    """
+                    no service is listening at \(path); start one with `harald service`, or name a controller with --controller
+                    """
+                )
+            }
+            let devices: ClientHost.Devices = { [service] () throws(ToolError) in
+                try service.at(path).ask(.devices, for: [DeviceStatus].self)
+            }
+            return ClientHost.service(path, known: (try? devices()) ?? [], devices: devices)
+        case .controller(let address):
+            let outcome = Outcome { if case .failure(let error) = $0 { abort(error) } }
+            let capture = try line.captureFile()
+            let loop = NIOEventLoop()
+            let system = line.startSystem(named: "Harald", trust: trust, loop: loop, capture: capture, outcome: outcome)
+            system.with { system in
+                let fail = system.onFailure
+                system.onFailure = { [weak system] error in
+                    guard system?.hasWorked == true else { fail?(error); return }
+                    lost(ToolError(losing: "\(address)", error))
+                }
+            }
+            let prompter = trust?.prepare(system, outcome, keyboard: keyboard, say: say)
+            return ClientHost.system(system, controller: "\(address)", prompter: prompter)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import BluetoothService
+import BluetoothTypes
+import GAP
+import GATT
+import HCI
+import HCIHost
+import SMP
+import Security
+import ServiceMessages
+
+// Security of the link.
+extension Explorer {
+    /// Opens the bond store of the controller.
+    func openBonds(of controller: ControllerInformation) throws(ToolError) -> BondStore {
+        let opened = try storage()
+        let store: BondStore
+        do throws(BondError) {
+            store = try BondStore(storage: opened, adapter: AdapterIdentity(controller), random: random)
+        } catch {
+            throw .bonds(error)
+        }
+        if plan.trust.sharesOutOfBand, let own = OwnOutOfBandData(random: random) {
+            device.deviceSecurity.offerOutOfBand(own)
+            report.say("out of band: \(own.shared.digits)")
+        }
+        return store
+    }
+
+    /// Encrypts the link if the plan asks for that, by the bond or by pairing, and then explores.
+    func secure(_ access: AccessLink, _ client: GATTClient) {
+        let link = access.secureLink
+        device.deviceSecurity.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
+        link.name = foundName
+        link.onEvent = { [weak self] event in
+            guard case .paired(let bond) = event else { return }
+            self?.report.say(bond.map { "bonded with \($0.address)" } ?? "paired, without keeping a bond")
+        }
+        // A request that the peer refuses for insufficient security is repeated once the link is secure.
+        client.onInsufficientSecurity = { [weak self, weak link, plan] refusal, done in
+            guard plan.trust.pairs, let link else { return done(.untried) }
+            link.secure(after: refusal) { outcome in
+                if case .failed(let reason) = outcome, let error = reason.error as? SecurityError {
+                    self?.tellOnce(error)
+                }
+                done(outcome)
+            }
+        }
+        let secured: (Result<Void, SecurityError>) -> Void = { [weak self, weak link] result in
+            guard let self, isSecuring else { return }
+            switch result {
+            case .success:
+                if let level = link?.manager.encryption { report.say("encrypted: \(level.inWords)") }
+                explore(client)
+            case .failure(.linkLost): break
+            case .failure(let error): end(.failure(.notSecured(name, reason: reason(of: error))))
+            }
+        }
+        link.prepare { [plan, weak link] result in
+            guard plan.trust.pairs, let link else { return secured(result) }
+            link.secure(.encrypted, completion: secured)
+        }
+    }
+
+    /// Prints why the security level could not be raised. Prints each reason once, even if several values need the
+    /// level.
+    private func tellOnce(_ error: SecurityError) {
+        let sentence = reason(of: error)
+        if lastRefusal != sentence { report.say("security not raised: \(sentence)") }
+        lastRefusal = sentence
+    }
+
+    /// Returns why the link is not secured, and what to do.
+    private func reason(of error: SecurityError) -> String {
+        if error == .keysRefused, let refusal = link?.secureLink.keysRefusal { return "\(refusal)" }
+        let advice: String? =
+            switch error {
+            case .pairing(let failure): failure.advice
+            case .peerLostKey:
+                "remove the bond with harald bonds forget, or use --pair to be asked whether to pair again"
+            default: nil
+            }
+        return "\(error)" + (advice.map { "; \($0)" } ?? "")
+    }
+}

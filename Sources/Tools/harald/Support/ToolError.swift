@@ -1,0 +1,244 @@
+import ArgumentParser
+import BluetoothTypes
+import CoreBluetooth
+import Demos
+import GAP
+import HCI
+import HCIHost
+import HCITransports
+import PackageWrapping
+import Security
+import ServiceProcess
+
+/// The failure of a command. Each kind has an exit status.
+enum ToolError: Error, CustomStringConvertible {
+    /// A command that searches for a device.
+    enum Search {
+        /// `scan --until`, which stops at any device.
+        case scan
+        /// `explore` and other commands that need a device that accepts connections.
+        case explore
+    }
+
+    case controllerUnreachable(String, reason: String)
+    case controllerFailed(String, reason: String)
+    case controllerRefuses(String, reason: String)
+    /// A controller has no room for another program.
+    case controllerFull(String)
+    /// A controller that has worked is no longer there.
+    case controllerGone(String)
+    /// The capture that takes the place of a controller is over.
+    case captureOver(String)
+    case noSuchDevice(DeviceSelector, Search, seconds: Double, heard: HeardDevices)
+    /// An address, which a service does not know devices by.
+    case addressOfService(String)
+    /// Several devices fit what the user has named.
+    case ambiguousDevice(DeviceSelector, [DeviceCandidate])
+    case peerVanished(String, doing: String, reason: String)
+    case notSecured(String, reason: String)
+    case bonds(BondError)
+    case capture(OutputFile.Failure)
+    case incomplete(String)
+    case wrapping(WrappingError)
+    case service(String)
+    /// Bluetooth cannot be used, by the state that a manager has.
+    case bluetooth(CBManagerState)
+    /// The user ended the command by this signal.
+    case interrupted(Int32)
+
+    /// The store is already open in another process.
+    static func storeInUse(_ place: String) -> ToolError {
+        .service(
+            """
+            the store \(place) is in use by another process, probably another `harald service`; stop it, or choose another \
+            directory with --store
+            """
+        )
+    }
+
+    /// A controller at `address` could not be brought up, or has failed.
+    init(_ error: HCIHostError, controller address: String) {
+        if case .transport(.unreachable(_, let reason)) = error {
+            self = .controllerUnreachable(address, reason: reason)
+        } else if error.isWithoutRoom {
+            self = .controllerFull(address)
+        } else {
+            self = .controllerFailed(address, reason: "\(error)")
+        }
+    }
+
+    /// The controller at `address`, which has worked, has failed.
+    init(losing address: String, _ error: HCIHostError) {
+        switch error {
+        case .transport(.unreachable), .transport(.closedByPeer): self = .controllerGone(address)
+        default: self = .controllerFailed(address, reason: "\(error)")
+        }
+    }
+
+    /// The controller at `address` cannot perform an operation, such as "advertise". An invalid request is not the
+    /// controller's fault.
+    init(_ error: GAPError, doing what: String, controller address: String) {
+        switch error {
+        case .impossible, .advertisingData: self = .incomplete("cannot \(what): \(error)")
+        case .refused, .needsExtendedAdvertising, .noAdvertisingSetLeft:
+            self = .controllerRefuses(address, reason: "cannot \(what): \(error)")
+        default: self = .controllerFailed(address, reason: "cannot \(what): \(error)")
+        }
+    }
+
+    var exitStatus: Int32 {
+        switch self {
+        case .controllerUnreachable: 3
+        case .controllerFailed, .controllerRefuses, .controllerFull, .controllerGone: 4
+        case .noSuchDevice, .ambiguousDevice, .addressOfService: 5
+        case .peerVanished, .captureOver: 6
+        case .notSecured: 7
+        case .bluetooth(let state): state == .unsupported ? 3 : state == .unauthorized ? 1 : 4
+        case .capture, .incomplete, .bonds, .wrapping, .service: 1
+        // As shells report the end of a program by a signal.
+        case .interrupted(let signal): 128 + signal
+        }
+    }
+
+    /// A name for programs, which stays the same.
+    var code: String {
+        switch self {
+        case .controllerUnreachable: "controllerUnreachable"
+        case .controllerFailed, .controllerGone: "controllerFailed"
+        case .controllerRefuses, .controllerFull: "controllerRefuses"
+        case .captureOver: "captureOver"
+        case .noSuchDevice, .addressOfService: "deviceNotFound"
+        case .ambiguousDevice: "deviceAmbiguous"
+        case .peerVanished: "peerLost"
+        case .notSecured: "notSecured"
+        case .bonds: "bonds"
+        case .capture: "capture"
+        case .incomplete: "failed"
+        case .wrapping: "package"
+        case .service: "service"
+        case .bluetooth(let state): state == .unauthorized ? "unauthorized" : "bluetoothUnavailable"
+        case .interrupted: "interrupted"
+        }
+    }
+
+    /// Whether the user knows about it without being told.
+    var isQuiet: Bool {
+        if case .interrupted = self { true } else { false }
+    }
+
+    /// The advice to the user when the controller at an address fails.
+    private static func checks(of address: String) -> String {
+        address.hasPrefix("tcp:")
+            ? "that it uses H4 and that no other program uses it"
+            : "that no other program uses it, and ask `harald doctor` about it"
+    }
+
+    var description: String {
+        switch self {
+        case .controllerUnreachable(let address, let reason):
+            Self.textOfUnreachable(address, reason: reason)
+        case .controllerFailed(let address, let reason):
+            "the controller at \(address) failed: \(reason); check \(Self.checks(of: address))"
+        case .controllerRefuses(let address, let reason):
+            "the controller at \(address) rejected the request: \(reason)"
+        case .controllerFull(let address):
+            """
+            the controller at \(address) accepts no more connections: all of them are in use; end a program that uses \
+            one, or start another `harald controllers` on a port of its own
+            """
+        case .controllerGone(let address):
+            "the controller at \(address) is gone; check that it is running or plugged in, then try again"
+        case .captureOver(let address):
+            "\(address) is over: nothing in it is left to play"
+        case .noSuchDevice(let selector, let search, let seconds, let heard):
+            """
+            no \(selector.description(of: search.device)) was found within \(seconds) s; \(heard.description); check that it is \
+            on and in range, or allow more time with \(search.option)
+            """
+        case .addressOfService(let address):
+            """
+            cannot find \(address): through a service, devices have identifiers rather than addresses; `harald scan` shows \
+            them
+            """
+        case .ambiguousDevice(let selector, let devices):
+            "\(selector.quoted) fits \(count(devices.count, "device")); name one of them: "
+                + devices.map(\.label).joined(separator: ", ")
+        case .peerVanished(let name, let doing, let reason):
+            "\(name.quotedName) was lost while \(doing): \(reason); check that it is on and in range, then try again"
+        case .notSecured(let name, let reason):
+            "the link to \(name.quotedName) is not secured: \(reason)"
+        case .bonds(let error):
+            "\(error)"
+        case .capture(let error):
+            "\(error)"
+        case .wrapping(let error):
+            "\(error)"
+        case .incomplete(let what), .service(let what):
+            what
+        case .bluetooth(let state): Self.text(of: state)
+        case .interrupted(let signal): "interrupted by signal \(signal)"
+        }
+    }
+
+    private static func textOfUnreachable(_ address: String, reason: String) -> String {
+        let sockets = ["tcp:": "the host and port", "unix:": "the path and its permissions"]
+        guard let socket = sockets.first(where: { address.hasPrefix($0.key) }) else {
+            // For other controllers, the reason already includes what to do.
+            guard address == "\(ControllerAddress.adapter(.first))" else {
+                return "cannot use the controller \(address): \(reason)"
+            }
+            return "cannot use an adapter of this machine: \(reason)" + remedyWithoutAdapter
+        }
+        return "cannot reach the controller at \(address): \(reason); start it, or check \(socket.value)"
+    }
+
+    /// Where else there may be Bluetooth, for a user that has named no controller.
+    private static var remedyWithoutAdapter: String {
+        let environment = ProcessInfo.processInfo.environment
+        let services = [
+            environment[ServicePath.variable], ServicePath.ofUser(environment: environment), ServicePath.ofMachine,
+        ]
+        guard services.compactMap(\.self).contains(where: ServicePath.isListening) else {
+            return "; without an adapter, `harald controllers --listen` has virtual ones"
+        }
+        return "; a service is running, which this command does not use: `harald status` shows its controller"
+    }
+
+    private static func text(of state: CBManagerState) -> String {
+        switch state {
+        case .unauthorized:
+            """
+            the Bluetooth service does not let this tool use Bluetooth; allow the app "harald" at `harald agent`, or in the \
+            policy file
+            """
+        case .unsupported: "the Bluetooth service has no usable controller; `harald status` says why"
+        default: "Bluetooth is \(stateName(state)); `harald status` says why"
+        }
+    }
+
+    /// Prints the error, and returns the exit status to throw.
+    ///
+    /// - Parameter json: Whether to print it as a document on standard output as well.
+    func report(json: Bool = false) -> ExitCode {
+        ToolReport(json: json).fail(self)
+        return ExitCode(exitStatus)
+    }
+}
+
+extension ToolError.Search {
+    /// The devices that count as found.
+    fileprivate var device: String {
+        switch self {
+        case .scan: "device"
+        case .explore: "connectable device"
+        }
+    }
+
+    /// The option that limits the search.
+    fileprivate var option: String {
+        switch self {
+        case .scan: "--seconds"
+        case .explore: "--timeout"
+        }
+    }
+}
