@@ -98,6 +98,7 @@ let fixtures = """
     LoopbackLinks HCIHost
     ControllerStandIns HCIHost
     StackStandIns Security ControllerStandIns
+    AccessStandIns GAP
     BondKillPoints Security
     StandInKernel HCITransports
     StandInUSB HCITransports
@@ -120,13 +121,13 @@ let tests = """
     GATT SMP LoopbackLinks
     SMP LoopbackLinks StateExplorer
     Security BondKillPoints StackStandIns StateExplorer TestBasics
-    GAP LinkLayer StackStandIns
+    GAP LinkLayer AccessStandIns StackStandIns
     Radio
     LinkLayer HCIHost RadioEnergy Crowd ControllerStandIns StateExplorer
     CapturePlayback
     HCITransports RandomPackets StandInKernel StandInUSB TestBasics
     ServiceMessages
-    BluetoothService BluetoothTesting SampleMessages StateExplorer TestBasics
+    BluetoothService AccessStandIns BluetoothTesting SampleMessages StateExplorer TestBasics
     AppAdvice BluetoothSimulation TestBasics
     ServiceProcess BluetoothSimulation HostileClients SampleMessages StandInKernel TestBasics
     CoreBluetooth BluetoothService SampleMessages ServiceStandIns

@@ -1,10 +1,10 @@
 import BluetoothTypes
 import EventLoops
-import L2CAP
 import LoopbackLinks
 import Testing
 
 @testable import ATT
+@testable import L2CAP
 
 /// One end of a link with enhanced bearers.
 final class EnhancedEnd {

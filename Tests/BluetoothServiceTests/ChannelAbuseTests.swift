@@ -2,12 +2,12 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
-import L2CAP
 import SampleMessages
 import ServiceMessages
 import Testing
 
 @testable import BluetoothService
+@testable import L2CAP
 
 /// Peers that violate the channel protocol, as an app sees them: a channel ends or fails to open exactly once, and the
 /// link stays up.

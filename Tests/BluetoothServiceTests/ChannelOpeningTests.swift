@@ -2,12 +2,12 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
-import L2CAP
 import SampleMessages
 import ServiceMessages
 import Testing
 
 @testable import BluetoothService
+@testable import L2CAP
 
 /// How an app's channel is opened with peers that support only one channel mode, or without asking the peer at all.
 @Suite struct ChannelOpeningTests {

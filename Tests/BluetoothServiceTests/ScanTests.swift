@@ -146,15 +146,15 @@ import Testing
         (packets.secondaryPHY, packets.isAnonymous) = (phy, isAnonymous)
         advertisement.packets = .extended(packets)
         let sender = air.bareDevice()
-        let broadcaster = Broadcaster(sender)
+        let broadcaster = sender.advertiser.addSet()
         broadcaster.onFailed = { Issue.record("the broadcast failed: \($0)") }
-        broadcaster.send(advertisement)
+        broadcaster.want(advertisement)
         air.world.run(.seconds(5))
         let found = central.take().compactMap(\.discovery)
         #expect(found.isEmpty == !isShown)
         #expect(found.allSatisfy { $0.advertisement.manufacturerData?.count == length })
         // Legacy advertisements are delivered on any PHY.
-        broadcaster.send(AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([.localName(.init("Old"))])))
+        broadcaster.want(AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([.localName(.init("Old"))])))
         air.world.run(.seconds(5))
         #expect(central.take().compactMap(\.discovery).contains { $0.advertisement.localName == "Old" })
     }

@@ -21,7 +21,8 @@ import Testing
             .flags(.generalDiscoverable), .services([], width: .bits16, isComplete: true), .uri("https://a.example"),
             .uri("x"), .manufacturerData(.apple, []), .manufacturerData(.apple, [1]), .serviceData(0x180F, []),
             .connectionIntervalRange(.init(minimum: 6, maximum: 3_200)), .advertisingInterval(0x20),
-            .supportedFeatures(0), .publicTargetAddresses([.none]), .localName(.init("")),
+            .supportedFeatures(0), .localName(.init("")),
+            AdvertisingStructure(.publicTargetAddress, [0, 0, 0, 0, 0, 0]),
             AdvertisingStructure(AdvertisingDataType(rawValue: 0x3D), [1]),
             AdvertisingStructure(AdvertisingDataType(rawValue: 0x3D), [2]),
         ]
@@ -33,7 +34,7 @@ import Testing
         arguments: [
             .connectionIntervalRange(.init(minimum: 24, maximum: 23)),
             .connectionIntervalRange(.init(minimum: 5, maximum: nil)),
-            .publicTargetAddresses([BluetoothAddress(1, kind: .randomDevice)]), .randomTargetAddresses([]),
+            AdvertisingStructure(.publicTargetAddress, []), AdvertisingStructure(.randomTargetAddress, []),
             .advertisingInterval(0x1F), .solicitedServices([], width: .bits16),
             AdvertisingStructure(.completeLocalName, [0xFF]), AdvertisingStructure(.flags, []),
             AdvertisingStructure(.completeServices16, [1]), AdvertisingStructure(.completeServices32, [1, 2]),

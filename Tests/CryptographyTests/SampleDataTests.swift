@@ -101,16 +101,6 @@ import Testing
     }
 
     @Test(arguments: TestedProvider.allCases)
-    func h6_and_h7_give_keys_from_keys(tested: TestedProvider) throws {
-        let provider = try tested.make()
-        #expect(Toolbox.h6(Self.w, identifier: 0x6C65_6272, with: provider) == key("2d9ae102e76dc91ce8d3a9e280b16399"))
-        #expect(
-            Toolbox.h7(salt: key("000000000000000000000000746d7031"), Self.w, with: provider)
-                == key("fb173597c6a3c0ecd2998c2a75a57011")
-        )
-    }
-
-    @Test(arguments: TestedProvider.allCases)
     func ah_gives_the_hash_of_a_private_address(tested: TestedProvider) throws {
         let provider = try tested.make()
         #expect(Toolbox.ah(Self.w, 0x70_8194, with: provider) == 0x0D_FBAA)
@@ -184,28 +174,6 @@ import Testing
         #expect(a.sharedSecret(with: b.publicKey) == values[6] && b.sharedSecret(with: a.publicKey) == values[6])
         #expect(a.publicKey.isDebugKey == (values[2] == Self.u))
         #expect(!b.publicKey.isDebugKey)
-    }
-
-    /// Keys for the other transport, from the tests of another stack.
-    @Test("h6 and h7 convert keys of one transport into those of the other", arguments: TestedProvider.allCases)
-    func h6AndH7TurnKeysOfOneTransportIntoTheOthers(tested: TestedProvider) throws {
-        let provider = try tested.make()
-        func derive(_ from: String, salt: String, first: UInt32) -> [Key128] {
-            let padded = key("000000000000000000000000" + salt)
-            return [
-                Toolbox.h6(key(from), identifier: UInt32(salt, radix: 16) ?? 0, with: provider),
-                Toolbox.h7(salt: padded, key(from), with: provider),
-            ].map { Toolbox.h6($0, identifier: first, with: provider) }
-        }
-        // "tmp1" then "lebr"; "tmp2" then "brle".
-        #expect(
-            derive("368df9bce3264b58bd066c33334fbf64", salt: "746d7031", first: 0x6C65_6272)
-                == [key("bc1ca4ef633fc1bd0d8230afee388fb0"), key("287ad379dca402530a39f1f43047b835")]
-        )
-        #expect(
-            derive("05040302010009080706050403020100", salt: "746d7032", first: 0x6272_6C65)
-                == [key("a813fb72f1a3dfa18a2c9a43f10d0a30"), key("e85e09eb5eccb3e269418a133211bc79")]
-        )
     }
 }
 

@@ -1,3 +1,4 @@
+import AccessStandIns
 import BluetoothTypes
 import EventLoops
 import HCI
@@ -20,10 +21,10 @@ import Testing
         var result: Result<AccessLink, GAPError>?
     }
 
-    /// Lets one device advertise and the other one connect.
+    /// Lets one device advertise, by default directed at the other one, which connects.
     private func connect(
         _ mode: ControllerMode,
-        _ advertised: (_ other: BluetoothAddress) -> Peripheral.Mode,
+        _ advertised: Peripheral.Mode? = nil,
         within limit: Duration = .seconds(10),
         _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void = { central, peer, completion in
             central.connect(to: peer, within: .seconds(10), completion: completion)
@@ -32,7 +33,7 @@ import Testing
         let world = GAPWorld(mode)
         let (device, other) = (world.device(), world.device())
         let role = Peripheral(device.access)
-        role.enter(advertised(other.address))
+        if let advertised { role.enter(advertised) } else { device.advertise(directedAt: other.address) }
         let central = Central(other.access)
         var attempt = Attempt(device: device, other: other, role: role, central: central)
         begin(central, device.address) { attempt.result = $0 }
@@ -53,7 +54,7 @@ import Testing
     // MARK: Modes
 
     private func expectNoConnection(_ mode: ControllerMode, _ discoverability: Peripheral.Discoverability) throws {
-        let attempt = try connect(mode, { _ in .init(discoverability, .none, data: Self.data) })
+        let attempt = try connect(mode, .init(discoverability, .none, data: Self.data))
         #expect(throws: GAPError.timedOut) { try attempt.result?.get() }
         #expect(attempt.device.links.isEmpty)
     }
@@ -74,53 +75,9 @@ import Testing
         try expectNoConnection(mode, .general)
     }
 
-    @Test(
-        "GAP/CONN/NCON/BV-03: a non-connectable device that is limited discoverable accepts no connection",
-        arguments: ControllerMode.allCases
-    )
-    func limitedDiscoverable(mode: ControllerMode) throws {
-        try expectNoConnection(mode, .limited(.seconds(60)))
-    }
-
-    @Test(
-        "GAP/CONN/DCON/BV-01: a directed connectable device accepts its peer and no other device",
-        arguments: ControllerMode.allCases,
-        [true, false]
-    )
-    func directedConnectable(mode: ControllerMode, isHighDutyCycle: Bool) throws {
-        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: isHighDutyCycle)) })
-        try expectLink(attempt, mode)
-        // No other device may connect.
-        let world = GAPWorld(mode)
-        let (device, stranger) = (world.device(), world.device())
-        let role = Peripheral(device.access)
-        role.enter(
-            .init(.none, .directed(BluetoothAddress(5, kind: .publicDevice), isHighDutyCycle: isHighDutyCycle))
-        )
-        var result: Result<AccessLink, GAPError>?
-        let central = Central(stranger.access)
-        central.connect(to: device.address, within: .seconds(5)) { result = $0 }
-        world.run(for: .seconds(6)) { result != nil }
-        #expect(device.links.isEmpty)
-    }
-
-    @Test(arguments: ControllerMode.allCases)
-    func aHighDutyCycleEndsByItself(mode: ControllerMode) throws {
-        let world = GAPWorld(mode)
-        let device = world.device()
-        let role = Peripheral(device.access)
-        var end: (AdvertisingEnd, Instant)?
-        role.onEnded = { end = ($0, world.loop.now) }
-        let begin = world.loop.now
-        role.enter(.init(.none, .directed(BluetoothAddress(5, kind: .publicDevice), isHighDutyCycle: true)))
-        world.run { end != nil }
-        #expect(end?.0 == .timeOver)
-        #expect(try #require(end).1 - begin <= .milliseconds(1_400))
-    }
-
     private func expectUndirected(_ mode: ControllerMode, _ discoverability: Peripheral.Discoverability) throws {
         var end: AdvertisingEnd?
-        let attempt = try connect(mode, { _ in .init(discoverability, .undirected, data: Self.data) })
+        let attempt = try connect(mode, .init(discoverability, .undirected, data: Self.data))
         try expectLink(attempt, mode)
         // The mode ends with the connection, and can be entered again.
         attempt.role.onEnded = { end = $0 }
@@ -130,27 +87,11 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/UCON/BV-01: an undirected connectable device that is not discoverable accepts a central",
-        arguments: ControllerMode.allCases
-    )
-    func undirectedAndNonDiscoverable(mode: ControllerMode) throws {
-        try expectUndirected(mode, .none)
-    }
-
-    @Test(
         "GAP/CONN/UCON/BV-02: an undirected connectable device that is general discoverable accepts a central",
         arguments: ControllerMode.allCases
     )
     func undirectedAndGeneralDiscoverable(mode: ControllerMode) throws {
         try expectUndirected(mode, .general)
-    }
-
-    @Test(
-        "GAP/CONN/UCON/BV-03: an undirected connectable device that is limited discoverable accepts a central",
-        arguments: ControllerMode.allCases
-    )
-    func undirectedAndLimitedDiscoverable(mode: ControllerMode) throws {
-        try expectUndirected(mode, .limited(.seconds(60)))
     }
 
     @Test(arguments: ControllerMode.allCases)
@@ -179,7 +120,7 @@ import Testing
         arguments: ControllerMode.allCases
     )
     func autoConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
-        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
+        let attempt = try connect(mode) {
             central,
             peer,
             completion in
@@ -195,7 +136,7 @@ import Testing
         arguments: ControllerMode.allCases
     )
     func generalConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
-        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
+        let attempt = try connect(mode) {
             central,
             peer,
             completion in
@@ -209,7 +150,7 @@ import Testing
         arguments: ControllerMode.allCases
     )
     func generalConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
-        let attempt = try connect(mode, { _ in Self.undirected }) { central, _, completion in
+        let attempt = try connect(mode, Self.undirected) { central, _, completion in
             central.generalConnect(
                 within: .seconds(10),
                 pick: { $0.data.localName?.text == "Harald" },
@@ -224,7 +165,7 @@ import Testing
         arguments: ControllerMode.allCases
     )
     func selectiveConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
-        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
+        let attempt = try connect(mode) {
             central,
             peer,
             completion in
@@ -236,7 +177,7 @@ import Testing
 
     @Test(arguments: ControllerMode.allCases)
     func aSelectiveConnectionHearsNobodyElse(mode: ControllerMode) throws {
-        let attempt = try connect(mode, { _ in Self.undirected }) { central, _, completion in
+        let attempt = try connect(mode, Self.undirected) { central, _, completion in
             central.selectiveConnect(to: [Self.nobody], within: .seconds(10), completion: completion)
         }
         #expect(throws: GAPError.timedOut) { try attempt.result?.get() }
@@ -247,7 +188,7 @@ import Testing
         arguments: ControllerMode.allCases
     )
     func directConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
-        try expectLink(try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }), mode)
+        try expectLink(try connect(mode), mode)
     }
 
     @Test(
@@ -255,21 +196,15 @@ import Testing
         arguments: ControllerMode.allCases
     )
     func directConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
-        try expectLink(try connect(mode, { _ in Self.undirected }), mode)
+        try expectLink(try connect(mode, Self.undirected), mode)
     }
 
     @Test func directConnectionToAnExtendedAdvertiser() throws {
-        let attempt = try connect(
-            .extended,
-            { _ in
-                var mode = Self.undirected
-                var options = AdvertisingConfiguration.ExtendedPackets()
-                options.secondaryPHY = .le2M
-                mode.packets = .extended(options)
-                return mode
-            }
-        )
-        try expectLink(attempt, .extended)
+        var mode = Self.undirected
+        var options = AdvertisingConfiguration.ExtendedPackets()
+        options.secondaryPHY = .le2M
+        mode.packets = .extended(options)
+        try expectLink(try connect(.extended, mode), .extended)
     }
 
     @Test(arguments: ControllerMode.allCases)

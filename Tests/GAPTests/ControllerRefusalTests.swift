@@ -230,7 +230,7 @@ import Testing
         let world = GAPWorld()
         let device = world.device()
         let options = AdvertisingConfiguration.ExtendedPackets()
-        let longest = options.maximumConnectableLength(isDirected: false)
+        let longest = AdvertisingConfiguration.ExtendedPackets.maximumConnectableLength
         func outcome(_ length: Int) -> GAPError? {
             // Two structures, each with a header of two octets.
             let data = AdvertisingData([

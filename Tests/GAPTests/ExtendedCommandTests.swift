@@ -22,12 +22,7 @@ import Testing
 
         init() throws {
             bench.controller.advertisingSets = 2
-            advertiser = HostAdvertiser(
-                host: bench.host,
-                loop: bench.loop,
-                random: RandomSource(seed: 1),
-                stackEvents: bench.stackEvents
-            )
+            advertiser = HostAdvertiser(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
             scanner = HostScanner(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
             connector = Connector(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
             let made = connector

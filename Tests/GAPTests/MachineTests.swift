@@ -264,15 +264,6 @@ import Testing
         #expect(machine.state == .off)
     }
 
-    @Test func whatHasALimitEndsWithIt() {
-        var limited = AdvertisingConfiguration(.connectable)
-        limited.limit = .seconds(1)
-        var machine = advertising(limited)
-        #expect(machine.handle(.limitReached) == [.endTimers, .reportEnded(.timeOver), .stop])
-        #expect(machine.handle(.stopped) == [])
-        #expect(machine.handle(.limitReached) == [])
-    }
-
     @Test func aPrivateAddressChangesOnTheAir() {
         var machine = advertising()
         #expect(machine.handle(.addressExpired) == [.stop])

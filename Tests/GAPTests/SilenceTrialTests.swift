@@ -1,3 +1,4 @@
+import AccessStandIns
 import BluetoothTypes
 import EventLoops
 import HCI
@@ -105,9 +106,9 @@ import Testing
         var (one, two) = (AdvertisingConfiguration(.nonConnectable), AdvertisingConfiguration(.nonConnectable))
         if !hasTwoSets { one.packets = .extended(.init()) }
         two.data = AdvertisingData([.appearance(1)])
-        let (first, second) = (Broadcaster(device.access), Broadcaster(device.access))
-        first.send(one)
-        if hasTwoSets { second.send(two) }
+        let (first, second) = (device.access.advertiser.addSet(), device.access.advertiser.addSet())
+        first.want(one)
+        if hasTwoSets { second.want(two) }
         let observer = try listens(device)
         world.run(.seconds(60))
         #expect(resets(device) == 1)

@@ -2,9 +2,10 @@ import ATT
 import BluetoothTypes
 import EventLoops
 import GATT
-import L2CAP
 import LoopbackLinks
 import Testing
+
+@testable import L2CAP
 
 /// This package's client and server with enhanced bearers on real credit-based channels.
 @Suite struct EnhancedBearerGATTTests {

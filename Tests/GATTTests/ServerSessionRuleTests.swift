@@ -256,20 +256,6 @@ import Testing
         #expect(!none.isSecureConnectionsOnly)
     }
 
-    @Test(arguments: all)
-    func inTheClearNothingIsLeftOfTheEncryption(security: LinkSecurity) {
-        var security = security
-        (security.isAuthorized, security.isSecureConnectionsOnly) = (true, true)
-        let clear = security.inTheClear
-        #expect(!clear.isEncrypted)
-        #expect(!clear.isAuthenticated)
-        #expect(!clear.isSecureConnections)
-        #expect(clear.usableKey == security.usableKey)
-        #expect(clear.hasKey == security.hasKey)
-        #expect(clear.isAuthorized)
-        #expect(clear.isSecureConnectionsOnly)
-    }
-
     @Test("AB-A02: two kinds of security combine to what both provide", arguments: all, all)
     func theWeakerOfTwoIsWhatBothGive(earlier: LinkSecurity, later: LinkSecurity) {
         var (earlier, later) = (earlier, later)

@@ -105,25 +105,6 @@ package enum Toolbox {
         return UInt32(truncatingIfNeeded: code.low) % 1_000_000
     }
 
-    /// h6: derives a key for the purpose that `identifier` names (2.2.10).
-    package static func h6(
-        _ key: Key128,
-        identifier: UInt32,
-        with provider: any CryptographyProvider = CryptographyProviders.standard
-    ) -> Key128 {
-        let octets = (0..<4).map { UInt8(truncatingIfNeeded: identifier >> (24 - 8 * $0)) }
-        return Key128(AESCMAC.code(for: octets, key: key, with: provider))
-    }
-
-    /// h7: derives a key with a salt (2.2.11).
-    package static func h7(
-        salt: Key128,
-        _ key: Key128,
-        with provider: any CryptographyProvider = CryptographyProviders.standard
-    ) -> Key128 {
-        Key128(AESCMAC.code(for: key.bytes, key: salt, with: provider))
-    }
-
     /// Encodes an address as the functions expect it: the address type, then the address, most significant octet first
     /// (2.2.7).
     private static func octets(_ address: BluetoothAddress) -> [UInt8] {

@@ -138,10 +138,10 @@ final class AccessFallbacks {
         }
     }
 
-    /// Whether a reset and legacy commands would lose nothing: there are no links and no synchronized trains, and no
-    /// wanted advertisement requires extended commands.
+    /// Whether a reset and legacy commands would lose nothing: there are no links, and no wanted advertisement requires
+    /// extended commands.
     private var disturbsNobody: Bool {
-        access.links.isEmpty && access.trains.followed.isEmpty && !access.advertiser.needsExtendedCommands
+        access.links.isEmpty && !access.advertiser.needsExtendedCommands
     }
 
     /// Called when the first packet since the reset is received.

@@ -9,7 +9,7 @@ import Security
 /// The Generic Access Profile of one device: a controller with its advertiser, scanner and connector, and the resulting
 /// links (Core Vol 3 Part C).
 ///
-/// ``Broadcaster``, ``Observer``, ``Peripheral`` and ``Central`` implement its roles, which can all be active at once.
+/// All its roles can be active at once.
 /// This layer follows the specification; deviations of Apple's systems belong to the layers above. Use it only on its
 /// event loop.
 package final class GenericAccess {
@@ -48,12 +48,6 @@ package final class GenericAccess {
     /// nil if there are none. If not set, the bonds from the initializer remain.
     package var openBonds: ((ControllerInformation) -> BondStore?)?
 
-    /// Connection subrating, by which links skip events.
-    package private(set) lazy var subrating = Subrating(self)
-    /// The synchronized trains of periodic advertising.
-    package private(set) lazy var trains = PeriodicObserver(self)
-    /// The device's own trains with responses.
-    private(set) lazy var subevents = SubeventRouter(host)
     private(set) lazy var peerFeatures = PeerFeatures(host: host)
 
     private lazy var fallbacks = AccessFallbacks(self)
@@ -151,7 +145,7 @@ package final class GenericAccess {
             interval: interval,
             stackEvents: stackEvents
         )
-        advertiser = HostAdvertiser(host: host, loop: loop, random: random, stackEvents: stackEvents, privacy: privacy)
+        advertiser = HostAdvertiser(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy)
         scanner = HostScanner(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy)
         connector = Connector(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy, scanner: scanner)
         deviceSecurity.begin(on: host, privacy)
@@ -162,8 +156,7 @@ package final class GenericAccess {
     private func listen() {
         host.onStateChange = { [weak self] in self?.hostChanged($0) }
         host.onConnection = { [weak self] in self?.connected($0) }
-        host.onConnectionFailed = { [weak self] in self?.connectionFailed($0) }
-        host.onTrainConnectionFailed = { [weak self] in self?.subevents.connectionFailed($0, $1) }
+        host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
         host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
         privacy.onFailed = { [weak self] error in
             guard let self, case .refused(let opcode, let status) = error else { return }
@@ -270,15 +263,10 @@ extension GenericAccess {
         scanner.reset()
         connector.reset()
         scanEnded(.notReady)
-        trains.reset()
-        subevents.reset()
         for watcher in watchers { watcher.tell(.failure(.notReady), nil) }
         let ended = links
         links = []
-        for link in ended {
-            link.ended(.controllerGone(.hardwareFailure))
-            subrating.ended(link, .hardwareFailure)
-        }
+        for link in ended { link.ended(.controllerGone(.hardwareFailure)) }
         state = new
         onStateChange?(new)
     }
@@ -369,12 +357,6 @@ extension GenericAccess: LinkDevice {
         for watcher in watchers { watcher.tell(.success(link), link.peer) }
     }
 
-    private func connectionFailed(_ status: HCIStatus) {
-        // With legacy commands this event also reports the end of directed advertising (Core Vol 4 Part E 7.8.9).
-        if status == .advertisingTimeout { return advertiser.directedAdvertisingTimedOut() }
-        connector.ended(status)
-    }
-
     private func connectorFailed(_ peer: BluetoothAddress, _ status: HCIStatus) {
         let isExtended = controller.map { CommandGeneration($0) } == .extended
         let opcode = isExtended ? LEExtendedCreateConnection.opcode : LECreateConnection.opcode
@@ -394,7 +376,6 @@ extension GenericAccess: LinkDevice {
             // A lost controller ends all links.
             let link = links.remove(at: index)
             link.ended(isUp ? .disconnected(reason) : .controllerGone(reason))
-            subrating.ended(link, reason)
         }
         if isUp { advertiser.linkEnded() }
         // Not from within the host, which the completion may stop.
@@ -411,23 +392,5 @@ extension GenericAccess: LinkDevice {
     func replaced(_ link: AccessLink) {
         links.removeAll { $0 === link }
         link.ended(.replaced)
-    }
-}
-
-// MARK: - Periodic advertising
-
-extension GenericAccess: PeriodicDevice {
-    /// The address for connection requests; nil if there is none.
-    var sharedAddress: OwnAddress? {
-        if let address = privacy.sharedAddress { return address }
-        if case .ready(let address) = state { return address }
-        return nil
-    }
-}
-
-extension PeriodicBroadcaster {
-    /// Creates a broadcaster, which is off, with its own advertising set.
-    package convenience init(_ access: GenericAccess) {
-        self.init(on: access)
     }
 }

@@ -10,7 +10,6 @@ struct EventSubscriptions {
 
     /// The handlers. Each returns an error if the event is malformed.
     private var handlers: [Key: [(PacketBuffer) -> PacketError?]] = [:]
-    private var vendorHandlers: [(PacketBuffer) -> Void] = []
 
     mutating func add<E: HCIEvent>(_ type: E.Type, _ handler: @escaping (E) -> Void) {
         let key = Key(code: type.eventCode, subevent: type.subevent)
@@ -22,11 +21,6 @@ struct EventSubscriptions {
                 return error
             }
         }
-    }
-
-    /// Adds a handler for vendor-specific events.
-    mutating func addVendor(_ handler: @escaping (PacketBuffer) -> Void) {
-        vendorHandlers.append(handler)
     }
 
     func contains<E: HCIEvent>(_ type: E.Type) -> Bool {
@@ -43,10 +37,5 @@ struct EventSubscriptions {
             if let error = handler(parameters) { throw error }
         }
         return true
-    }
-
-    /// Calls the handlers of vendor-specific events.
-    func deliverVendor(_ parameters: PacketBuffer) {
-        for handler in vendorHandlers { handler(parameters) }
     }
 }

@@ -56,9 +56,6 @@ package final class HCIHost {
     package var onConnection: ((HCIConnection) -> Void)?
     /// Called when a connection attempt has failed or was cancelled.
     package var onConnectionFailed: ((HCIStatus) -> Void)?
-    /// Called when an attempt to connect from the periodic advertising train of an advertising set has failed or was
-    /// cancelled.
-    package var onTrainConnectionFailed: ((_ set: UInt8, HCIStatus) -> Void)?
     /// Called when a connection has ended. The status is the reason: ``HCIStatus/hardwareFailure`` after a failure of
     /// the controller, ``HCIStatus/localHostTerminated`` after ``stop()``.
     package var onDisconnection: ((HCIConnection, HCIStatus) -> Void)?
@@ -407,11 +404,6 @@ package final class HCIHost {
         subscriptions.add(type, handler)
     }
 
-    /// Adds a handler for vendor-specific events, called with their parameters (Core Vol 4 Part E 5.4.4).
-    package func onVendorEvent(_ handler: @escaping (_ parameters: PacketBuffer) -> Void) {
-        subscriptions.addVendor(handler)
-    }
-
     private func receive(_ packet: HCIPacket) {
         guard phase != .idle else { return receiveWhileLeaving(packet) }
         do throws(PacketError) {
@@ -448,7 +440,6 @@ package final class HCIHost {
             _ = try subscriptions.deliver(packet)
         case .vendorSpecific:
             table.count(\.vendorEvents)
-            subscriptions.deliverVendor(packet.parameters)
         default:
             if phase == .ready { try receiveLinkEvent(packet) }
         }
@@ -480,7 +471,6 @@ package final class HCIHost {
             onConnection?(connection)
             for packet in early { table.deliver(packet, to: connection) }
         case .connectionFailed(let status): onConnectionFailed?(status)
-        case .trainConnectionFailed(let status, let set): onTrainConnectionFailed?(set, status)
         case .disconnected(let connection, let reason): onDisconnection?(connection, reason)
         case .encryption(let connection, let report):
             connection.onEncryption?(report)

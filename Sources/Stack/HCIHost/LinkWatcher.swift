@@ -48,10 +48,7 @@ final class LinkWatcher {
         switch outcome {
         case .connected(let connection, _):
             if connection.role == .central { watch(.connected) }
-        // This event also reports the end of directed advertising (Core Vol 4 Part E 7.8.9).
-        case .connectionFailed(let status):
-            if status != .advertisingTimeout { watch(.connected) }
-        case .trainConnectionFailed: watch(.connected)
+        case .connectionFailed: watch(.connected)
         case .disconnected(let connection, _):
             watch(.gone(connection.handle.rawValue))
             if table.leftData(connection, since: loop.now - LinkWatch.leftDataTimeout) { watch(.leftData) }

@@ -70,15 +70,3 @@ extension LEEventMask {
         return mask
     }
 }
-
-extension HCIHost {
-    /// Enables LE Enhanced Connection Complete [v2], so that a connection made from a periodic advertising train
-    /// reports its train (Core Vol 4 Part E 7.7.65.10).
-    ///
-    /// It is not enabled from the start: it replaces the first version for every connection, and tools that read
-    /// captures may support only that.
-    package func askForTrainsOfConnections() {
-        guard case .ready(let controller) = state else { return }
-        send(LESetEventMask(mask: .wanted(by: controller).union(.enhancedConnectionCompleteV2)))
-    }
-}

@@ -251,7 +251,7 @@ extension DeviceSecurity {
     func strangerBegins() -> Bool { backOff.strangerBegins(at: loop.now) }
 
     /// Lets peers whose pairings failed try again at once, at the user's request.
-    package func forgiveAll() { backOff = PairingBackOff() }
+    func forgiveAll() { backOff = PairingBackOff() }
 
     func pairingFailed(with peer: BluetoothAddress, isStranger: Bool = false) {
         backOff.failed(peer, isStranger: isStranger, at: loop.now)

@@ -4,12 +4,12 @@ import EventLoops
 import Foundation
 import GAP
 import GATT
-import L2CAP
 import SampleMessages
 import ServiceMessages
 import Testing
 
 @testable import BluetoothService
+@testable import L2CAP
 
 /// Systems use enhanced bearers where both support them. Apps notice only the speed.
 @Suite struct EnhancedBearerTests {

@@ -44,7 +44,7 @@ import Testing
             change.completion(failure)
         }
 
-        private func write(_ change: Change) { inner.tamper(with: change.slot, (try? change.content()) ?? nil) }
+        private func write(_ change: Change) { inner.contents[change.slot] = (try? change.content()) ?? nil }
 
         func finish(within time: Duration) -> Bool {
             finishTimes.append(time)
@@ -228,10 +228,10 @@ import Testing
 
     @Test("a keeper reads a storage once, and what cannot be read is told and its slot taken last")
     func damagedRecords() {
-        storage.inner.tamper(with: .app(0), [1, 2, 3])
-        storage.inner.tamper(with: .app(1), record("one").encoded().bytes)
-        storage.inner.tamper(with: .app(2), record("two").encoded().bytes)
-        storage.inner.tamper(with: .names, [9, 9])
+        storage.inner.contents[.app(0)] = [1, 2, 3]
+        storage.inner.contents[.app(1)] = record("one").encoded().bytes
+        storage.inner.contents[.app(2)] = record("two").encoded().bytes
+        storage.inner.contents[.names] = [9, 9]
         let keeper = RecordKeeper(loop: loop)
         var troubles: [String] = []
         keeper.onTrouble = { text, _ in troubles.append(text) }

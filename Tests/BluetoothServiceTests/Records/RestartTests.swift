@@ -346,10 +346,10 @@ import Testing
         bench.open("Four").manager.send(Self.scan)
         bench.world.run(.seconds(1))
         let octets = bench.records.inner.contents[.app(0)] ?? []
-        bench.records.inner.tamper(with: .app(1), octets.dropLast())
+        bench.records.inner.contents[.app(1)] = octets.dropLast()
         // The same app twice.
-        bench.records.inner.tamper(with: .app(2), octets)
-        bench.records.inner.tamper(with: .permissions, [9])
+        bench.records.inner.contents[.app(2)] = octets
+        bench.records.inner.contents[.permissions] = [9]
         let phone = bench.world.device("Phone", isUp: false, bonds: bench.storage)
         var told = 0
         phone.system.observers.add(.trouble) { _ in told += 1 }

@@ -1,3 +1,4 @@
+import AccessStandIns
 import BluetoothTypes
 import Cryptography
 import EventLoops
@@ -35,8 +36,8 @@ import Testing
     func theAddressThatIsToldFirstIsTheOneOnTheAir(mode: PrivacyMode) throws {
         let world = GAPWorld(mode.commands)
         let watch = AirWatch(world.radio)
-        let broadcaster = Broadcaster(world.device().access)
-        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.data))
+        let broadcaster = world.device().access.advertiser.addSet()
+        broadcaster.want(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.data))
         let device = world.privateDevice(mode)
         let told = device.address
         #expect(device.isOwn(told))
@@ -67,48 +68,6 @@ import Testing
         #expect(pair.privacy.recentAddress(of: pair.identity) != nil)
         pair.device.world.run(PeerAddresses.recentTime)
         #expect(pair.privacy.recentAddress(of: pair.identity) == nil)
-    }
-
-    /// A peer is advertised to at the address of its last link, as long as its key stays the same.
-    @Test func whereAPeerWasLinkedIsForgottenWithItsKey() throws {
-        let pair = try AdvertisingPair()
-        let central = Central(pair.device.access)
-        var result: Result<AccessLink, GAPError>?
-        central.connect(to: pair.identity, within: .seconds(10)) { result = $0 }
-        pair.device.world.run { result != nil }
-        let link = try #require(try result?.get())
-        let shown = link.connection.peerAddress.plain
-        pair.device.noteThatItResolves(pair.peer)
-        #expect(pair.peer.isOwn(shown))
-        #expect(pair.privacy.target(pair.identity).address == shown)
-        pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: Self.other)]
-        let target = pair.privacy.target(pair.identity).address
-        #expect(target != shown)
-        #expect(target.isResolved(by: Self.other))
-    }
-
-    /// Being recognisable takes precedence over hiding.
-    @Test(
-        arguments: [
-            ([:], .resolvable, .fixed), ([.scanner: .any], .resolvable, .fixed),
-            ([.scanner: .nonResolvable], .nonResolvable, .nonResolvable),
-            ([.scanner: .nonResolvable, .advertiser: .any], .nonResolvable, .nonResolvable),
-            ([.scanner: .nonResolvable, .connector: .recognisable], .resolvable, .fixed),
-            ([.scanner: .nonResolvable, .connector: .none], .nonResolvable, .nonResolvable),
-        ] as [([QuietMachine.User: AddressNeed], SharedAddress.Kind, SharedAddress.Kind)]
-    )
-    func theSharedAddressIsOfTheKindThatIsNeeded(
-        needs: [QuietMachine.User: AddressNeed],
-        ofPrivate: SharedAddress.Kind,
-        ofOther: SharedAddress.Kind
-    ) {
-        var shared = SharedAddress()
-        for (user, need) in needs { shared.set(need, of: user) }
-        #expect(shared.kind(isPrivate: true) == ofPrivate)
-        #expect(shared.kind(isPrivate: false) == ofOther)
-        shared.reset()
-        #expect(shared.kind(isPrivate: true) == .resolvable)
-        #expect(shared.kind(isPrivate: false) == .fixed)
     }
 
     @Test("AB-G02: no more peers than the limit are resolved")

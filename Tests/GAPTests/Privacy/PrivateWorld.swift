@@ -74,9 +74,4 @@ extension GAPDevice {
         _ = try #require(bonds).add(bond)
         access.deviceSecurity.bondChanged(identifier)
     }
-
-    /// Records that a bonded device resolves addresses when it connects.
-    func noteThatItResolves(_ other: GAPDevice) {
-        access.privacy.setResolvesAddresses(true, of: other.identity.address)
-    }
 }

@@ -1,3 +1,4 @@
+import AccessStandIns
 import BluetoothTypes
 import EventLoops
 import GATT
@@ -21,8 +22,8 @@ import Testing
 
     private func expectBroadcast(_ mode: PrivacyMode, _ advertisement: AdvertisingConfiguration) throws -> [Sighting] {
         let pair = try PrivatePair(mode)
-        let broadcaster = Broadcaster(pair.device.access)
-        broadcaster.send(advertisement)
+        let broadcaster = pair.device.access.advertiser.addSet()
+        broadcaster.want(advertisement)
         let heard = try pair.other.hear()
         #expect(!heard.isEmpty)
         #expect(heard.allSatisfy { $0.address == pair.device.identity.address && $0.isResolved })
@@ -53,23 +54,19 @@ import Testing
 
     @Test(
         "GAP/BROB/OBSV/BV-05: active observation works from a private address",
-        arguments: PrivacyMode.allCases,
-        [AdvertisingConfiguration.Address.device, .nonResolvablePrivate]
+        arguments: PrivacyMode.allCases
     )
-    func activeObservationWithAPrivateAddress(mode: PrivacyMode, address: AdvertisingConfiguration.Address) throws {
+    func activeObservationWithAPrivateAddress(mode: PrivacyMode) throws {
         let pair = try PrivatePair(mode, areBonded: false)
         let stranger = pair.world.device()
-        let broadcaster = Broadcaster(stranger.access)
-        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
-        var settings = ScanSettings(isActive: true)
-        settings.address = address
-        let heard = try pair.other.hear(settings)
+        let broadcaster = stranger.access.advertiser.addSet()
+        broadcaster.want(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
+        let heard = try pair.other.hear(ScanSettings(isActive: true))
         #expect(heard.contains { $0.address == stranger.address && $0.hasScanResponse })
         let shown = pair.watch.of(pair.other.node, .scanning).compactMap(\.own)
         #expect(!shown.isEmpty)
         #expect(!pair.watch.hasSent(pair.other.identity.address, pair.other.node))
-        let isAsAsked = shown.allSatisfy { address == .device ? pair.other.isOwn($0) : $0.randomKind == .nonResolvable }
-        #expect(isAsAsked)
+        #expect(shown.allSatisfy { pair.other.isOwn($0) })
     }
 
     @Test(
@@ -78,8 +75,8 @@ import Testing
     )
     func activeObservationWithPrivateAddressesOnBothSides(mode: PrivacyMode) throws {
         let pair = try PrivatePair(mode)
-        let broadcaster = Broadcaster(pair.device.access)
-        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
+        let broadcaster = pair.device.access.advertiser.addSet()
+        broadcaster.want(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
         let heard = try pair.other.hear(ScanSettings(isActive: true))
         #expect(heard.contains { $0.address == pair.device.identity.address && $0.hasScanResponse })
         let asked = pair.watch.of(pair.other.node, .scanning)
@@ -93,10 +90,7 @@ import Testing
         let pair = try PrivatePair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
-        let discovery = DiscoveryProcedure(pair.other.access)
-        var found: [Sighting] = []
-        try discovery.run(.general, onFound: { found.append($0) }, onEnd: { _ in })
-        pair.world.run(.seconds(5))
+        let found = try pair.other.hear(for: .seconds(5))
         #expect(Set(found.map(\.address)) == [pair.device.identity.address])
         #expect(found.allSatisfy { $0.isResolved })
         pair.expectNoIdentityOnAir()
@@ -104,14 +98,18 @@ import Testing
 
     // MARK: Connections
 
-    /// Lets one device advertise and the other one connect to it.
+    /// Lets one device advertise, with nil directed at the other one, which connects to it.
     private func connect(
         _ pair: PrivatePair,
-        _ advertised: Peripheral.Mode,
+        _ advertised: Peripheral.Mode?,
         _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
     ) throws -> AccessLink {
         let role = Peripheral(pair.device.access)
-        role.enter(advertised)
+        if let advertised {
+            role.enter(advertised)
+        } else {
+            pair.device.advertise(directedAt: pair.other.identity.address)
+        }
         let central = Central(pair.other.access)
         var result: Result<AccessLink, GAPError>?
         begin(central, pair.device.identity.address) { result = $0 }
@@ -147,16 +145,14 @@ import Testing
         pair.expectNoIdentityOnAir()
     }
 
-    /// Lets the other device resolve the address by which the first one calls it, which takes a controller with that
+    /// Lets the other device resolve the address by which the first one addresses it, which takes a controller with that
     /// ability.
     private func directedLink(
         _ mode: PrivacyMode,
         _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
     ) throws {
         let pair = try PrivatePair(mode)
-        pair.device.noteThatItResolves(pair.other)
-        let target = pair.other.identity.address
-        _ = try connect(pair, .init(.none, .directed(target, isHighDutyCycle: false)), begin)
+        _ = try connect(pair, nil, begin)
         let shown = pair.watch.of(pair.device.node, .advertising).filter { $0.target != nil }
         #expect(!shown.isEmpty)
         #expect(shown.allSatisfy { $0.target.map(pair.other.isOwn) ?? false })
@@ -178,46 +174,6 @@ import Testing
         peer,
         end in
         central.generalConnect(within: .seconds(10), pick: { $0.address == peer }, completion: end)
-    }
-
-    @Test(
-        "GAP/CONN/DCON/BV-04: a directed advertiser targets a peer that resolves addresses",
-        arguments: PrivacyMode.inController
-    )
-    func directedToAPeerThatResolvesAddresses(mode: PrivacyMode) throws {
-        try directedLink(mode, Self.direct)
-    }
-
-    @Test(
-        "GAP/CONN/DCON/BV-04: a directed advertiser targets the latest address of the peer",
-        arguments: [PrivacyMode.hostLegacy, .hostExtended]
-    )
-    func directedToTheAddressThatThePeerHadLast(mode: PrivacyMode) throws {
-        let pair = try PrivatePair(mode)
-        pair.device.noteThatItResolves(pair.other)
-        try connect(pair, Self.undirected, Self.direct).terminate()
-        pair.world.run(.seconds(1))
-        let target = pair.other.identity.address
-        _ = try connect(pair, .init(.none, .directed(target, isHighDutyCycle: false)), Self.direct)
-        let called = pair.watch.of(pair.device.node, .advertising).compactMap(\.target)
-        #expect(!called.isEmpty)
-        #expect(called.allSatisfy { pair.other.isOwn($0) })
-        pair.expectNoIdentityOnAir()
-    }
-
-    @Test(
-        "GAP/CONN/DCON/BV-05: a peer that does not resolve addresses is not targeted by a private one",
-        arguments: PrivacyMode.allCases
-    )
-    func aPeerThatResolvesNothingIsCalledByItsIdentity(mode: PrivacyMode) throws {
-        let pair = try PrivatePair(mode)
-        let role = Peripheral(pair.device.access)
-        role.enter(.init(.none, .directed(pair.other.identity.address, isHighDutyCycle: false)))
-        pair.world.run(.seconds(1))
-        let shown = pair.watch.of(pair.device.node, .advertising)
-        #expect(!shown.isEmpty)
-        #expect(shown.compactMap(\.target).allSatisfy { $0 == pair.other.identity.address })
-        #expect(shown.compactMap(\.own).allSatisfy { pair.device.isOwn($0) })
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import AccessStandIns
 import BluetoothTypes
 import EventLoops
 import HCI
@@ -74,8 +75,8 @@ import Testing
             }
         }
         // A device that answers scan requests.
-        let broadcaster = Broadcaster(third.access)
-        broadcaster.send(
+        let broadcaster = third.access.advertiser.addSet()
+        broadcaster.want(
             AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: AdvertisingData([.appearance(1)]))
         )
         let observer = Observer(device.access)

@@ -213,16 +213,4 @@ import Testing
         #expect(result?.isSuccess == true)
         for device in devices { #expect(device.bonds.bonds.map(\.showsIdentity) == [false]) }
     }
-
-    /// The modes and levels of Core Vol 3 Part C 10.2, encoded as in 12.7.
-    @Test func theModesAndLevelsAreThoseOfTheSpecification() {
-        let named: [LESecurity] = [.none, .encrypted, .authenticated, .secureConnections]
-        #expect(named.map(\.octets) == [[1, 1], [1, 2], [1, 3], [1, 4]])
-        #expect(named.allSatisfy { $0.isValid })
-        for level in 0...255 as ClosedRange<UInt8> {
-            #expect(LESecurity.mode1(level: level).isValid == (1...4).contains(level))
-            #expect(LESecurity.mode2(level: level).isValid == (1...2).contains(level))
-            #expect(LESecurity.mode2(level: level).octets == [2, level])
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import AccessStandIns
 import BluetoothTypes
 import EventLoops
 import HCI
@@ -163,6 +164,36 @@ final class GAPDevice {
         observer.stop()
         world.run(.milliseconds(50))
         return heard.filter { address == nil || $0.address == address }
+    }
+}
+
+extension GAPDevice {
+    /// Advertises to one peer, which Harald's host does not do. A controller with a resolving list generates the
+    /// addresses of a device with private ones.
+    func advertise(directedAt peer: BluetoothAddress) {
+        let own = access.privacy.sharedAddress ?? OwnAddress(address)
+        let commands: [any HCICommand]
+        switch world.mode {
+        case .legacy:
+            var parameters = LESetAdvertisingParameters()
+            (parameters.intervalMin, parameters.intervalMax) = (48, 96)
+            (parameters.kind, parameters.channels) = (.directedLowDutyCycle, .all)
+            (parameters.ownAddressKind, parameters.peerAddress) = (own.kind, peer)
+            commands = [parameters, LESetAdvertisingEnable(isEnabled: true)]
+        case .extended:
+            var parameters = LESetExtendedAdvertisingParameters()
+            (parameters.intervalMin, parameters.intervalMax) = (48, 96)
+            (parameters.properties, parameters.channels) = ([.connectable, .directed, .legacy], .all)
+            (parameters.ownAddressKind, parameters.peerAddress) = (own.kind, peer)
+            (parameters.txPower, parameters.primaryPHY, parameters.secondaryPHY) = (127, .le1M, .le1M)
+            commands = [
+                parameters, LESetAdvertisingSetRandomAddress(set: 0, address: own.address),
+                LESetExtendedAdvertisingEnable(isEnabled: true, sets: [.init(set: 0, duration: 0, maxEvents: 0)]),
+            ]
+        }
+        host.send(inOrder: commands) { result in
+            if case .failure(let error) = result { Issue.record("the device cannot advertise: \(error)") }
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import ATT
+import AccessStandIns
 import BluetoothTypes
 import EventLoops
 import GATT
@@ -27,8 +28,6 @@ final class SecureDevice: GATTServerDelegate {
     private(set) var lostBonds = 0
     private(set) var paired: [Bond?] = []
     private(set) var securities: [LinkSecurity] = []
-    /// Serves the Generic Access values, if present.
-    var genericAccess: GenericAccessService?
 
     static let value: [UInt8] = [1, 2, 3]
 
@@ -114,14 +113,10 @@ final class SecureDevice: GATTServerDelegate {
     }
 
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
-        if genericAccess?.answer(request) != true { request.respond(.failure(.unlikelyError)) }
+        request.respond(.failure(.unlikelyError))
     }
 
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) { request.respond(nil) }
-
-    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {
-        genericAccess?.indicateKeyMaterial(on: server)
-    }
 }
 
 /// Two such devices that connect and disconnect as a test requires.

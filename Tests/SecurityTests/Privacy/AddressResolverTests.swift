@@ -66,8 +66,8 @@ import Testing
         var resolver = AddressResolver()
         resolver.replace(peers(10))
         let others = [
-            BluetoothAddress(0x1234, kind: .publicDevice), .staticRandom(random), .nonResolvablePrivate(random),
-            BluetoothAddress(0b10 << 46 | 5, kind: .randomDevice), BluetoothAddress.none,
+            BluetoothAddress(0x1234, kind: .publicDevice), .staticRandom(random),
+            BluetoothAddress(5, kind: .randomDevice), BluetoothAddress(0b10 << 46 | 5, kind: .randomDevice), .none,
         ]
         for address in others { #expect(resolver.peer(at: address) == nil) }
         #expect(resolver.attempts == 0)
@@ -172,19 +172,9 @@ import Testing
         #expect(resolver.peer(at: pairing)?.identity == identity(7))
         #expect(resolver[pairing] == nil)
         #expect(resolver.attempts == 0)
+        // An identity address counts before the pairing address of another peer.
         resolver.replace([PrivatePeer(identity: identity(7), key: key(7)), PrivatePeer(identity: pairing, key: nil)])
         #expect(resolver.peer(at: pairing)?.identity == pairing)
-        // An identity address counts before the pairing address of another peer.
-        var addresses = PeerAddresses()
-        let peer = PrivatePeer(identity: identity(7), key: nil, pairingAddress: pairing)
-        addresses.replace([peer, PrivatePeer(identity: identity(8), key: nil)])
-        #expect(addresses.fixedAddress(of: peer) == pairing)
-        addresses.connected(at: identity(7))
-        #expect(addresses.fixedAddress(of: peer) == identity(7))
-        #expect(addresses.lastAddress(of: identity(7)) == nil)
-        addresses.connected(at: pairing)
-        #expect(addresses.fixedAddress(of: peer) == pairing)
-        #expect(addresses.lastAddress(of: identity(7)) == pairing)
     }
 
     @Test("AB-S11: an all-zero resolving key resolves nothing")

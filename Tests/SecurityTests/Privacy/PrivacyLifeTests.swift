@@ -214,42 +214,25 @@ import Testing
 
     /// A controller that has the bonded peers on its list generates private addresses for them, instead of one that
     /// they can resolve.
-    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)], [false, true])
-    func theControllerMakesAddressesForThoseOnItsList(_ device: (isPrivate: Bool, hasList: Bool), isHidden: Bool) throws
-    {
-        let (isPrivate, hasList) = device
+    @Test(arguments: [false, true], [false, true])
+    func theControllerMakesAddressesForThoseOnItsList(isPrivate: Bool, hasList: Bool) throws {
         let privacy = privacy(isPrivate: isPrivate)
         privacy.peers = [Self.bonded]
         _ = privacy.begin(Self.fixed, on: controller(listSize: hasList ? 4 : 0))
         bench.run()
         #expect(privacy.list.isInUse == hasList)
-        #expect(privacy.resolvesAddresses == hasList)
-        if isHidden { privacy.declare(.nonResolvable, of: .scanner) }
-        bench.run()
+        #expect((privacy.list.capacity > 0) == hasList)
         let shown = try #require(privacy.sharedAddress)
-        #expect(shown.isMadeByController == (isPrivate && hasList && !isHidden))
-        switch (isPrivate, isHidden) {
-        case (_, true): #expect(shown.address.randomKind == .nonResolvable)
-        case (true, false): #expect(shown.address.isResolved(by: Self.identity.key))
-        case (false, false): #expect(shown.address == Self.identity.address)
-        }
-        // Repeating the declaration changes nothing, and declaring none restores the first kind.
-        let count = addresses().count
-        privacy.declare(isHidden ? .nonResolvable : .any, of: .scanner)
-        bench.run()
-        #expect(addresses().isEmpty)
-        #expect(count == (isPrivate ? 1 : 0) + (isHidden ? 1 : 0))
-        privacy.declare(.none, of: .scanner)
-        bench.run()
-        #expect(privacy.sharedAddress?.address.randomKind == (isPrivate ? .resolvable : nil))
+        #expect(shown.isMadeByController == (isPrivate && hasList))
+        #expect(shown.address.isResolved(by: Self.identity.key) == isPrivate)
+        #expect((shown.address == Self.identity.address) == !isPrivate)
+        #expect(addresses().count == (isPrivate ? 1 : 0))
     }
 
     @Test func anAdvertisingSetHasAnAddressOfItsOwnWhereThereAreSuch() {
         for isPrivate in [false, true] {
             let privacy = privacy(isPrivate: isPrivate)
-            #expect(privacy.drawAddress(.fixed) == nil)
-            #expect(privacy.drawAddress(.nonResolvable)?.randomKind == .nonResolvable)
-            let resolvable = privacy.drawAddress(.resolvable)
+            let resolvable = privacy.drawAddress()
             #expect(resolvable.map { $0.isResolved(by: Self.identity.key) } == (isPrivate ? true : nil))
             #expect(privacy.isPrivate == isPrivate)
         }
@@ -303,24 +286,6 @@ import Testing
         bench.run()
     }
 
-    /// A peer's capability holds until it reports another one or is forgotten.
-    @Test func aPeerSaysWhetherItResolvesAddresses() {
-        #expect(!privacy.resolves(bonded))
-        privacy.setResolvesAddresses(true, of: Self.stranger)
-        privacy.setResolvesAddresses(true, of: bonded.identity)
-        #expect(privacy.resolves(bonded))
-        #expect(!privacy.resolves(keyless))
-        privacy.setResolvesAddresses(false, of: keyless.identity)
-        #expect(privacy.resolves(bonded))
-        privacy.setResolvesAddresses(false, of: bonded.identity)
-        #expect(!privacy.resolves(bonded))
-        privacy.setResolvesAddresses(true, of: bonded.identity)
-        privacy.peers = [keyless]
-        privacy.peers = [bonded, keyless, PrivatePeer(identity: Self.stranger, key: .zero)]
-        #expect(!privacy.resolves(bonded))
-        #expect(!privacy.resolves(PrivatePeer(identity: Self.stranger, key: nil)))
-    }
-
     /// A received address is valid for two seconds.
     @Test func whereAPeerWasHeardIsKnownForTwoSeconds() {
         let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
@@ -344,32 +309,7 @@ import Testing
         #expect(!privacy.isResolvedByHost(keyless.identity))
         privacy.reset()
         #expect(privacy.isResolvedByHost(bonded.identity))
-        #expect(!privacy.resolvesAddresses)
-    }
-
-    /// A peer that cannot resolve private addresses is addressed by its identity, and is off the controller's list
-    /// meanwhile.
-    @Test func aPeerThatIsCalledByItsIdentityLeavesTheList() {
-        begin(listSize: 2)
-        let both = Set([bonded.identity, keyless.identity])
-        #expect(Set(privacy.list.entries.keys) == both)
-        privacy.setTargets([bonded.identity, keyless.identity, Self.stranger])
-        bench.run()
-        #expect(Set(privacy.list.entries.keys) == [keyless.identity])
-        #expect(privacy.listable == [keyless])
-        privacy.setTargets([])
-        bench.run()
-        #expect(Set(privacy.list.entries.keys) == both)
-        privacy.setResolvesAddresses(true, of: bonded.identity)
-        privacy.setTargets([bonded.identity])
-        bench.run()
-        #expect(Set(privacy.list.entries.keys) == both)
-        // A new controller advertises to no peer.
-        privacy.setResolvesAddresses(false, of: bonded.identity)
-        privacy.setTargets([])
-        privacy.setTargets([bonded.identity])
-        privacy.reset()
-        #expect(privacy.listable == [bonded, keyless])
+        #expect(privacy.list.capacity == 0)
     }
 
     @Test func anAddressStandsForWhoeverItIs() {

@@ -131,18 +131,18 @@ import Testing
             begin(privacy, listSize: 2, without: [missing])
             bench.run()
             #expect(told() == ["resolvable"])
-            #expect(!privacy.resolvesAddresses)
+            #expect(privacy.list.capacity == 0)
             privacy.reset()
         }
         begin(privacy, listSize: 0)
         bench.run()
         #expect(told() == ["resolvable"])
-        #expect(!privacy.resolvesAddresses)
+        #expect(privacy.list.capacity == 0)
         privacy.reset()
         begin(privacy, listSize: 1)
         bench.run()
         #expect(told().count == 4)
-        #expect(privacy.resolvesAddresses)
+        #expect(privacy.list.capacity > 0)
         #expect(privacy.list.isInUse)
     }
 
@@ -169,7 +169,7 @@ import Testing
         begin(privacy, listSize: 1)
         bench.run()
         #expect(told().last == "enable true")
-        #expect(!privacy.resolvesAddresses)
+        #expect(privacy.list.capacity == 0)
         #expect(privacy.quiet.state == .running)
         privacy.peers = []
         bench.run()
@@ -208,49 +208,22 @@ import Testing
 
     // MARK: The local address
 
-    /// If another kind of address is requested while one is being set, that kind is set next, unless the request is
-    /// withdrawn.
-    @Test func anAddressOfTheKindThatIsNeededComesAtOnce() {
-        let privacy = privacy()
-        begin(privacy)
-        privacy.declare(.nonResolvable, of: .scanner)
-        bench.run()
-        #expect(told() == ["resolvable", "nonResolvable"])
-        #expect(privacy.sharedAddress?.address.randomKind == .nonResolvable)
-        privacy.declare(.recognisable, of: .connector)
-        privacy.declare(.none, of: .connector)
-        bench.run()
-        #expect(told() == ["resolvable", "nonResolvable"])
-        privacy.declare(.recognisable, of: .connector)
-        bench.run()
-        #expect(told() == ["resolvable"])
-        // A new controller starts without any requests.
-        privacy.declare(.none, of: .connector)
-        bench.run()
-        _ = told()
-        privacy.reset()
-        begin(privacy)
-        bench.run()
-        #expect(told() == ["resolvable"])
-        #expect(privacy.quiet.state == .running)
-    }
-
     /// Each address has a lifetime of its own, which begins once the controller has it.
     @Test func anAddressThatWasReplacedEndsNothing() {
         let privacy = privacy()
         begin(privacy)
         bench.run(.seconds(50))
-        privacy.declare(.nonResolvable, of: .scanner)
+        privacy.handle(.need(.address))
         bench.run()
-        #expect(told() == ["resolvable", "nonResolvable"])
+        #expect(told() == ["resolvable", "resolvable"])
         bench.run(.seconds(99))
         #expect(told().isEmpty)
         bench.run(.seconds(1))
-        #expect(told() == ["nonResolvable"])
+        #expect(told() == ["resolvable"])
         bench.run(.seconds(99))
         #expect(told().isEmpty)
         bench.run(.seconds(1))
-        #expect(told() == ["nonResolvable"])
+        #expect(told() == ["resolvable"])
     }
 
     /// An event that arrives while another one is being handled waits.
@@ -291,12 +264,12 @@ import Testing
         #expect(told() == ["resolvable"])
         #expect(privacy.quiet.state == .running)
         // It answers at last, and the next time it gets two seconds again.
-        privacy.declare(.nonResolvable, of: .scanner)
+        privacy.handle(.need(.address))
         bench.run(.milliseconds(1_500))
         privacy.handle(.quiet(user))
         bench.run()
-        #expect(told() == ["nonResolvable"])
-        privacy.declare(.none, of: .scanner)
+        #expect(told() == ["resolvable"])
+        privacy.handle(.need(.address))
         bench.run(.milliseconds(1_980))
         #expect(told().isEmpty)
         #expect(privacy.quiet.state == .pausing(waiting: [user]))
@@ -361,40 +334,6 @@ import Testing
         privacy.connected(link)
         privacy.reset()
         #expect(privacy.ownAddress(of: link) == nil)
-    }
-
-    /// The address by which each peer is called (Core Vol 3 Part C 9.3.3, 10.7.1.2).
-    @Test(arguments: [false, true], [false, true])
-    func byWhichAddressAPeerIsCalled(isPrivate: Bool, hasList: Bool) throws {
-        let privacy = privacy(isPrivate: isPrivate)
-        privacy.peers = Self.bonds
-        begin(privacy, listSize: hasList ? 1 : 0)
-        bench.run()
-        let (listed, keyless, unlisted) = (Self.bonds[0], Self.bonds[1], Self.bonds[2])
-        let stranger = BluetoothAddress(0b01 << 46 | 0x99, kind: .randomDevice)
-        #expect(privacy.target(stranger) == (stranger, false))
-        for bond in Self.bonds { #expect(privacy.target(bond.identity) == (bond.identity, false)) }
-        for bond in Self.bonds { privacy.setResolvesAddresses(true, of: bond.identity) }
-        #expect(privacy.target(keyless.identity) == (keyless.identity, false))
-        for bond in [listed, unlisted] {
-            let key = try #require(bond.key)
-            let (address, isMade) = privacy.target(bond.identity)
-            guard !hasList || bond == unlisted else {
-                #expect((address, isMade) == (bond.identity, isPrivate))
-                continue
-            }
-            #expect(address.isResolved(by: key))
-            #expect(!isMade)
-            #expect(privacy.target(bond.identity).address != address)
-            // Its last address, whichever of its addresses is given.
-            let last = BluetoothAddress.resolvablePrivate(key, RandomSource(seed: 9))
-            privacy.connected(try connection(.central, last))
-            #expect(privacy.target(bond.identity) == (last, false))
-            #expect(privacy.target(address) == (last, false))
-            // Its identity address is not a private one.
-            privacy.connected(try connection(.central, bond.identity))
-            #expect(privacy.target(bond.identity) == (last, false))
-        }
     }
 }
 

@@ -99,23 +99,6 @@ extension AdvertisingStructure {
         return AdvertisingStructure(.peripheralConnectionIntervalRange, payload)
     }
 
-    /// Returns the list of target devices with public addresses. Random addresses are left out.
-    package static func publicTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
-        targets(.publicTargetAddress, addresses.filter { !$0.kind.isRandom })
-    }
-
-    /// Returns the list of target devices with random addresses. Public addresses are left out.
-    package static func randomTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
-        targets(.randomTargetAddress, addresses.filter(\.kind.isRandom))
-    }
-
-    private static func targets(
-        _ type: AdvertisingDataType,
-        _ addresses: [BluetoothAddress]
-    ) -> AdvertisingStructure {
-        AdvertisingStructure(type, PacketBuffer(addresses.flatMap(\.littleEndianBytes)))
-    }
-
     /// Returns the structure for an advertising interval in units of 625 µs. An interval that needs more than 16 bits
     /// uses the long form.
     package static func advertisingInterval(_ interval: UInt32) -> AdvertisingStructure {

@@ -44,13 +44,6 @@ package struct LinkSecurity: Hashable, Sendable {
     /// Whether the key that encrypts the link comes from LE Secure Connections.
     package var isSecureConnections: Bool { encryption?.isSecureConnections ?? false }
 
-    /// The same link without encryption.
-    package var inTheClear: LinkSecurity {
-        var security = self
-        security.encryption = nil
-        return security
-    }
-
     /// Returns the security that both values guarantee.
     ///
     /// Properties of this system rather than of the link come from `later`: whether a key for the peer exists,

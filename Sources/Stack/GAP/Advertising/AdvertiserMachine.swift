@@ -4,7 +4,7 @@ import HCIHost
 /// The state machine of one advertising set.
 ///
 /// It keeps the wanted advertisement going through changes of the data, through connections, which end advertising
-/// (Core Vol 6 Part B 4.4.2.3), from the fast interval to the slow one, and until its time limit.
+/// (Core Vol 6 Part B 4.4.2.3), and from the fast interval to the slow one.
 struct AdvertiserMachine {
     enum Event {
         /// The wanted advertisement changed; nil to stop.
@@ -12,13 +12,11 @@ struct AdvertiserMachine {
         case started
         case failed(GAPError, isPassing: Bool)
         case stopped
-        /// The controller stopped by itself: a central connected, or the set's duration ended.
+        /// The controller stopped by itself, usually because a central connected.
         case terminated(AdvertisingEnd)
         /// A link ended or the retry delay passed, so that the controller may be able to advertise.
         case tryAgain
         case fastPhaseOver
-        /// The time limit of the wanted advertisement was reached.
-        case limitReached
         /// The private address is due for a change.
         case addressExpired
         /// Stop advertising until ``resume``.
@@ -32,7 +30,7 @@ struct AdvertiserMachine {
     enum Action: Equatable {
         case start(AdvertisingConfiguration, AdvertisingTempo.Phase)
         case stop
-        /// Start the timers of the fast phase and of the limit, or restart them.
+        /// Start the timer of the fast phase, or restart it.
         case startTimers(AdvertisingConfiguration)
         case endTimers
         /// Start a timer with ``AdvertiserMachine/retryDelay``.
@@ -67,7 +65,6 @@ struct AdvertiserMachine {
         case .terminated(let end): terminated(end)
         case .tryAgain: actions(activity.retry())
         case .fastPhaseOver: fastPhaseOver()
-        case .limitReached: limitReached()
         case .addressExpired: wanted == nil ? [] : actions(activity.restart())
         case .pause: actions(activity.pause())
         case .resume: actions(activity.resume())
@@ -80,8 +77,8 @@ struct AdvertiserMachine {
             if case .running(wanted) = state { return [.reportStarted] }
             return state == .blocked ? [.reportStarted] : []
         }
-        // Changed data with the same timing continues in the current phase, with the same limit.
-        let isNew = wanted?.tempo != advertisement?.tempo || wanted?.limit != advertisement?.limit
+        // Changed data with the same timing continues in the current phase.
+        let isNew = wanted?.tempo != advertisement?.tempo
         var timers: [Action] = []
         if let advertisement, isNew {
             phase = .fast
@@ -106,11 +103,6 @@ struct AdvertiserMachine {
             return [.endTimers, .reportEnded(end)]
         case .off, .starting, .stopping, .blocked: return []
         }
-    }
-
-    private mutating func limitReached() -> [Action] {
-        guard wanted != nil else { return [] }
-        return [.endTimers, .reportEnded(.timeOver)] + actions(activity.want(nil))
     }
 
     private mutating func fastPhaseOver() -> [Action] {
@@ -147,6 +139,6 @@ struct AdvertiserMachine {
 package enum AdvertisingEnd: Hashable, Sendable {
     /// A central has connected to the set.
     case connected
-    /// The time limit was reached.
+    /// The controller has ended it without a connection.
     case timeOver
 }

@@ -19,10 +19,6 @@ struct AdvertisingCommands {
     let advertisement: AdvertisingConfiguration
     let phase: AdvertisingTempo.Phase
     let address: OwnAddress
-    /// The peer of directed advertising; otherwise `none`.
-    let target: BluetoothAddress
-    /// Whether the set has an address of its own.
-    let setsAddress: Bool
 
     /// The start commands for a set that is off.
     var start: [any HCICommand] {
@@ -37,10 +33,6 @@ struct AdvertisingCommands {
             let part = AdvertisingSetEnable(set: set, duration: 0, maxEvents: 0)
             return [LESetExtendedAdvertisingEnable(isEnabled: false, sets: [part])]
         }
-    }
-
-    private var isHighDutyCycle: Bool {
-        if case .directed(_, let isHighDutyCycle) = advertisement.kind { isHighDutyCycle } else { false }
     }
 
     private var interval: ClosedRange<UInt16> {
@@ -60,26 +52,19 @@ struct AdvertisingCommands {
             intervalMax: interval.upperBound,
             kind: legacyKind,
             ownAddressKind: address.kind,
-            peerAddress: target,
+            peerAddress: .none,
             channels: .all,
             filterPolicy: .everybody
         )
-        var commands: [any HCICommand] = []
-        // The controller has a single random address.
-        if setsAddress { commands.append(LESetRandomAddress(address: address.address)) }
-        commands.append(parameters)
-        if target == .none {
-            commands.append(LESetAdvertisingData(data: advertisement.data.encoded))
-            commands.append(LESetScanResponseData(data: advertisement.scanResponse.encoded))
-        }
-        commands.append(LESetAdvertisingEnable(isEnabled: true))
-        return commands
+        return [
+            parameters, LESetAdvertisingData(data: advertisement.data.encoded),
+            LESetScanResponseData(data: advertisement.scanResponse.encoded), LESetAdvertisingEnable(isEnabled: true),
+        ]
     }
 
     private var legacyKind: LEAdvertisingKind {
         switch advertisement.kind {
         case .connectable: .connectableScannable
-        case .directed(_, let isHighDutyCycle): isHighDutyCycle ? .directedHighDutyCycle : .directedLowDutyCycle
         case .scannable: .scannable
         case .nonConnectable: .nonConnectable
         }
@@ -97,11 +82,10 @@ struct AdvertisingCommands {
             commands.append(parameters)
         }
         commands += data
-        let duration = isHighDutyCycle ? AdvertisingConfiguration.highDutyCycleLimit : .zero
         commands.append(
             LESetExtendedAdvertisingEnable(
                 isEnabled: true,
-                sets: [AdvertisingSetEnable(set: set, duration: duration.tensOfMilliseconds, maxEvents: 0)]
+                sets: [AdvertisingSetEnable(set: set, duration: 0, maxEvents: 0)]
             )
         )
         return commands
@@ -119,7 +103,7 @@ struct AdvertisingCommands {
             intervalMax: UInt32(interval.upperBound),
             channels: .all,
             ownAddressKind: address.kind,
-            peerAddress: target,
+            peerAddress: .none,
             filterPolicy: .everybody,
             txPower: 127,
             primaryPHY: options?.primaryPHY ?? .le1M,
@@ -134,23 +118,19 @@ struct AdvertisingCommands {
         var properties: LEAdvertisingProperties =
             switch advertisement.kind {
             case .connectable: options == nil ? [.connectable, .scannable] : .connectable
-            case .directed: [.connectable, .directed]
             case .scannable: .scannable
             case .nonConnectable: []
             }
-        if isHighDutyCycle { properties.insert(.highDutyCycle) }
         guard let options else { return properties.union(.legacy) }
         if options.isAnonymous { properties.insert(.anonymous) }
-        if options.includesTxPower { properties.insert(.includeTxPower) }
         return properties
     }
 
-    /// The data commands. Directed legacy packets carry no data; extended ones carry either data or a scan response.
+    /// The data commands. Extended packets carry either data or a scan response.
     private var data: [any HCICommand] {
         let octets = advertisement.data.encoded
         let response = advertisement.scanResponse.encoded
         let isLegacy = options == nil
-        if isLegacy, target != .none { return [] }
         var commands: [any HCICommand] = []
         if advertisement.kind != .scannable || isLegacy {
             commands += Self.fragments(octets).map {

@@ -8,25 +8,12 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Connectable by any device; with legacy packets also scannable.
         case connectable
-        /// Connectable by one device. With a high duty cycle advertising ends by itself after 1.28 s (Core Vol 6 Part B
-        /// 4.4.2.4.3).
-        case directed(BluetoothAddress, isHighDutyCycle: Bool)
         /// Scannable by any device.
         case scannable
         /// Neither connectable nor scannable.
         case nonConnectable
 
-        var isConnectable: Bool {
-            switch self {
-            case .connectable, .directed: true
-            case .scannable, .nonConnectable: false
-            }
-        }
-
-        /// The device to which the advertisement is directed; nil if it is undirected.
-        var target: BluetoothAddress? {
-            if case .directed(let peer, _) = self { peer } else { nil }
-        }
+        var isConnectable: Bool { self == .connectable }
     }
 
     /// The packet format, which limits the length of the data.
@@ -45,30 +32,17 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
         package var secondaryPHY = LEPHY.le1M
         /// Whether the address is omitted. Only for advertisements that are neither connectable nor scannable.
         package var isAnonymous = false
-        /// Whether the packets contain the transmit power.
-        package var includesTxPower = false
 
-        /// Creates the default options: 1M, with an address and without the transmit power.
+        /// Creates the default options: 1M, with an address.
         package init() {}
 
         /// The octets of data that fit into AUX_ADV_IND: 255 less the length of the header, its flags, AdvA and ADI. A
         /// connectable advertisement cannot continue in further packets (Core Vol 6 Part B 2.3.4.2, 2.3.4.7).
-        func maximumConnectableLength(isDirected: Bool) -> Int {
-            255 - 1 - 1 - 6 - 2 - (isDirected ? 6 : 0) - (includesTxPower ? 1 : 0)
-        }
-    }
-
-    /// The kind of address that the packets carry.
-    package enum Address: Hashable, Sendable {
-        /// The address of the device.
-        case device
-        /// A non-resolvable private address, which does not identify the device and changes every
-        /// ``GAPTimer/privateAddressInterval``. Not for connectable advertisements.
-        case nonResolvablePrivate
+        static let maximumConnectableLength = 255 - 1 - 1 - 6 - 2
     }
 
     package var kind: Kind
-    /// The advertising data. Legacy directed packets carry none.
+    /// The advertising data.
     package var data: AdvertisingData
     /// The scan response data.
     package var scanResponse: AdvertisingData
@@ -76,14 +50,10 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
     package var packets = Packets.legacy
     /// The advertising intervals; by default those that the specification recommends.
     package var tempo = AdvertisingTempo.specification
-    /// The kind of address that the packets carry, by default the address of the device.
-    package var address = Address.device
-    /// The duration; nil to advertise until stopped.
-    package var limit: Duration?
     /// Whether advertising continues after a device has connected.
     package var outlastsConnections = false
 
-    /// Creates an advertisement with legacy packets and without a limit.
+    /// Creates an advertisement with legacy packets.
     package init(
         _ kind: Kind,
         data: AdvertisingData = AdvertisingData(),
@@ -96,18 +66,11 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
 }
 
 extension AdvertisingConfiguration {
-    /// The maximum duration of advertising with a high duty cycle (Core Vol 6 Part B 4.4.2.4.3).
-    static let highDutyCycleLimit = Duration.milliseconds(1_280)
-
     /// Throws an error if the specification or the controller does not allow the advertisement (Core Vol 4 Part E
     /// 7.8.53).
     ///
     /// - Parameter maximumLength: The number of octets that the controller can hold per set.
     func check(for generation: CommandGeneration, maximumLength: Int) throws(GAPError) {
-        if let limit, limit <= .zero { throw .impossible("the time limit must be positive") }
-        if kind.isConnectable, address == .nonResolvablePrivate {
-            throw .impossible("connectable advertising cannot use a non-resolvable private address; use the device's")
-        }
         switch packets {
         case .legacy: try checkLegacy()
         case .extended(let options): try checkExtended(options, generation, maximumLength)
@@ -116,9 +79,6 @@ extension AdvertisingConfiguration {
 
     private func checkLegacy() throws(GAPError) {
         let limit = AdvertisingData.maximumLegacyLength
-        if case .directed = kind, !data.isEmpty || !scanResponse.isEmpty {
-            throw .impossible("legacy directed packets carry no data; omit the data and the scan response")
-        }
         if kind == .nonConnectable, !scanResponse.isEmpty {
             throw .impossible("a non-connectable advertisement has no scan response; omit it, or make it scannable")
         }
@@ -137,20 +97,17 @@ extension AdvertisingConfiguration {
         if options.isAnonymous, kind != .nonConnectable {
             throw .impossible("an anonymous advertisement can be neither scannable nor connectable")
         }
-        if case .directed(_, isHighDutyCycle: true) = kind {
-            throw .impossible("a high duty cycle requires legacy packets")
-        }
         if kind == .scannable, !data.isEmpty {
             throw .impossible("the data of a scannable extended advertisement belongs in its scan response")
         }
         if kind != .scannable, !scanResponse.isEmpty {
             throw .impossible("an extended advertisement with a scan response must be scannable; use a separate set")
         }
-        if kind.isConnectable, data.encodedLength > options.maximumConnectableLength(isDirected: kind.target != nil) {
+        if kind.isConnectable, data.encodedLength > ExtendedPackets.maximumConnectableLength {
             throw .impossible(
                 """
                 \(data.encodedLength) octets do not fit: a connectable extended advertisement is one packet, which holds up to \
-                \(options.maximumConnectableLength(isDirected: kind.target != nil)) octets (Core Vol 6 Part B 2.3.4.7); shorten the \
+                \(ExtendedPackets.maximumConnectableLength) octets (Core Vol 6 Part B 2.3.4.7); shorten the \
                 data, or make it non-connectable or scannable
                 """
             )

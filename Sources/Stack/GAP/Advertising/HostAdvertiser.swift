@@ -13,7 +13,6 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
 
     let host: HCIHost
     let loop: any EventLoop
-    let random: RandomSource
     let stackEvents: StackEventSink
     let privacy: DevicePrivacy?
     private(set) var isPaused = false
@@ -34,18 +33,15 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
     /// Creates an advertiser, which is off.
     ///
     /// - Parameters:
-    ///   - random: The source of private addresses.
     ///   - privacy: Provides the addresses of the sets; nil to use the address from ``begin(_:on:)``.
     package init(
         host: HCIHost,
         loop: any EventLoop,
-        random: RandomSource,
         stackEvents: StackEventSink,
         privacy: DevicePrivacy? = nil
     ) {
         self.host = host
         self.loop = loop
-        self.random = random
         self.stackEvents = stackEvents
         self.privacy = privacy
         privacy?.advertiser = self
@@ -72,7 +68,6 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
     /// Called when the controller's capabilities have been reassessed.
     func renewed(_ controller: ControllerInformation) {
         self.controller = controller
-        reviewWishes()
     }
 
     /// Whether the wanted advertisements require extended commands.
@@ -83,13 +78,13 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
 
     /// The resolvable private address in use, or to be used after a pause; nil if there is none.
     var resolvableAddress: BluetoothAddress? {
-        guard let set = activeSets.first(where: { $0.wish?.address == .device }) else { return nil }
-        return generation == .extended ? set.resolvableAddress : privacy?.sharedResolvableAddress
+        guard let set = activeSets.first(where: { $0.wanted != nil }) else { return nil }
+        return generation == .extended ? set.privateAddress : privacy?.sharedResolvableAddress
     }
 
     /// Keeps using an address that was shared until now.
     func keep(_ address: BluetoothAddress) {
-        activeSets.first { $0.wish?.address == .device }?.keep(address)
+        activeSets.first { $0.wanted != nil }?.keep(address)
     }
 
     /// Whether a set is advertising or about to.
@@ -109,13 +104,6 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
     package func centralConnected() {
         guard generation == .legacy else { return }
         for set in activeSets where set.isConnectable { set.handle(.terminated(.connected)) }
-    }
-
-    /// Called when directed advertising with a high duty cycle has ended without a connection. With legacy commands
-    /// this is reported as a failed connection (Core Vol 4 Part E 7.8.9).
-    package func directedAdvertisingTimedOut() {
-        guard generation == .legacy else { return }
-        for set in activeSets where set.isConnectable { set.handle(.terminated(.timeOver)) }
     }
 
     /// Called when a link has ended, which may make advertising possible.
@@ -172,27 +160,8 @@ extension HostAdvertiser {
         if isPaused, activeSets.allSatisfy(\.isQuiet) { privacy?.handle(.quiet(.advertiser)) }
     }
 
-    /// Declares which addresses the sets need. With extended advertising each set has its own; otherwise all users
-    /// share one.
-    func reviewWishes() {
-        guard let privacy else { return }
-        let wishes = activeSets.compactMap(\.wish)
-        privacy.setTargets(wishes.compactMap(\.target))
-        guard generation == .legacy else { return privacy.declare(.none, of: .advertiser) }
-        switch wishes.first?.address {
-        case .device?: privacy.declare(.recognisable, of: .advertiser)
-        case .nonResolvablePrivate?: privacy.declare(.nonResolvable, of: .advertiser)
-        case nil: privacy.declare(.none, of: .advertiser)
-        }
-    }
-
-    /// The kind of private address that a set owns; nil if it shares an address.
-    func ownKind(of advertisement: AdvertisingConfiguration) -> SharedAddress.Kind? {
-        switch advertisement.address {
-        case .nonResolvablePrivate: privacy != nil && generation == .legacy ? nil : .nonResolvable
-        case .device: privacy?.isPrivate == true && generation == .extended ? .resolvable : nil
-        }
-    }
+    /// Whether each set has a private address of its own. Otherwise all users of the radio share one.
+    var setsHaveAddresses: Bool { privacy?.isPrivate == true && generation == .extended }
 }
 
 // MARK: - Support for sets
@@ -223,19 +192,13 @@ extension HostAdvertiser {
         guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return nil }
         var shown = privateAddress.map { OwnAddress($0) } ?? ownAddress
         shown.isMadeByController = false
-        var target = BluetoothAddress.none
-        if let peer = advertisement.kind.target {
-            (target, shown.isMadeByController) = privacy?.target(peer) ?? (peer, false)
-        }
         return AdvertisingCommands(
             generation: CommandGeneration(controller),
             version: controller.version,
             set: set,
             advertisement: advertisement,
             phase: phase,
-            address: shown,
-            target: target,
-            setsAddress: privateAddress != nil
+            address: shown
         )
     }
 
@@ -244,14 +207,9 @@ extension HostAdvertiser {
         generation.map { AdvertisingCommands.stop($0, set: set) } ?? []
     }
 
-    /// The commands that restore the state of the controller before the set started.
-    func cleanUpCommands(set: UInt8, hadPrivateAddress: Bool) -> [any HCICommand] {
-        guard let controller, let ownAddress else { return [] }
-        if CommandGeneration(controller) == .legacy {
-            // Restore the device's own random address, as there is only one.
-            let restores = hadPrivateAddress && ownAddress.address.kind.isRandom
-            return restores ? [LESetRandomAddress(address: ownAddress.address)] : []
-        }
+    /// The commands that remove a set from the controller.
+    func cleanUpCommands(set: UInt8) -> [any HCICommand] {
+        guard let controller, CommandGeneration(controller) == .extended else { return [] }
         return controller.supports(LERemoveAdvertisingSet.self) ? [LERemoveAdvertisingSet(set: set)] : []
     }
 }

@@ -20,20 +20,11 @@ package final class HostAdvertisingSet {
     private let advertiser: HostAdvertiser
     private var machine = AdvertiserMachine()
     private var fastPhase: ScheduledTask?
-    private var limit: ScheduledTask?
     private var addressChange: ScheduledTask?
-    private var privateAddress: BluetoothAddress?
-    private var privateKind: SharedAddress.Kind?
+    /// The set's own resolvable private address; nil if it has none.
+    private(set) var privateAddress: BluetoothAddress?
     /// The address used last.
     private(set) var address: BluetoothAddress?
-    /// The pending request for addresses; nil while no advertisement is wanted.
-    private(set) var wish: AddressWish?
-
-    /// The address requirements of an advertisement.
-    struct AddressWish: Hashable {
-        var address: AdvertisingConfiguration.Address
-        var target: BluetoothAddress?
-    }
     /// The generation, incremented by every reset, so that late command results are ignored.
     private var epoch = 0
 
@@ -47,9 +38,7 @@ package final class HostAdvertisingSet {
         endTimers()
         endAddressChange()
         guard isOnAir else { return }
-        let commands =
-            advertiser.stopCommands(set: number)
-            + advertiser.cleanUpCommands(set: number, hadPrivateAddress: privateAddress != nil)
+        let commands = advertiser.stopCommands(set: number) + advertiser.cleanUpCommands(set: number)
         advertiser.host.send(inOrder: commands) { [advertiser] _ in advertiser.reviewPause() }
     }
 
@@ -81,28 +70,18 @@ package final class HostAdvertisingSet {
             do throws(GAPError) {
                 try advertiser.check(advertisement, for: self)
             } catch {
-                ask(for: nil)
                 handle(.want(nil))
                 onFailed?(error)
                 return
             }
         }
-        ask(for: advertisement)
         handle(.want(advertisement))
-    }
-
-    /// Requests the addresses that the advertisement needs. They are set before it starts.
-    private func ask(for advertisement: AdvertisingConfiguration?) {
-        let new = advertisement.map { AddressWish(address: $0.address, target: $0.kind.target) }
-        guard wish != new else { return }
-        wish = new
-        advertiser.reviewWishes()
     }
 
     /// Called when the controller is gone. Discards the wanted advertisement.
     func reset() {
         epoch += 1
-        (privateAddress, privateKind, address, wish) = (nil, nil, nil, nil)
+        (privateAddress, address) = (nil, nil)
         endAddressChange()
         handle(.reset)
     }
@@ -121,11 +100,9 @@ package final class HostAdvertisingSet {
         case .reportStarted: onStarted?()
         case .reportFailed(let error):
             cleanUp()
-            ask(for: machine.wanted)
             onFailed?(error)
         case .reportEnded(let end):
             cleanUp()
-            ask(for: machine.wanted)
             onEnded?(end)
         case .reportPaused: advertiser.reviewPause()
         }
@@ -136,7 +113,7 @@ package final class HostAdvertisingSet {
 
 extension HostAdvertisingSet {
     private func start(_ advertisement: AdvertisingConfiguration, _ phase: AdvertisingTempo.Phase) {
-        updatePrivateAddress(advertisement)
+        updatePrivateAddress()
         guard let commands = commands(advertisement, phase) else { return handle(.failed(.notReady, isPassing: false)) }
         address = commands.address.address
         send(commands.start) { [weak self] result in
@@ -173,7 +150,7 @@ extension HostAdvertisingSet {
     private func stop() {
         send(advertiser.stopCommands(set: number)) { [weak self] _ in
             guard let self else { return }
-            send(advertiser.cleanUpCommands(set: number, hadPrivateAddress: privateAddress != nil)) { [weak self] _ in
+            send(advertiser.cleanUpCommands(set: number)) { [weak self] _ in
                 self?.handle(.stopped)
             }
         }
@@ -182,7 +159,7 @@ extension HostAdvertisingSet {
     /// Lets the controller remove the set once it is off for good.
     private func cleanUp() {
         guard machine.state == .off else { return }
-        send(advertiser.cleanUpCommands(set: number, hadPrivateAddress: privateAddress != nil)) { _ in }
+        send(advertiser.cleanUpCommands(set: number)) { _ in }
     }
 
     private func send(_ commands: [any HCICommand], _ completion: @escaping (Result<Void, HCICommandError>) -> Void) {
@@ -201,12 +178,11 @@ extension HostAdvertisingSet {
         if advertisement.tempo.slow != nil {
             fastPhase = schedule(advertisement.tempo.fastPhase, .fastPhaseOver)
         }
-        if let time = advertisement.limit { limit = schedule(time, .limitReached) }
     }
 
     private func endTimers() {
-        for task in [fastPhase, limit].compactMap(\.self) { advertiser.loop.cancel(task) }
-        (fastPhase, limit) = (nil, nil)
+        if let fastPhase { advertiser.loop.cancel(fastPhase) }
+        fastPhase = nil
     }
 
     @discardableResult
@@ -215,24 +191,21 @@ extension HostAdvertisingSet {
     }
 
     /// Generates a private address if there is none or the previous one has expired.
-    private func updatePrivateAddress(_ advertisement: AdvertisingConfiguration) {
-        let kind = advertiser.ownKind(of: advertisement)
-        if kind != privateKind {
+    private func updatePrivateAddress() {
+        guard advertiser.setsHaveAddresses else {
             endAddressChange()
-            (privateAddress, privateKind) = (nil, kind)
+            privateAddress = nil
+            return
         }
-        guard let kind, privateAddress == nil else { return }
-        privateAddress = advertiser.privacy?.drawAddress(kind) ?? .nonResolvablePrivate(advertiser.random)
+        guard privateAddress == nil else { return }
+        privateAddress = advertiser.privacy?.drawAddress()
         scheduleAddressChange()
     }
-
-    /// The set's own resolvable private address; nil if it has none.
-    var resolvableAddress: BluetoothAddress? { privateKind == .resolvable ? privateAddress : nil }
 
     /// Keeps using a resolvable private address, as if it had just been generated.
     func keep(_ address: BluetoothAddress) {
         endAddressChange()
-        (privateAddress, privateKind) = (address, .resolvable)
+        privateAddress = address
         scheduleAddressChange()
     }
 

@@ -107,7 +107,6 @@ package final class Connector: ConnectingUser, HeldRadioUser {
             onFailure?(peer, .connectionLimitExceeded)
             return
         }
-        reviewAddressNeed()
         begin(peer)
     }
 
@@ -118,7 +117,6 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         seek(.unwant(peer))
         handle(.unwant(peer))
         pending.remove(peer)
-        reviewAddressNeed()
     }
 
     /// Called when the controller has established a connection as central.
@@ -128,7 +126,6 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         seek(.connected(identity))
         handle(.connected(address))
         pending.remove(identity)
-        reviewAddressNeed()
     }
 
     /// Called when the controller's attempt has ended without a connection.
@@ -265,7 +262,6 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         let peer = pending.peer(at: address) ?? address
         seek(.failed(peer))
         pending.remove(peer)
-        reviewAddressNeed()
         onFailure?(peer, status)
     }
 
@@ -360,12 +356,6 @@ extension Connector {
 
     private func isResolvedByHost(_ peer: BluetoothAddress) -> Bool {
         scanner != nil && privacy?.isResolvedByHost(peer) == true
-    }
-
-    /// Declares that connections are made from an address that bonded devices recognise, while any connection is
-    /// pending.
-    private func reviewAddressNeed() {
-        privacy?.declare(pending.isEmpty ? .none : .recognisable, of: .connector)
     }
 
     private func seek(_ event: SeekMachine.Event) {

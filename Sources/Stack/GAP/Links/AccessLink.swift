@@ -246,12 +246,6 @@ package final class AccessLink {
         onParametersChanged?()
     }
 
-    /// Called when the subrate parameters of the link have changed.
-    func subrated() {
-        tellTiming()
-        onParametersChanged?()
-    }
-
     private func tellTiming() {
         attributes?.enhanced?.linkTiming(
             interval: .microseconds(Int(connection.interval) * Int(connection.subrateFactor) * 1250),

@@ -1,7 +1,5 @@
-import ATT
 import BluetoothTypes
 import EventLoops
-import GATT
 import HCI
 import Security
 
@@ -150,57 +148,5 @@ package final class Central {
     private func endTimer() {
         if let timer { access.loop.cancel(timer) }
         timer = nil
-    }
-}
-
-// MARK: - Name discovery
-
-extension Central {
-    /// Connects to a device, reads its name and disconnects: the name discovery procedure (9.2.7).
-    package func discoverName(
-        of peer: BluetoothAddress,
-        within time: Duration? = nil,
-        completion: @escaping (Result<String, GAPError>) -> Void
-    ) {
-        connect(to: peer, within: time) { result in
-            switch result {
-            case .failure(let error): completion(.failure(error))
-            case .success(let link):
-                link.openAttributes(mtu: ATTBearer.defaultMTU).client.readDeviceName { name in
-                    link.terminate()
-                    completion(name)
-                }
-            }
-        }
-    }
-}
-
-extension GATTClient {
-    /// Reads the device name from the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
-    package func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
-        readValue(of: GATTUUID.deviceName) { result in
-            guard case .success(let found?) = result else { return completion(.failure(Self.nameError(result))) }
-            completion(.success(Self.text(found.value)))
-        }
-    }
-
-    private static func text(_ octets: PacketBuffer) -> String {
-        String(decoding: octets, as: UTF8.self)
-    }
-
-    private static func nameError(_ result: Result<RemoteValue?, GATTError>) -> GAPError {
-        if case .failure(.bearer(.closed)) = result { .linkLost(.unknownConnection) } else { .notFound }
-    }
-
-    /// Reads whether the peer resolves private addresses in directed advertising (Core Vol 3 Part C 12.4). False if the
-    /// peer lacks the characteristic.
-    package func readCentralAddressResolution(_ completion: @escaping (Result<Bool, GAPError>) -> Void) {
-        readValue(of: GATTUUID.centralAddressResolution) { result in
-            switch result {
-            case .success(let found): completion(.success(found?.value == [1]))
-            case .failure(.bearer(.closed)): completion(.failure(.linkLost(.unknownConnection)))
-            case .failure: completion(.success(false))
-            }
-        }
     }
 }

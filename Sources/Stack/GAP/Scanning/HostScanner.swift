@@ -137,9 +137,6 @@ package final class HostScanner: HeldRadioUser {
 
     private func check(_ settings: ScanSettings) throws(GAPError) {
         guard let controller else { throw .notReady }
-        if settings.address == .nonResolvablePrivate, privacy == nil {
-            throw .impossible("a private scan address requires a device with privacy; use the device's own address")
-        }
         try settings.check(for: CommandGeneration(controller), acceptListSize: controller.acceptListSize)
     }
 
@@ -158,9 +155,7 @@ extension HostScanner {
     /// Applies the combination of the owner's scan and the search for bonded peers.
     private func update() {
         guard controller != nil else { return }
-        let settings = combined
-        privacy?.declare(addressNeed(of: settings), of: .scanner)
-        handle(.want(settings))
+        handle(.want(combined))
     }
 
     private var combined: ScanSettings? {
@@ -174,11 +169,6 @@ extension HostScanner {
             settings.advertisers = nil
         }
         return settings
-    }
-
-    private func addressNeed(of settings: ScanSettings?) -> AddressNeed {
-        guard let settings else { return .none }
-        return settings.address == .nonResolvablePrivate ? .nonResolvable : .any
     }
 
     /// Ends the owner's scan.

@@ -16,9 +16,6 @@ package struct ScanSettings: Hashable, Sendable {
     package var advertisers: [BluetoothAddress]?
     /// The duration; nil to scan until stopped.
     package var limit: Duration?
-    /// The address used in scan requests. A non-resolvable private one requires a ``DevicePrivacy``, and is replaced by
-    /// the device's address while a connection is being made.
-    package var address = AdvertisingConfiguration.Address.device
 
     /// Creates settings for a scan on 1M without a filter.
     package init(isActive: Bool, interval: UInt16 = 96, window: UInt16 = 48) {

@@ -18,8 +18,6 @@ final class ConnectionTable {
         case rejected
         case connected(HCIConnection, early: [ACLPacket])
         case connectionFailed(HCIStatus)
-        /// An attempt to connect from the train of an advertising set has failed.
-        case trainConnectionFailed(HCIStatus, set: UInt8)
         case disconnected(HCIConnection, HCIStatus)
         case encryption(HCIConnection, EncryptionReport)
         case longTermKeyRequest(HCIConnection, LELongTermKeyRequest)
@@ -241,7 +239,7 @@ final class ConnectionTable {
         case (.leMeta, LEEnhancedConnectionComplete.leSubevent):
             return connected(try LEEnhancedConnectionComplete.reading(parameters))
         case (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
-            return connected(try LEEnhancedConnectionCompleteV2.reading(parameters))
+            return connected(try LEEnhancedConnectionCompleteV2.reading(parameters).v1)
         case (.leMeta, LELongTermKeyRequest.leSubevent):
             let event = try LELongTermKeyRequest.reading(parameters)
             return connections[event.handle.rawValue].map { .longTermKeyRequest($0, event) } ?? unknown()
@@ -295,18 +293,7 @@ final class ConnectionTable {
         }
     }
 
-    private func connected(_ event: LEEnhancedConnectionCompleteV2) -> Outcome {
-        let origin = HCIConnection.Origin(event)
-        if case .ownTrain(let set) = origin, event.v1.status != .success {
-            return .trainConnectionFailed(event.v1.status, set: set)
-        }
-        return connected(event.v1, origin)
-    }
-
-    private func connected(
-        _ event: LEEnhancedConnectionComplete,
-        _ origin: HCIConnection.Origin = .advertising
-    ) -> Outcome {
+    private func connected(_ event: LEEnhancedConnectionComplete) -> Outcome {
         guard event.status == .success else { return .connectionFailed(event.status) }
         guard event.handle.rawValue <= ConnectionHandle.maximum.rawValue, connections.count < Self.maximumConnections
         else {
@@ -317,7 +304,7 @@ final class ConnectionTable {
             counters.duplicateConnections += 1
             return .rejected
         }
-        let connection = HCIConnection(event, origin, sender: sender) { [weak self] in
+        let connection = HCIConnection(event, sender: sender) { [weak self] in
             self?.consumed($0, of: event.handle)
         }
         connections[event.handle.rawValue] = connection

@@ -49,29 +49,6 @@ package final class HCIConnection: ACLLink {
     /// ``WriteAuthenticatedPayloadTimeout``. The link stays up.
     package var onAuthenticatedPayloadTimeout: (() -> Void)?
 
-    /// The origin of a connection (Core Vol 4 Part E 7.7.65.10).
-    package enum Origin: Hashable, Sendable {
-        /// Advertising, in either role.
-        case advertising
-        /// As central, a subevent of this device's own train, identified by its advertising set.
-        case ownTrain(set: UInt8)
-        /// As peripheral, a subevent of a train to which this device is synchronized.
-        case followedTrain(sync: UInt16)
-
-        init(_ event: LEEnhancedConnectionCompleteV2) {
-            if event.v1.role == .central, event.set != 0xFF {
-                self = .ownTrain(set: event.set)
-            } else if event.v1.role == .peripheral, event.syncHandle != 0xFFFF {
-                self = .followedTrain(sync: event.syncHandle)
-            } else {
-                self = .advertising
-            }
-        }
-    }
-
-    /// How the connection was established.
-    package let origin: Origin
-
     /// Called with the number of packets consumed when ``onReceive`` is set after they arrived.
     private var onClaim: ((Int) -> Void)?
 
@@ -80,13 +57,7 @@ package final class HCIConnection: ACLLink {
     // Nil after the connection has ended. Until then the sender and the connection may retain each other.
     private var sender: ACLSender?
 
-    init(
-        _ event: LEEnhancedConnectionComplete,
-        _ origin: Origin = .advertising,
-        sender: ACLSender,
-        onClaim: @escaping (Int) -> Void
-    ) {
-        self.origin = origin
+    init(_ event: LEEnhancedConnectionComplete, sender: ACLSender, onClaim: @escaping (Int) -> Void) {
         established = event
         parameters = Parameters(event)
         outbox = ConnectionOutbox(handle: event.handle)

@@ -148,7 +148,7 @@ extension L2CAPConnection {
     }
 
     /// The open credit-based channels, in the order of their identifiers.
-    package var creditBasedChannels: [L2CAPCreditBasedChannel] { dynamicChannels.compactMap(\.self) }
+    var creditBasedChannels: [L2CAPCreditBasedChannel] { dynamicChannels.compactMap(\.self) }
 }
 
 // MARK: - Receiving

@@ -68,7 +68,7 @@ package final class DevicePrivacy {
     /// - Parameters:
     ///   - host: The HCI host that the advertiser, the scanner and the connector use.
     ///   - identity: The identity by which bonded peers recognise this device. With nil, the device shows a fixed
-    ///     address, except where a non-resolvable address is requested.
+    ///     address.
     ///   - interval: The interval between changes of an address, clamped to ``intervals``.
     package init(
         host: HCIHost,
@@ -98,7 +98,7 @@ package final class DevicePrivacy {
         shared.begin(address)
         list.begin(controller)
         handle(.begin(hasSetAddresses: controller.supportsExtendedAdvertising))
-        let first = draw(shared.kind(isPrivate: isPrivate))
+        let first = draw()
         shared.plan(first)
         handle(.need(.address))
         reviewList()
@@ -134,30 +134,6 @@ extension DevicePrivacy {
     package func identity(of address: BluetoothAddress) -> BluetoothAddress {
         known.peer(at: address)?.identity ?? address.plain
     }
-
-    /// Whether directed advertising can reach this device at a private address: the value of its Central Address
-    /// Resolution characteristic (Core Vol 3 Part C 12.4). Final once the controller is ready.
-    package var resolvesAddresses: Bool { list.capacity > 0 }
-
-    /// Records the value of a bonded peer's Central Address Resolution characteristic
-    /// (``GATT/GATTClient/readCentralAddressResolution(_:)``).
-    package func setResolvesAddresses(_ resolves: Bool, of identity: BluetoothAddress) {
-        known.setResolves(resolves, of: identity)
-    }
-
-    /// Whether a bonded peer is known to resolve the target address of directed advertising.
-    func resolves(_ peer: PrivatePeer) -> Bool { known.resolves(peer) }
-
-    /// Sets the targets of directed advertising.
-    ///
-    /// A controller addresses peers on its resolving list by private addresses, whatever its own address is (Core Vol 6
-    /// Part B 6.2.2). So targets that cannot resolve one are taken off the list meanwhile.
-    package func setTargets(_ targets: [BluetoothAddress]) {
-        if known.setTargets(targets) { reviewList() }
-    }
-
-    /// The peers that may be on the controller's resolving list.
-    var listable: [PrivatePeer] { known.listable(of: peers) }
 
     /// Returns the bonded peer with this identity address.
     package func bonded(_ identity: BluetoothAddress) -> PrivatePeer? { known[identity] }
@@ -208,35 +184,13 @@ extension DevicePrivacy {
     }
 
     /// Draws an address for a single advertising set; nil if the device's fixed address is to be used.
-    package func drawAddress(_ kind: SharedAddress.Kind) -> BluetoothAddress? {
-        let drawn = draw(kind)
+    package func drawAddress() -> BluetoothAddress? {
+        let drawn = draw()
         return drawn.kind == .fixed ? nil : drawn.address.address
     }
 
-    private func draw(_ kind: SharedAddress.Kind) -> SharedAddress.Drawn {
-        shared.draw(kind, identity?.key, random)
-    }
-
-    /// Records a radio user's need for the shared address, and requests another address if the kind no longer fits. The
-    /// new address is set before the user starts.
-    package func declare(_ need: AddressNeed, of user: QuietMachine.User) {
-        shared.set(need, of: user)
-        guard let current = shared.current, current.kind != shared.kind(isPrivate: isPrivate) else { return }
-        handle(.need(.address))
-    }
-
-    /// Returns the address to which directed advertising to a peer is sent, and whether the controller generates the
-    /// addresses.
-    ///
-    /// A peer that supports address resolution is addressed by a private address of its own; any other peer would not
-    /// recognise one (Core Vol 3 Part C 9.3.3, 10.7.1.2). A controller that does not resolve addresses itself accepts
-    /// the peer's response only from exactly the target address, so the host uses the address that the peer had last.
-    package func target(_ peer: BluetoothAddress) -> (address: BluetoothAddress, isMadeByController: Bool) {
-        let target = self.peer(at: peer)
-        guard let target else { return (peer, false) }
-        guard let key = target.key, resolves(target) else { return (known.fixedAddress(of: target), false) }
-        if list.isInUse, list.entries[target.identity]?.key != nil { return (target.identity, isPrivate) }
-        return (known.lastAddress(of: target.identity) ?? .resolvablePrivate(key, random), false)
+    private func draw() -> SharedAddress.Drawn {
+        shared.draw(identity?.key, random)
     }
 
     /// Records the own address of a new link. Called before the advertiser and the connector learn of the link.
@@ -247,7 +201,6 @@ extension DevicePrivacy {
     @discardableResult
     package func connected(_ connection: HCIConnection) -> BluetoothAddress? {
         let ofSet = connection.role == .peripheral ? advertiser?.connectableAddress : nil
-        known.connected(at: connection.peerAddress.plain)
         let shown = shared.current?.address.address
         guard let address = connection.localResolvableAddress ?? ofSet ?? shown else { return nil }
         links.began(connection, at: address)
@@ -332,14 +285,14 @@ extension DevicePrivacy {
     private func workAnew(_ jobs: Set<QuietMachine.Job>, on controller: ControllerInformation?) {
         guard let controller else { return workInOrder(jobs) }
         list.begin(controller)
-        list.choose(from: listable)
+        list.choose(from: peers)
         handle(.begin(hasSetAddresses: controller.supportsExtendedAdvertising))
         if !jobs.contains(.address) { shared.planAgain() }
         workInOrder([.address, .list])
     }
 
     private func changeAddress(then done: @escaping () -> Void) {
-        let new = shared.takePlanned() ?? draw(shared.kind(isPrivate: isPrivate))
+        let new = shared.takePlanned() ?? draw()
         guard new.address.address.kind.isRandom else {
             addressChanged(to: new)
             return done()
@@ -359,7 +312,6 @@ extension DevicePrivacy {
         shared.adopt(new)
         if let expiry { loop.cancel(expiry) }
         // The needs may have changed in the meantime.
-        if new.kind != shared.kind(isPrivate: isPrivate) { handle(.need(.address)) }
         guard new.kind != .fixed else { return }
         expiry = loop.schedule(after: interval) { [weak self] in self?.handle(.need(.address)) }
     }
@@ -380,7 +332,7 @@ extension DevicePrivacy {
 extension DevicePrivacy {
     /// Requests an update of the resolving list if the change of bonds or controller requires one.
     private func reviewList() {
-        list.choose(from: listable)
+        list.choose(from: peers)
         if list.isBehind {
             handle(.need(.list))
         } else {

@@ -55,12 +55,6 @@ extension BluetoothAddress {
     static func staticRandom(_ random: RandomSource) -> BluetoothAddress {
         BluetoothAddress(0b11 << 46 | 1 + random.below(allRandomBitsSet - 1), kind: .randomDevice)
     }
-
-    /// Returns a non-resolvable private address: the two highest bits clear, the others neither all set nor all clear
-    /// (Core Vol 6 Part B 1.3.2.2).
-    package static func nonResolvablePrivate(_ random: RandomSource) -> BluetoothAddress {
-        BluetoothAddress(1 + random.below(allRandomBitsSet - 1), kind: .randomDevice)
-    }
 }
 
 extension LocalIdentity {

@@ -95,8 +95,9 @@ extension RecordStorage {
 }
 
 package final class MemoryRecordStorage: RecordStorage {
-    /// The content of each slot.
-    package private(set) var contents: [RecordSlot: [UInt8]]
+    /// The content of each slot. Setting it simulates a damaged disk or a restored backup, does not count as a change,
+    /// and never fails.
+    package var contents: [RecordSlot: [UInt8]]
     /// An error for changes to throw, for instance to simulate a full disk.
     package var failure: RecordError?
     /// The number of times that a record was saved or removed.
@@ -106,10 +107,6 @@ package final class MemoryRecordStorage: RecordStorage {
     package init(_ contents: [RecordSlot: [UInt8]] = [:]) {
         self.contents = contents
     }
-
-    /// Replaces the content of a slot behind the back of the storage's user, as a damaged disk or a restored backup
-    /// does. This does not count as a change, and never fails.
-    package func tamper(with slot: RecordSlot, _ octets: [UInt8]?) { contents[slot] = octets }
 
     /// The record that was last saved in a slot.
     package func load(_ slot: RecordSlot) -> [UInt8]? { contents[slot] }
