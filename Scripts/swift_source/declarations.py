@@ -32,6 +32,9 @@ class Declaration:
     extends: bool = False
     static: bool = False
     local: bool = False
+    # The tokens from the keyword or the name to the end of the body; 0 if there is no body.
+    first: int = 0
+    last: int = 0
 
     @property
     def path(self) -> str:
@@ -41,8 +44,6 @@ class Declaration:
 @dataclass
 class Function(Declaration):
     last_line: int = 0
-    first: int = 0  # tokens from the keyword to the closing brace
-    last: int = 0
     mutating: bool = False
 
 
@@ -302,10 +303,10 @@ class Parser:
             static = bool(flags & {"static", "class"})
             for name, place in names:
                 arguments = (name, around.name, self.access(access, around), self.tokens[place].line)
-                self.declare(Declaration("var", *arguments, around.kind == "extension", static, around.local), place)
+                self.declare(Declaration("var", *arguments, around.kind == "extension", static, around.local, place, index), place)
                 if stored and not static and around.kind in ("struct", "class", "actor"):
-                    self.file.properties.append(Property("var", *arguments, False, False, around.local,
-                                                         keyword == "var", setter, annotation))
+                    self.file.properties.append(Property("var", *arguments, local=around.local, variable=keyword == "var",
+                                                         setter=setter, type=annotation))
             if self.text(index) != ",":
                 return index
             index += 1
