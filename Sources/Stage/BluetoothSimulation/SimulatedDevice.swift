@@ -441,9 +441,6 @@ public final class SimulatedDevice: Sendable {
         return world.loop.waitFor { parts.value.traffic }
     }
 
-    /// The parts of the device. Used on the loop only.
-    var partsOnLoop: DeviceParts { parts.value }
-
     func departuresOnLoop() -> [CaptureDeparture] { parts.with { $0.departures } }
 
     /// Runs `body` with the device's current system on the loop and returns its result. From any thread.

@@ -28,8 +28,6 @@ package enum GAPError: Error, Hashable, Sendable {
     case cancelled
     /// The link ended before the procedure did.
     case linkLost(HCIStatus)
-    /// The peer has no such attribute or does not allow it to be read.
-    case notFound
 
     /// Creates the error for a failed command.
     init(_ error: HCICommandError) {
@@ -69,7 +67,6 @@ extension GAPError: CustomStringConvertible {
         case .rejected(let status): "the peer refused: \(status)"
         case .cancelled: "the operation was cancelled"
         case .linkLost(let status): "the link ended: \(status)"
-        case .notFound: "the peer has no such attribute, or does not allow it to be read"
         }
     }
 
