@@ -7,6 +7,7 @@ import ServiceMessages
 import TestBasics
 import Testing
 
+@testable import Administration
 @testable import AppAdvice
 @testable import BluetoothService
 

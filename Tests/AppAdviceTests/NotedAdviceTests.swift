@@ -58,13 +58,13 @@ import Testing
         app.tell(.servicesModified(invalidated: [16]), of: .sensor)
         #expect(app.rules == [])
         app.note(.practiced(.noServiceChanged))
-        app.note(.practiced(.parametersRefused(ConnectionParameters(), explanation: "")))
+        app.note(.practiced(.parametersRefused(explanation: "")))
         #expect(app.rules == [])
         // What a peer does as a central is no practice of an accessory.
         var server = AdvisedApp(.peripheral)
         server.note(.practiced(.noServiceChanged), about: .sensor)
         server.note(
-            .practiced(.parametersRefused(ConnectionParameters(), explanation: "")),
+            .practiced(.parametersRefused(explanation: "")),
             about: .sensor
         )
         #expect(server.rules == [])
@@ -78,7 +78,7 @@ import Testing
         (parameters.intervalMinimum, parameters.intervalMaximum) = (6, 9)
         (parameters.latency, parameters.timeout) = (4, 200)
         let explanation = AppleConnectionParameterRules().explanation(of: parameters)
-        app.note(.practiced(.parametersRefused(parameters, explanation: explanation)), about: .sensor)
+        app.note(.practiced(.parametersRefused(explanation: explanation)), about: .sensor)
         #expect(app.rules == ["12.28"])
         let found = """
             uses "Sensor", which requested parameters that Apple's systems refuse: interval 7.5 to 11.25 ms, latency 4, \

@@ -4,6 +4,7 @@ import ServiceMessages
 import Testing
 
 @testable import BluetoothService
+@testable import ServiceEvents
 
 @Suite struct AdvertisingPlannerTests {
     private static let long = BluetoothUUID(high: 0x2F23_4454_CF6D_4A0F, low: 0xADF2_F491_1BA9_FFA6)

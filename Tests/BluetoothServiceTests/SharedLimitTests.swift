@@ -7,6 +7,7 @@ import SampleMessages
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// Quotas on what apps, users and links share, next to a greedy client (AB-G05).

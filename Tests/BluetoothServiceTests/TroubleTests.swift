@@ -9,6 +9,7 @@ import ServiceMessages
 import TestBasics
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// Failures appear in the log, at a level that a service writes, and in the status.

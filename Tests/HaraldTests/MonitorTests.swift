@@ -1,10 +1,11 @@
+import AppAdvice
 import BluetoothTypes
 import EventLoops
-import EventWords
 import Foundation
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import harald
 

@@ -4,6 +4,7 @@ import Demos
 import Foundation
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import harald
 

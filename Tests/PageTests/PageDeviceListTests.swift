@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import Page
 

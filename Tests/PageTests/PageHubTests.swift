@@ -6,6 +6,7 @@ import ServiceProcess
 import Synchronization
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import Page
 

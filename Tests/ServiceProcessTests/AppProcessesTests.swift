@@ -7,6 +7,7 @@ import Synchronization
 import TestBasics
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import BluetoothSimulation
 @testable import ServiceProcess

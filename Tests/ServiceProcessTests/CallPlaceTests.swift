@@ -21,7 +21,7 @@ import Testing
     init() {
         world = ClientWorld()
         world.with { system in
-            system.adviceSource = { [places = system.places] in AdviceStream(places: places) }
+            system.adviceSource = { [places = system.places] in AdviceStream(findPlace: places.find) }
         }
     }
 

@@ -6,6 +6,7 @@ import ServiceMessages
 import Synchronization
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import BluetoothSimulation
 @testable import ServiceProcess

@@ -5,6 +5,7 @@ import SampleMessages
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import BluetoothSimulation
 @testable import ServiceProcess

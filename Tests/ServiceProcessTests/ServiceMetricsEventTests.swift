@@ -30,7 +30,7 @@ import Testing
 
     @Test("each event counts where it belongs, and nowhere else")
     func events() {
-        let end = AccessLink.End.replaced
+        let end = AccessLink.End.replaced.reason
         let rows: [(Observation.Kinds, Observation.Content, [String: String])] = [
             (.messages, .told(.stateChanged(.poweredOn)), ["harald_events_total": "1"]),
             (.messages, .requested(.central(.stopScan)), ["harald_requests_total": "1"]),

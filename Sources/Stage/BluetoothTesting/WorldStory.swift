@@ -1,6 +1,6 @@
+import AppAdvice
 import BluetoothService
 import DequeModule
-import EventWords
 import Synchronization
 
 /// The events of a world, for the report of a failure. They are put into words when someone asks for them.

@@ -1,4 +1,4 @@
-import EventWords
+import AppAdvice
 
 /// Text for times of a world.
 enum WorldTime {

@@ -1,12 +1,12 @@
-import BluetoothService
 import EventLoops
+import ServiceEvents
 import ServiceMessages
 
 /// The advisor of one stream of a tool.
 package final class AdviceStream: AdviceSource {
     private var advisor = Advisor()
     private let cost: (Advice) -> AdviceCost?
-    private let places: AppPlaces?
+    private let findPlace: (CallSite) -> PlaceFinding
     /// The places that were found, which remain when their process has ended. Each belongs to an advice, whose number
     /// is bounded.
     private var found: [CallSite: String] = [:]
@@ -14,27 +14,30 @@ package final class AdviceStream: AdviceSource {
     /// Creates an advisor that has seen nothing.
     ///
     /// - Parameters:
-    ///   - places: The places in the processes of apps; nil if they are not looked up.
     ///   - cost: Returns what the cause of an advice has cost; nil if that is not known.
-    package init(places: AppPlaces? = nil, cost: @escaping (Advice) -> AdviceCost? = { _ in nil }) {
-        (self.places, self.cost) = (places, cost)
+    ///   - findPlace: Returns what is known of a place in the process of an app.
+    package init(
+        cost: @escaping (Advice) -> AdviceCost? = { _ in nil },
+        findPlace: @escaping (CallSite) -> PlaceFinding = { _ in .unknown }
+    ) {
+        (self.findPlace, self.cost) = (findPlace, cost)
     }
 
-    /// See ``BluetoothService/AdviceSource/kinds``.
+    /// See ``ServiceEvents/AdviceSource/kinds``.
     package var kinds: Observation.Kinds { Advisor.kinds }
 
-    /// See ``BluetoothService/AdviceSource/accept(_:)``.
+    /// See ``ServiceEvents/AdviceSource/accept(_:)``.
     package func accept(_ observation: Observation) {
         // Asked at once, since the process may end soon.
         for site in advisor.accept(observation) { _ = find(site) }
     }
 
-    /// See ``BluetoothService/AdviceSource/isWaiting``.
+    /// See ``ServiceEvents/AdviceSource/isWaiting``.
     package var isWaiting: Bool { advisor.hasChanges { $0.site.map(find) == .pending } }
 
-    private func find(_ site: CallSite) -> AppPlaces.Finding {
+    private func find(_ site: CallSite) -> PlaceFinding {
         if let place = found[site] { return .found(place) }
-        let finding = places?.find(site) ?? .unknown
+        let finding = findPlace(site)
         if case .found(let place) = finding { found[site] = place }
         return finding
     }
@@ -44,10 +47,10 @@ package final class AdviceStream: AdviceSource {
         return place
     }
 
-    /// See ``BluetoothService/AdviceSource/count(_:)``.
+    /// See ``ServiceEvents/AdviceSource/count(_:)``.
     package func count(_ value: ValueArrival) { advisor.count(value) }
 
-    /// See ``BluetoothService/AdviceSource/takeNews(at:isLast:)``.
+    /// See ``ServiceEvents/AdviceSource/takeNews(at:isLast:)``.
     package func takeNews(at now: Instant, isLast: Bool) -> [AdviceStatus] {
         advisor.advance(to: now)
         return advisor.takeChanges { isLast || $0.site.map(find) != .pending }.map { app, advice in

@@ -1,6 +1,6 @@
-import BluetoothService
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// Listens to the events of a Bluetooth system, and notes where its apps break good practices (chapter 12 of

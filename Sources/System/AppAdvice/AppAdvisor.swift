@@ -1,6 +1,6 @@
-import BluetoothService
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The advisor of one app, over all its processes.

@@ -1,9 +1,9 @@
 import ATT
 import AppAdvice
-import BluetoothService
 import BluetoothTypes
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The advice that a capture supports: the requests and events that an app would have seen are told to the ``Advisor``

@@ -1,4 +1,4 @@
-import BluetoothService
+import Administration
 
 /// JSON for the page.
 enum JSON {

@@ -1,4 +1,4 @@
-import BluetoothService
+import Administration
 import Foundation
 
 /// The devices of the service as the page shows them, and what has changed from one look to the next.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceEvents
 
 /// The charge of the apps as the page shows it, and what has changed from one look to the next.
 struct PageEnergy {

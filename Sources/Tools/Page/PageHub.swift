@@ -1,7 +1,8 @@
-import BluetoothService
+import Administration
+import AppAdvice
 import EventLoops
-import EventWords
 import Foundation
+import ServiceEvents
 import ServiceMessages
 import ServiceProcess
 

@@ -1,10 +1,11 @@
-import BluetoothService
+import Administration
 import BluetoothTypes
 import CaptureStory
 import DequeModule
 import EventLoops
 import Foundation
 import HCI
+import ServiceEvents
 
 /// The last packets of the controller, and in a world of the radio: in words for the pages, and in octets for one that
 /// is looked at or saved.

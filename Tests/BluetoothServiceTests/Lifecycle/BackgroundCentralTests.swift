@@ -7,6 +7,7 @@ import SampleMessages
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// Apps in the central role that are in the background.

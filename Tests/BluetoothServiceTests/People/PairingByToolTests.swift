@@ -6,6 +6,7 @@ import SampleMessages
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// Two systems that pair for a protected value. A tool answers at one, and a policy decides at the other.

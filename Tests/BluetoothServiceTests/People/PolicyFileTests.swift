@@ -4,6 +4,7 @@ import Security
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// Decisions where no user can be asked.

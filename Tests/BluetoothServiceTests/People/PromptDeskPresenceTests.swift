@@ -4,6 +4,7 @@ import Security
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// The conditions under which a prompt desk receives prompts.

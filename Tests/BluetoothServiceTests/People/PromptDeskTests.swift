@@ -7,6 +7,7 @@ import Security
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// Questions to the user: which prompter shows them, and what happens without one.

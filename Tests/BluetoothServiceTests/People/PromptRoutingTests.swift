@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// The machine that knows who has which question.

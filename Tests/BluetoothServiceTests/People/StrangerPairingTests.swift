@@ -6,6 +6,7 @@ import SampleMessages
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import SMP
 @testable import Security

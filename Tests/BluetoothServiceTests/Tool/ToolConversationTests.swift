@@ -2,11 +2,13 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
+import HCI
 import HCIHost
 import SampleMessages
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 
 /// The service's side of a conversation with a tool.
@@ -326,7 +328,7 @@ import Testing
         let contents: [Observation.Content] = [
             .stateChanged(.poweredOn), .controllerFailed(.notRunning), .managerOpened(.central), .managerClosed,
             .appMoved(.notRunning(.crashed)), .appLaunched(RestoreIdentifiers(centrals: ["a"])), .eventsLost(1),
-            .requested(Request()), .asked(Query()), .told(Event()), .linkMade, .linkEnded(.replaced),
+            .requested(Request()), .asked(Query()), .told(Event()), .linkMade, .linkEnded(.localHostTerminated),
             .secured(LinkSecurity(isEncrypted: true)), .noticed(.poweredOff(app: "b")),
             .misused("e" + String(repeating: "\u{301}", count: 10_000), isToldToApp: true), .trouble("t", .error),
             .below(HostEvent.bufferOverflow(linkKind: 1)),

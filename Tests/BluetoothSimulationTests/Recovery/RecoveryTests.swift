@@ -5,6 +5,7 @@ import HCIHost
 import ServiceMessages
 import Testing
 
+@testable import Administration
 @testable import BluetoothService
 @testable import BluetoothSimulation
 

@@ -1,4 +1,5 @@
 import Accessories
+import Administration
 import BluetoothService
 import BluetoothSimulation
 import Foundation

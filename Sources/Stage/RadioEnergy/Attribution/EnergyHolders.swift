@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The managers that use the radio, by purpose, as the messages between apps and the service show it.

@@ -1,8 +1,8 @@
-import BluetoothService
 import EventLoops
 import Foundation
 import HCI
 import LinkLayer
+import ServiceEvents
 import ServiceMessages
 
 /// Attributes the radio time of a device to its apps, from readings of its virtual controller and the events of its

@@ -2,6 +2,7 @@ import BluetoothService
 import BluetoothTypes
 import EventLoops
 import HCI
+import ServiceEvents
 import ServiceMessages
 
 /// Estimates what the apps of a system cost the battery, while a real controller keeps to itself what its radio does.
@@ -77,7 +78,7 @@ package final class EnergyEstimator: EnergySource {
         return tracker.report(profile, at: loop.now, isEstimate: true)
     }
 
-    /// See ``BluetoothService/EnergySource/status``.
+    /// See ``ServiceEvents/EnergySource/status``.
     package var status: EnergyStatus { EnergyStatus(report) }
 }
 

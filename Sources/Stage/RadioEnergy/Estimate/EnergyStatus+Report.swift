@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceEvents
 
 extension EnergyStatus {
     /// Creates the status of a report: the apps with the largest charge, each with its largest uses.

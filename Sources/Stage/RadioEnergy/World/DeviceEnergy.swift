@@ -1,7 +1,7 @@
 import AppAdvice
-import BluetoothService
 import BluetoothSimulation
 import EventLoops
+import ServiceEvents
 import Synchronization
 
 /// The ledger of a simulated device's battery, by app and purpose. It is exact.
@@ -38,6 +38,6 @@ package final class DeviceEnergy: EnergySource, Sendable {
         }
     }
 
-    /// See ``BluetoothService/EnergySource/status``.
+    /// See ``ServiceEvents/EnergySource/status``.
     package var status: EnergyStatus { EnergyStatus(report) }
 }

@@ -1,5 +1,5 @@
-import BluetoothService
 import BluetoothSimulation
+import ServiceEvents
 
 extension EnergyTracker {
     /// Takes in a reading, and the occasion for it.

@@ -1,5 +1,5 @@
-import BluetoothService
 import EventLoops
+import ServiceMessages
 
 /// Detects long times in the background after an event (12.25).
 struct LongWakes: Sendable {

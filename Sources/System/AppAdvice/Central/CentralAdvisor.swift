@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The detectors for one central manager.

@@ -1,6 +1,6 @@
-import BluetoothService
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// A step of a central manager, as detectors see it.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceEvents
 
 /// Practices of accessories that a connection shows: 12.26, a bonded peer whose services could change unnoticed; 12.28,
 /// a request for parameters that Apple's systems refuse (behaviour 3.27); and 12.31, an attribute table that breaks a
@@ -14,7 +14,7 @@ struct PeerPractices: CentralDetector {
         guard case .practiced(let practice) = step, let id = context.peer else { return }
         let peer = picture[id]
         switch practice {
-        case .parametersRefused(_, explanation: let explanation):
+        case .parametersRefused(let explanation):
             findings.add(
                 .allowedParameters,
                 peer: id,

@@ -1,5 +1,5 @@
-import BluetoothService
 import BluetoothTypes
+import ServiceEvents
 import ServiceMessages
 
 /// 12.16: an advertisement that does not fit, so that a service moves to the overflow area, where only Apple's devices

@@ -1,6 +1,6 @@
-import BluetoothService
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The detectors for one peripheral manager.

@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceEvents
 
 /// The cost of the cause of an advice so far: the charge and the time of a use of the radio by the app.
 public struct AdviceCost: Hashable, Sendable, CustomStringConvertible {

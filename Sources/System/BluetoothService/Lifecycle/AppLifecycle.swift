@@ -1,29 +1,5 @@
 import ServiceMessages
 
-/// A phase in the life cycle of an app.
-public enum AppPhase: Hashable, Sendable {
-    /// Running in front of the user.
-    case foreground
-    /// In the background and running: for a while after the user left the app, or after an event woke it.
-    case background
-    /// In memory, and not running.
-    case suspended
-    /// The process is gone.
-    case notRunning(AppEnd)
-}
-
-/// How the process of an app ended.
-public enum AppEnd: Hashable, Sendable {
-    /// The process crashed or was killed by a signal.
-    case crashed
-    /// The system reclaimed the memory.
-    case removedFromMemory
-    /// The user force-quit the app.
-    case forceQuit
-    /// The device was switched off.
-    case deviceRestarted
-}
-
 /// The state machine of an app's life cycle: the transitions between phases, and how long the app may run
 /// (behaviours 9.1, 9.7). Performs no I/O.
 package struct AppLifecycle {

@@ -2,9 +2,9 @@ import ServiceMessages
 
 /// The rules for an app's use of Bluetooth in a phase of its life cycle, depending on its declared background modes. A
 /// pure value type.
-struct BackgroundRules: Hashable {
+package struct BackgroundRules: Hashable {
     /// How an app's advertisement goes on the air.
-    enum Advertising: Hashable {
+    package enum Advertising: String {
         case whole
         /// Without the local name, and with all services in the overflow area (behaviour 7.24).
         case hidden

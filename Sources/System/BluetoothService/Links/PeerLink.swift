@@ -104,7 +104,7 @@ final class PeerLink {
     private func refused(_ parameters: ConnectionParameters, by rules: AppleConnectionParameterRules) {
         let explanation = rules.explanation(of: parameters)
         host.observers.trouble("refused parameters that \(label) requests: \(explanation)", .notice)
-        let sign = Practice.parametersRefused(parameters, explanation: explanation)
+        let sign = Practice.parametersRefused(explanation: explanation)
         for user in users { host.observers.tell(.practices, .practiced(sign), of: user.subject) }
     }
 

@@ -248,7 +248,7 @@ extension SharedLinks: PeerLinkHost {
     /// Called when a link has ended.
     func ended(_ link: PeerLink, _ end: AccessLink.End) {
         all.removeAll { $0 === link }
-        observers.tell(.links, .linkEnded(end), of: link.subject, andThen: { ended(link, by: end) })
+        observers.tell(.links, .linkEnded(end.reason), of: link.subject, andThen: { ended(link, by: end) })
     }
 
     func explored(_ link: PeerLink) { tellWatchers(of: link, .explored) }

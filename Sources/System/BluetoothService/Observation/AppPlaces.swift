@@ -18,16 +18,9 @@ package final class AppPlaces {
     /// How long a process may take for a place. Its own search ends before that.
     package static let patience = Duration.seconds(15)
 
-    /// The state of the search for a place.
-    package enum Finding: Equatable {
-        case pending
-        case unknown
-        case found(String)
-    }
-
     private struct Process {
         weak var keeper: (any PlaceKeeper)?
-        var places: [UInt32: (finding: Finding, since: Instant)] = [:]
+        var places: [UInt32: (finding: PlaceFinding, since: Instant)] = [:]
     }
 
     /// Whether something listens for advice.
@@ -60,7 +53,7 @@ package final class AppPlaces {
     }
 
     /// Returns what is known about a place, and asks its process the first time.
-    package func find(_ site: CallSite) -> Finding {
+    package func find(_ site: CallSite) -> PlaceFinding {
         guard let process = processes[site.process] else { return .unknown }
         if let (finding, since) = process.places[site.number] {
             return finding == .pending && loop.now - since >= Self.patience ? .unknown : finding

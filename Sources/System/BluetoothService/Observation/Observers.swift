@@ -83,7 +83,7 @@ package final class Observers {
     }
 
     /// Returns why there is no place for another listener of a user, or nil if there is.
-    func refusal(for user: UInt32?) -> ServiceError? {
+    package func refusal(for user: UInt32?) -> ServiceError? {
         guard listeners.count < Self.maximumListeners else {
             return ServiceError(.outOfSpace, reason: "\(Self.maximumListeners) event streams are open; end one first")
         }
@@ -186,7 +186,7 @@ package final class Observers {
 
 extension Observers {
     /// Sends a notice to the user.
-    func tell(_ notice: SystemNotice) {
+    package func tell(_ notice: SystemNotice) {
         tell(.notices, .noticed(notice))
     }
 

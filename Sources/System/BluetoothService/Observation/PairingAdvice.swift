@@ -1,5 +1,12 @@
 import SMP
 
+extension SystemNotice {
+    /// The notice of a pairing that failed, with the advice to the user.
+    static func pairingFailed(peer: String, _ error: PairingError) -> SystemNotice {
+        .pairingFailed(peer: peer, reason: "\(error)\(error.advice.map { "; \($0)" } ?? "")")
+    }
+}
+
 extension PairingError {
     /// The advice to the user about the error, or nil if the error itself states it.
     package var advice: String? {

@@ -5,21 +5,21 @@ import ServiceMessages
 
 /// The most recent troubles of a system, for its status. Repetitions are counted. When the list is full, the oldest
 /// entry that is not an error goes first, so that a flood of warnings evicts no error (AB-G05).
-struct TroubleList {
+package struct TroubleList {
     static let maximumEntries = 32
     /// The maximum length of a text, in Unicode scalars.
     static let maximumText = 500
     /// The kinds of observations that may be troubles.
     static let kinds: Observation.Kinds = [.state, .managers, .notices, .trouble]
 
-    struct Entry: Equatable {
-        let text: String
-        let weight: EventWeight
+    package struct Entry: Equatable {
+        package let text: String
+        package let weight: EventWeight
         /// Whether the trouble is over as soon as a controller works.
         let endsWithPower: Bool
         /// The time of the last occurrence.
-        var time: Instant
-        var count: Int
+        package internal(set) var time: Instant
+        package internal(set) var count: Int
     }
 
     /// The entries, the most recent one last.

@@ -110,9 +110,11 @@ final class BondKeeper {
 extension BondedPeer {
     /// Creates the description of a bond.
     init(_ bond: Bond) {
-        identifier = UUID(bond.identifier)
-        name = bond.name
-        isAuthenticated = bond.keys.level.isAuthenticated
-        hasForgottenUs = bond.isLost
+        self.init(
+            identifier: UUID(bond.identifier),
+            name: bond.name,
+            isAuthenticated: bond.keys.level.isAuthenticated,
+            hasForgottenUs: bond.isLost
+        )
     }
 }

@@ -6,9 +6,9 @@ import GAP
 import ServiceMessages
 
 /// The state that this host keeps of a peer.
-struct Peer {
+package struct Peer {
     /// The identifier that apps use. It reveals nothing about the address (behaviour 6.19).
-    let identifier: UUID
+    package let identifier: UUID
     /// The identity address if it is known, or else the address last received.
     var address: BluetoothAddress
     /// The name in the last advertisement that contained one.
@@ -20,10 +20,10 @@ struct Peer {
     /// When the device name was read; nil if it is a stored one.
     var deviceNameTime: Instant?
     /// When an advertisement was last received, and its signal strength in dBm.
-    var lastHeard: (time: Instant, rssi: Int)?
+    package internal(set) var lastHeard: (time: Instant, rssi: Int)?
 
     /// The device name once it is known, or else the advertised name (behaviour 2.23).
-    var name: String? { deviceName ?? advertisedName }
+    package var name: String? { deviceName ?? advertisedName }
 
     var info: PeerInfo { PeerInfo(identifier: identifier, name: name) }
 }

@@ -4,7 +4,7 @@ import ServiceMessages
 
 extension UUID {
     /// The identifier of a bonded peer, as apps see it.
-    init(_ identifier: BondIdentifier) {
+    package init(_ identifier: BondIdentifier) {
         self.init(identifier.bytes)
     }
 }

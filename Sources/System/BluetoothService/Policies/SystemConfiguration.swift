@@ -81,7 +81,7 @@ package struct SystemConfiguration: Sendable {
 
     /// Returns the calendar time of an instant of the system's loop, in seconds since the beginning of 2001, UTC. Nil
     /// without a calendar.
-    func calendarTime(at instant: Instant) -> Double? {
+    package func calendarTime(at instant: Instant) -> Double? {
         loopStart.map { $0 + Double(instant.nanoseconds) / 1_000_000_000 }
     }
 

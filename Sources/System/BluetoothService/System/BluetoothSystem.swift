@@ -24,8 +24,6 @@ package final class BluetoothSystem {
     package let observers: Observers
     /// Controls the processes of apps on behalf of tools. Not retained.
     package weak var appControl: (any AppControl)?
-    /// Routes prompts to tools whose users answer them. Not retained.
-    package weak var promptDesk: PromptDesk?
     /// Creates what a stream of advice needs. Nil if this service gives none.
     package var adviceSource: (() -> any AdviceSource)?
     /// The places of calls in the processes of apps, for advice.
@@ -35,7 +33,7 @@ package final class BluetoothSystem {
     /// The most recent troubles.
     private(set) var troubles = TroubleList()
     /// The packets of the controllers, for tools.
-    let tap: PacketTap
+    package let tap: PacketTap
 
     let peers: Peers
     private(set) lazy var controllers = Controllers(source, loop: loop, observers: observers, tap: tap, host: self)
@@ -418,7 +416,7 @@ extension BluetoothSystem {
 
 // MARK: - Pairing and bonds
 
-extension BluetoothSystem: PromptedSystem {
+extension BluetoothSystem {
     /// Asks the user about pairing. Without a prompter every pairing prompt is refused (AB-A14). Not retained.
     package var prompter: (any PairingPrompter)? {
         get { peers.deviceSecurity.prompter }

@@ -78,3 +78,27 @@ public struct AppDeclaration: Hashable, Sendable {
         if modes.contains("bluetooth-peripheral") { backgroundModes.insert(.peripheral) }
     }
 }
+
+/// A phase in the life cycle of an app.
+public enum AppPhase: Hashable, Sendable {
+    /// Running in front of the user.
+    case foreground
+    /// In the background and running: for a while after the user left the app, or after an event woke it.
+    case background
+    /// In memory, and not running.
+    case suspended
+    /// The process is gone.
+    case notRunning(AppEnd)
+}
+
+/// How the process of an app ended.
+public enum AppEnd: Hashable, Sendable {
+    /// The process crashed or was killed by a signal.
+    case crashed
+    /// The system reclaimed the memory.
+    case removedFromMemory
+    /// The user force-quit the app.
+    case forceQuit
+    /// The device was switched off.
+    case deviceRestarted
+}

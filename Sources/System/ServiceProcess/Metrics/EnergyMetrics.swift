@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreMetrics
+import ServiceEvents
 
 /// Reports what the apps of a system cost the battery to a metrics backend: the estimated charge, by app and part.
 ///

@@ -1,6 +1,6 @@
+import AppAdvice
 import BluetoothService
 import BluetoothSimulation
-import EventWords
 import ServiceMessages
 import Synchronization
 

@@ -1,3 +1,4 @@
+import Administration
 import AppAdvice
 import BluetoothService
 import BluetoothTypes

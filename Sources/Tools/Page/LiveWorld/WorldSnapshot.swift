@@ -1,4 +1,5 @@
 import Accessories
+import Administration
 import AssignedNumbers
 import BluetoothService
 import BluetoothSimulation

@@ -1,5 +1,5 @@
+import Administration
 import ArgumentParser
-import BluetoothService
 import BluetoothTypes
 import Foundation
 

@@ -174,7 +174,7 @@ struct ControllerOptions: ParsableArguments {
             estimator?.follow(system)
             system.energySource = estimator
             system.adviceSource = { [places = system.places] in
-                AdviceStream(places: places) { [weak estimator] in estimator?.report.cost(of: $0) }
+                AdviceStream(cost: { [weak estimator] in estimator?.report.cost(of: $0) }, findPlace: places.find)
             }
             system.onFailure = { [weak system] error in
                 let failure = ToolError(error, controller: "\(address)")

@@ -1,9 +1,9 @@
 import Accessories
+import AppAdvice
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import CoreBluetoothExtras
-import EventWords
 import Foundation
 import Synchronization
 

@@ -1,8 +1,8 @@
 import ArgumentParser
-import BluetoothService
 import BluetoothTypes
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 import ServiceProcess
 import Synchronization

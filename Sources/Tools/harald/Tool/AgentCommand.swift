@@ -1,5 +1,4 @@
 import ArgumentParser
-import BluetoothService
 import EventLoops
 import HCITransports
 import ServiceMessages

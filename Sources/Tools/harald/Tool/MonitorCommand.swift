@@ -1,8 +1,9 @@
+import Administration
+import AppAdvice
 import ArgumentParser
-import BluetoothService
 import EventLoops
-import EventWords
 import Foundation
+import ServiceEvents
 import ServiceMessages
 import ServiceProcess
 

@@ -1,6 +1,6 @@
+import Administration
 import ArgumentParser
 import AssignedNumbers
-import BluetoothService
 import ServiceMessages
 
 struct StatusCommand: ParsableCommand {

@@ -7,18 +7,29 @@ import ServiceMessages
 /// The HCI packets of a system's controllers, for the tools that follow them. Without one, a packet costs a comparison.
 ///
 /// Used on the loop of its system only.
-final class PacketTap {
-    /// The maximum number of streams of packets.
-    static let maximumListeners = 16
+package final class PacketTap {
+    /// The maximum number of listeners.
+    package static let maximumListeners = 16
+
+    /// Identifies a listener until it is removed.
+    package struct Registration: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    private struct Listener {
+        let registration: Registration
+        let user: UInt32?
+        let receive: (MonitoredPacket) -> Void
+        let amend: (UInt64, (inout MonitoredPacket) -> Void) -> Void
+    }
 
     /// Returns the identifier of the peer that a packet is about. Called only if there is a listener.
     var nameOfPeer: (PacketPeer) -> UUID? = { _ in nil }
 
     private let observers: Observers
     private let loop: any EventLoop
-    private var listeners: [PacketStream] = []
-    /// The users of the tools that follow the packets.
-    private var users: [ObjectIdentifier: UInt32] = [:]
+    private var listeners: [Listener] = []
+    private var lastRegistration: UInt64 = 0
     private var mask = SecretMask()
     private var lastNumber: UInt64 = 0
 
@@ -26,25 +37,39 @@ final class PacketTap {
         (self.observers, self.loop) = (observers, loop)
     }
 
-    /// Adds a stream of a user's tool. Returns why there is no place for it, or nil.
-    func add(_ stream: PacketStream, for user: UInt32?) -> ServiceError? {
+    /// Adds a listener, unless there is no place for it (``refusal(for:)``).
+    ///
+    /// - Parameters:
+    ///   - user: The user whose tool follows the packets; nil for the service itself.
+    ///   - receive: Receives each packet.
+    ///   - amend: Receives what is known of a packet after it was delivered: its number, and the change.
+    package func add(
+        for user: UInt32?,
+        _ receive: @escaping (MonitoredPacket) -> Void,
+        amend: @escaping (UInt64, (inout MonitoredPacket) -> Void) -> Void
+    ) -> Registration? {
+        guard refusal(for: user) == nil else { return nil }
+        // PDUs that began before are unknown, and their rest is masked.
+        if listeners.isEmpty { mask = SecretMask() }
+        lastRegistration += 1
+        let registration = Registration(number: lastRegistration)
+        listeners.append(Listener(registration: registration, user: user, receive: receive, amend: amend))
+        return registration
+    }
+
+    /// Returns why there is no place for another listener of a user, or nil if there is.
+    package func refusal(for user: UInt32?) -> ServiceError? {
         guard listeners.count < Self.maximumListeners else {
             return ServiceError(.outOfSpace, reason: "\(Self.maximumListeners) tools follow packets; end one first")
         }
-        if let user {
-            let refusal = ServiceLimits.packetStreams.refusal("streams of packets", forUser: user, beside: users.values)
-            if let refusal { return refusal }
-            users[ObjectIdentifier(stream)] = user
-        }
-        // PDUs that began before are unknown, and their rest is masked.
-        if listeners.isEmpty { mask = SecretMask() }
-        listeners.append(stream)
-        return nil
+        guard let user else { return nil }
+        let users = listeners.compactMap(\.user)
+        return ServiceLimits.packetStreams.refusal("streams of packets", forUser: user, beside: users)
     }
 
-    func remove(_ stream: PacketStream) {
-        listeners.removeAll { $0 === stream }
-        users[ObjectIdentifier(stream)] = nil
+    /// Removes a listener.
+    package func remove(_ registration: Registration) {
+        listeners.removeAll { $0.registration == registration }
     }
 
     /// Records a packet that is about to be sent.
@@ -86,7 +111,7 @@ final class PacketTap {
         (noted.isReceived, noted.octets) = (isReceived, frame)
         noted.sender = sender.prefix(octets: MonitoredPacket.maximumSender)
         noted.peer = addresses.lazy.compactMap { self.nameOfPeer(.address($0)) }.first
-        for listener in listeners { listener.append(noted) }
+        for listener in listeners { listener.receive(noted) }
     }
 
     @discardableResult
@@ -101,7 +126,7 @@ final class PacketTap {
             cause: observers.cause,
             peer: peer
         )
-        for listener in listeners { listener.append(noted) }
+        for listener in listeners { listener.receive(noted) }
         return (lastNumber, peer)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceEvents
 
 /// A snapshot of a system: the output of `harald status --json`. The names of the fields are stable, here and in the
 /// nested types. Fields without a value are omitted. Numbers have the units in their names.

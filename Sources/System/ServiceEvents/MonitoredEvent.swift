@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import GAP
 import HCI
 import HCIHost
 import ServiceMessages
@@ -74,7 +73,9 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     private static let leftOut = "leftOut"
 
     /// Notes how many discoveries the stream left out before this one.
-    mutating func note(leftOut count: Int) { details = (details ?? [:]).merging([Self.leftOut: "\(count)"]) { $1 } }
+    package mutating func note(leftOut count: Int) {
+        details = (details ?? [:]).merging([Self.leftOut: "\(count)"]) { $1 }
+    }
 
     /// Creates an event that reports missed events.
     package init(lost count: Int, after last: UInt64, at time: Double, date: Double? = nil) {
@@ -134,7 +135,7 @@ extension Observation.Content {
         case .asked(let query): "query, \(query.fieldDescription)"
         case .told(let event): "event, \(event.fieldDescription)"
         case .linkMade: "the link was established"
-        case .linkEnded(let end): "the link ended: \(end.reason)"
+        case .linkEnded(let reason): "the link ended: \(reason)"
         case .secured(let security): security.words
         case .noticed(let notice): notice.description
         case .misused(let text, isToldToApp: _): text
@@ -167,7 +168,7 @@ extension Observation.Content {
                 "peripherals": identifiers.peripherals.joined(separator: ","),
             ]
         case .eventsLost(let count): ["lost": "\(count)"]
-        case .linkEnded(let end): ["reason": "\(end.reason.rawValue)"]
+        case .linkEnded(let reason): ["reason": "\(reason.rawValue)"]
         case .secured(let security): ["encryption": security.level]
         case .misused(_, let isToldToApp): ["isToldToApp": "\(isToldToApp)"]
         case .trouble(_, let weight): ["weight": "\(weight)"]
@@ -188,7 +189,71 @@ extension RecoveryReport {
     }
 }
 
+// MARK: Names
+
+extension ManagerState {
+    /// The name in the output of tools.
+    package var name: String {
+        switch self {
+        case .unknown: "unknown"
+        case .resetting: "resetting"
+        case .unsupported: "unsupported"
+        case .unauthorized: "unauthorized"
+        case .poweredOff: "poweredOff"
+        case .poweredOn: "poweredOn"
+        }
+    }
+
+    /// The state in the words of lines for the user.
+    package var word: String {
+        switch self {
+        case .poweredOff: "off"
+        case .poweredOn: "on"
+        case .unknown, .resetting, .unsupported, .unauthorized: name
+        }
+    }
+
+    /// The state with this name, unless none has it.
+    package init?(name: String) {
+        let all = [Self.unknown, .resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn]
+        guard let state = all.first(where: { $0.name == name }) else { return nil }
+        self = state
+    }
+}
+
+extension AppPermission {
+    /// The name in the output of tools.
+    package var name: String {
+        switch self {
+        case .notDetermined: "notDetermined"
+        case .restricted: "restricted"
+        case .denied: "denied"
+        case .allowedAlways: "allowedAlways"
+        }
+    }
+}
+
+extension ManagerRole {
+    /// The name in the output of tools.
+    package var name: String {
+        switch self {
+        case .central: "central"
+        case .peripheral: "peripheral"
+        }
+    }
+}
+
 extension AppPhase {
+    /// The name in the output of tools.
+    package var name: String {
+        switch self {
+        case .foreground: "foreground"
+        case .background: "background"
+        case .suspended: "suspended"
+        case .notRunning: "notRunning"
+        }
+    }
+
     /// A description for the user.
     package var words: String {
         switch self {

@@ -1,4 +1,8 @@
+import BluetoothService
+import BluetoothTypes
 import EventLoops
+import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The packets for one tool, which are collected and sent together. What a tool does not read in time is counted and
@@ -21,6 +25,7 @@ final class PacketStream {
     private var waiting: [MonitoredPacket] = []
     private var octets = 0
     private var timer: ScheduledTask?
+    private var registration: PacketTap.Registration?
 
     /// - Parameters:
     ///   - origin: The time of day at the loop's instant zero, in microseconds since 1970; 0 without a calendar.
@@ -37,10 +42,18 @@ final class PacketStream {
     }
 
     /// Follows the packets for a tool of a user. Returns why that is not possible, or nil.
-    func start(for user: UInt32?) -> ServiceError? { tap.add(self, for: user) }
+    func start(for user: UInt32?) -> ServiceError? {
+        if let refusal = tap.refusal(for: user) { return refusal }
+        registration = tap.add(
+            for: user,
+            { [weak self] in self?.append($0) },
+            amend: { [weak self] in self?.amend($0, $1) }
+        )
+        return nil
+    }
 
     func stop() {
-        tap.remove(self)
+        if let registration { tap.remove(registration) }
         if let timer { loop.cancel(timer) }
         timer = nil
     }
@@ -78,5 +91,36 @@ final class PacketStream {
             flush()
             if !waiting.isEmpty { schedule() }
         }
+    }
+}
+
+/// A line of the stream of packets.
+package struct PacketBatch: Codable, Hashable, Sendable {
+    /// The kind of the line among those of `harald monitor --json`: `packets`.
+    package var kind = "packets"
+    /// The number of packets that were dropped before or among these, because they were not read in time.
+    package var lost: Int
+    /// The packets in Base64.
+    package var data: Data
+
+    package init(_ packets: [MonitoredPacket], lost: Int) {
+        self.lost = lost
+        var octets = PacketBuffer(headroom: 0)
+        for packet in packets { packet.write(to: &octets) }
+        data = Data(octets)
+    }
+
+    /// The packets, in their order.
+    ///
+    /// - Throws: ``PacketError`` if the data are malformed.
+    package func packets() throws(PacketError) -> [MonitoredPacket] {
+        var reader = FieldReader(PacketBuffer([UInt8](data)))
+        var packets: [MonitoredPacket] = []
+        while reader.remaining > 0 {
+            var packet = MonitoredPacket()
+            try packet.read(from: &reader)
+            packets.append(packet)
+        }
+        return packets
     }
 }

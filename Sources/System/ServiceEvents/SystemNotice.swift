@@ -1,7 +1,6 @@
 import BluetoothTypes
 import Foundation
 import HCIHost
-import SMP
 
 /// A notice to the user that needs no answer.
 package enum SystemNotice: Hashable, Sendable {
@@ -12,8 +11,8 @@ package enum SystemNotice: Hashable, Sendable {
     /// A bond was evicted by a new one (AB-S14).
     case forgotten(BondedPeer)
     /// A pairing failed: the code was wrong, the peer gave up or broke the rules, or there was no reaction. `peer` is
-    /// the peer's name, or else its address.
-    case pairingFailed(peer: String, PairingError)
+    /// the peer's name, or else its address; `reason` includes what to do.
+    case pairingFailed(peer: String, reason: String)
     /// A pairing failed because its keys could not be saved (AB-S14, AB-S10).
     case bondNotKept(reason: String)
     /// The bonds cannot be used. No peer is recognized, and none can bond (AB-G06, AB-H08).
@@ -35,7 +34,7 @@ package enum SystemNotice: Hashable, Sendable {
 
 extension SystemNotice {
     /// The weight for the administrator of the system. The user is notified in any case.
-    var weight: EventWeight {
+    package var weight: EventWeight {
         switch self {
         case .bondsUnavailable, .controllerStaysBroken: .error
         case .bondNotKept, .forgotten: .warning
@@ -46,7 +45,7 @@ extension SystemNotice {
 
     /// Returns what the user can do about a controller that recovery cannot repair. Its firmware may stay in a degraded
     /// state through resets and restarts of the machine for as long as it has power.
-    static func advice(for cause: HCIHostError) -> String {
+    package static func advice(for cause: HCIHostError) -> String {
         switch cause.layer {
         case .transport: "its transport closes repeatedly: check its cable, or the program at the other end"
         case .controller, .host:
@@ -65,8 +64,7 @@ extension SystemNotice: CustomStringConvertible {
             "\(peer.label) has removed its pairing information, or is another device; it is refused unless you agree to pair again"
         case .forgotten(let peer):
             "\(peer.label) was forgotten to make room for a new device; pair with it again to use it"
-        case .pairingFailed(let peer, let error):
-            "pairing with \(peer) failed: \(error)\(error.advice.map { "; \($0)" } ?? "")"
+        case .pairingFailed(let peer, let reason): "pairing with \(peer) failed: \(reason)"
         case .bondNotKept(let reason): "the pairing was aborted: \(reason)"
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
         case .controllerStaysBroken(let cause): "Bluetooth does not work: \(cause); \(Self.advice(for: cause))"
@@ -110,6 +108,11 @@ package struct BondedPeer: Hashable, Sendable {
     /// Whether the peer has removed its pairing information, so that it is refused until it is forgotten here too
     /// (behaviour 6.12).
     package let hasForgottenUs: Bool
+
+    package init(identifier: UUID, name: String?, isAuthenticated: Bool, hasForgottenUs: Bool) {
+        (self.identifier, self.name) = (identifier, name)
+        (self.isAuthenticated, self.hasForgottenUs) = (isAuthenticated, hasForgottenUs)
+    }
 
     /// The name, or else the identifier.
     var label: String { name?.quotedName ?? "\(identifier)" }

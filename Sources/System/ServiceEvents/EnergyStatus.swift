@@ -83,6 +83,15 @@ package struct UseEnergyStatus: Codable, Hashable, Sendable {
     }
 }
 
+/// Tells what the apps of a system cost the battery. Used on the system's loop.
+///
+/// The module RadioEnergy has the implementation. The service's program passes it to
+/// `BluetoothSystem.energySource` if its user asks for it, so that apps with a service of their own do not link it.
+package protocol EnergySource: AnyObject {
+    /// The charge so far, by app.
+    var status: EnergyStatus { get }
+}
+
 extension EnergyStatus {
     /// The lines, the first of which says whether it is an estimate.
     package var lines: [String] {

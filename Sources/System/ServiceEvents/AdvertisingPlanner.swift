@@ -166,7 +166,7 @@ extension BluetoothUUID {
     var advertisedForm: BluetoothUUID { width == .bits128 ? self : shortest }
 
     /// The same UUID in the shortest form for which advertising data has a list.
-    var shortest: BluetoothUUID {
+    package var shortest: BluetoothUUID {
         if let short = uint16 { return BluetoothUUID(short) }
         return shortValue.map { BluetoothUUID(bits32: $0) } ?? expanded
     }

@@ -1,9 +1,10 @@
+import BluetoothService
 import BluetoothTypes
 import EventLoops
 import Foundation
-import GAP
 import HCI
 import HCIHost
+import ServiceEvents
 import ServiceMessages
 
 // MARK: - Status
@@ -13,15 +14,15 @@ extension BluetoothSystem {
     package var status: SystemStatus {
         SystemStatus(
             state: state.name,
-            failure: state == .poweredOn ? nil : controllers.lastFailure.map { "\($0)" },
+            failure: state == .poweredOn ? nil : lastFailure.map { "\($0)" },
             recovery: recoveryStatus,
             controller: controllerStatus,
-            apps: apps.running.map { AppStatus($0, permission: permission(of: $0.identity)) },
-            links: links.all.map { LinkStatus($0, name: peers[$0.peer]?.name) },
-            scans: centrals.compactMap { ScanStatus($0) },
-            advertising: peripherals.compactMap { AdvertisingStatus($0) },
+            apps: runningApps.map { AppStatus($0, permission: permission(of: $0.identity)) },
+            links: linkSnapshots.map { LinkStatus($0) },
+            scans: scanSnapshots.map { ScanStatus($0) },
+            advertising: advertisingSnapshots.map { AdvertisingStatus($0) },
             preserved: preservedStatus,
-            troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) },
+            troubles: recentTroubles.map { TroubleStatus($0, now: loop.now) },
             energy: energySource?.status
         )
     }
@@ -29,22 +30,19 @@ extension BluetoothSystem {
     /// The devices known to the system, up to ``DeviceStatus/maximumShown``: connected devices first, then bonded ones,
     /// then the most recently received.
     package var deviceStatus: [DeviceStatus] {
-        let connected = Set(links.all.map(\.peer))
-        let devices = peers.all.map { peer in
+        let connected = Set(linkSnapshots.map(\.peer))
+        let devices = knownPeers.map { peer in
             DeviceStatus(
                 identifier: peer.identifier,
                 name: peer.name,
                 rssi: peer.lastHeard?.rssi,
                 lastSeenSeconds: peer.lastHeard.map { Double((loop.now - $0.time).nanoseconds) / 1_000_000_000 },
                 isConnected: connected.contains(peer.identifier),
-                isBonded: peers.isBonded(peer.identifier)
+                isBonded: isBonded(peer.identifier)
             )
         }
         return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
     }
-
-    /// Returns the address of a device, or nil if it is not known. Apps have only identifiers (behaviour 2.21).
-    package func address(of peer: UUID) -> BluetoothAddress? { peers[peer]?.address }
 
     /// The bonded devices, with the state of each bond.
     package var bondStatus: [BondStatus] {
@@ -59,19 +57,17 @@ extension BluetoothSystem {
     }
 
     private var preservedStatus: [PreservedStatus] {
-        let preservation = apps.preservation
-        return preservation.apps.values.map { PreservedStatus($0, preservation.relaunches.state(of: $0.identity)) }
-            .sorted { ($0.app, $0.owner) < ($1.app, $1.owner) }
+        preservedSnapshots.map { PreservedStatus($0) }
     }
 
     private var recoveryStatus: RecoveryStatus? {
-        guard case .climbed(let step, let cause, _) = controllers.recovery.state else { return nil }
+        guard let (step, cause) = recovery else { return nil }
         let advice = step == .powerOff ? SystemNotice.advice(for: cause) : nil
         return RecoveryStatus(step: step.rawValue, cause: "\(cause)", advice: advice)
     }
 
     private var controllerStatus: ControllerStatus? {
-        guard let controller = controllers.device?.controllerInformation else { return nil }
+        guard let controller = controllerInformation else { return nil }
         return ControllerStatus(
             place: controller.place,
             address: controller.publicAddress.map { "\($0)" },
@@ -98,7 +94,7 @@ extension BluetoothSystem {
             apps: status.apps,
             preserved: status.preserved,
             installed: installed,
-            permissions: apps.permissions.decisions.map { PermissionStatus($0, $1) }.sorted {
+            permissions: permissionDecisions.map { PermissionStatus($0, $1) }.sorted {
                 ($0.app, $0.owner) < ($1.app, $1.owner)
             }
         )
@@ -167,7 +163,7 @@ extension BluetoothSystem {
     }
 
     private var knownApps: Set<AppIdentity> {
-        Set(apps.running.map(\.identity)).union(apps.preservation.apps.keys).union(apps.permissions.decisions.keys)
+        Set(runningApps.map(\.identity)).union(preservedSnapshots.map(\.app)).union(permissionDecisions.keys)
     }
 
     private func isKnown(_ app: AppIdentity) -> Bool {
@@ -176,15 +172,15 @@ extension BluetoothSystem {
 
     /// The running apps whose executable has this name, without its directory.
     private func runningApps(withExecutable name: String) -> Set<AppIdentity> {
-        Set(apps.running.filter { $0.life.executable?.hasSuffix("/\(name)") == true }.map(\.identity))
+        Set(runningApps.filter { $0.executable?.hasSuffix("/\(name)") == true }.map(\.identity))
     }
 
     private func move(_ verb: AppVerb, _ app: AppIdentity) -> Result<Void, ServiceError> {
-        let found = apps.running.filter { $0.identity == app }
+        let found = runningApps.filter { $0.identity == app }
         guard !found.isEmpty else { return .failure(.notRunning(app.name)) }
-        let managed = found.filter(\.life.declaration.isManaged)
+        let managed = found.filter(\.declaration.isManaged)
         guard !managed.isEmpty else { return .failure(.unmanaged(app.name)) }
-        for app in managed { app.life.move(verb) }
+        for app in managed { app.move(verb) }
         return .success(())
     }
 
@@ -193,14 +189,14 @@ extension BluetoothSystem {
         _ end: AppEnd,
         _ completion: @escaping (Result<Void, ServiceError>) -> Void
     ) {
-        let found = apps.running.filter { $0.identity == app }
-        guard !found.isEmpty || apps.preservation.apps[app] != nil else {
+        let found = runningApps.filter { $0.identity == app }
+        guard !found.isEmpty || preservedSnapshots.contains(where: { $0.app == app }) else {
             return completion(.failure(.notRunning(app.name)))
         }
         // Force-quitting an app that is not running discards its preserved state (behaviour 10.16).
-        if end == .forceQuit { apps.preservation.discard(of: app) }
-        let held = found.filter { $0.life.process != nil }
-        for app in held { app.life.handle(.ended(end)) }
+        if end == .forceQuit { discardPreserved(app) }
+        let held = found.filter { $0.process != nil }
+        for app in held { app.happened(.ended(end)) }
         var left = found.count - held.count
         guard left > 0 else {
             let isDone = !held.isEmpty || end == .forceQuit
@@ -218,16 +214,16 @@ extension BluetoothSystem {
     }
 }
 
-extension AppLife {
+extension App {
     /// Applies the command to the life cycle.
     fileprivate func move(_ verb: AppVerb) {
         switch verb {
-        case .foreground: handle(.entered)
-        case .background: handle(.left)
+        case .foreground: happened(.entered)
+        case .background: happened(.left)
         case .suspend:
-            handle(.left)
+            happened(.left)
             // An app with a background task gets a second time span, so its time has to be up twice (behaviour 9.1).
-            for _ in 0..<2 where phase == .background { handle(.timeIsUp) }
+            for _ in 0..<2 where phase == .background { happened(.timeIsUp) }
         case .launch, .terminate, .forceQuit, .resetPermission, .revokePermission: break
         }
     }

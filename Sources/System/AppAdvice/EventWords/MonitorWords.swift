@@ -1,7 +1,7 @@
 import AssignedNumbers
-import BluetoothService
 import BluetoothTypes
 import Foundation
+import ServiceEvents
 
 /// Puts the events of the service into words, a line for each. Remembers the names that earlier events contained.
 package struct MonitorWords: Sendable {

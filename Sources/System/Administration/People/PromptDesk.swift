@@ -1,23 +1,10 @@
+import BluetoothService
 import BluetoothTypes
 import Foundation
 import SMP
 import Security
+import ServiceEvents
 import ServiceMessages
-
-/// The system, as a ``PromptDesk`` sees it. Used on the loop only.
-package protocol PromptedSystem: AnyObject {
-    var observers: Observers { get }
-    var promptDesk: PromptDesk? { get set }
-    var prompter: (any PairingPrompter)? { get set }
-    var permissionPrompter: (any PermissionPrompter)? { get set }
-    var permissionRule: ((AppIdentity) -> AppPermission?)? { get set }
-    /// Returns the apps that are connected to the peer of a prompt, with their phases.
-    func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)]
-    /// Returns the apps that need the pairing of a prompt. Empty if the peer began, or if the apps are gone.
-    func askers(of peer: PromptedPeer) -> [AppIdentity]
-    /// Whether all apps behind a prompt are in the background.
-    func isInBackground(_ peer: PromptedPeer) -> Bool
-}
 
 /// Routes the prompts of a system to tools whose users answer them. If there is no such tool, a ``PolicyFile`` decides,
 /// and whatever it has no rule for is refused (AB-A14).
@@ -47,7 +34,7 @@ package final class PromptDesk {
         }
     }
 
-    private unowned let system: any PromptedSystem
+    private unowned let system: BluetoothSystem
     private var routing = PromptRouting()
     private var prompters: [UInt64: (user: UInt32?, show: (ToolReply) -> Void)] = [:]
     private var questions: [UInt64: Question] = [:]
@@ -57,10 +44,9 @@ package final class PromptDesk {
     var openQuestions: Int { questions.count }
 
     /// Creates the desk of a system, and registers it there.
-    package init(_ system: any PromptedSystem, policy: PolicyFile = PolicyFile()) {
+    package init(_ system: BluetoothSystem, policy: PolicyFile = PolicyFile()) {
         self.system = system
         self.policy = policy
-        system.promptDesk = self
         system.permissionPrompter = self
         notices = system.observers.add(.notices) { [weak self] in
             if case .noticed(let notice) = $0.content { self?.tell(notice.description) }
@@ -248,4 +234,9 @@ extension PairingQuestion.Kind {
         case .compare(let number): self = .compare(number)
         }
     }
+}
+
+extension BluetoothSystem {
+    /// The desk that routes the system's prompts to tools; nil if another prompter answers them.
+    package var promptDesk: PromptDesk? { permissionPrompter as? PromptDesk }
 }

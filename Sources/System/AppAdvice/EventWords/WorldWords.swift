@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceEvents
 
 /// Puts the events of a simulated world into words, a line for each. Remembers the names that earlier events contained.
 package struct WorldWords: Sendable {

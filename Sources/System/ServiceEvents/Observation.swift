@@ -1,10 +1,8 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import GAP
 import HCI
 import HCIHost
-import L2CAP
 import ServiceMessages
 
 /// An event in a Bluetooth system, and its subject.
@@ -19,7 +17,19 @@ package struct Observation: Sendable {
     package let subject: Subject
     package let content: Content
     /// The place in the app that made the request or the misuse, while something listens that asks for places.
-    package var site: CallSite? = nil
+    package var site: CallSite?
+
+    package init(
+        number: UInt64,
+        time: Instant,
+        cause: UInt64?,
+        subject: Subject,
+        content: Content,
+        site: CallSite? = nil
+    ) {
+        (self.number, self.time, self.cause) = (number, time, cause)
+        (self.subject, self.content, self.site) = (subject, content, site)
+    }
 
     /// The subject of an observation. Properties that do not apply are nil.
     package struct Subject: Hashable, Sendable {
@@ -46,6 +56,8 @@ package struct Observation: Sendable {
     package struct Kinds: OptionSet, Hashable, Sendable {
         package let rawValue: UInt16
 
+        // Compared for each event that no listener wants.
+        @inlinable
         package init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
@@ -74,7 +86,7 @@ package struct Observation: Sendable {
         package static let access = Kinds(rawValue: 1 << 10)
         /// Signs that matter to advice alone.
         package static let practices = Kinds(rawValue: 1 << 11)
-        /// No kind, but a property of a tool's stream: it has at most ``DiscoveryBudget/maximum`` discoveries a second.
+        /// No kind, but a property of a tool's stream: the number of discoveries in a second is limited.
         package static let thinned = Kinds(rawValue: 1 << 15)
         package static let all = Kinds(rawValue: .max)
     }
@@ -102,7 +114,8 @@ package struct Observation: Sendable {
         /// An event was sent to an app.
         case told(Event)
         case linkMade
-        case linkEnded(AccessLink.End)
+        /// A link ended for this reason.
+        case linkEnded(HCIStatus)
         /// The security of the link changed.
         case secured(LinkSecurity)
         case noticed(SystemNotice)
@@ -166,8 +179,8 @@ package enum Practice: Sendable {
     case noted(AppNote)
     /// A peer requested parameters of the connection that Apple's rules forbid (behaviour 3.27): the parameters, the
     /// bounds that they break, and what would be accepted, as a clause.
-    case parametersRefused(ConnectionParameters, explanation: String)
-    /// A peer's attribute table breaks a rule, and discovery works around it: what is wrong (``TableFlaw``, AB-A08).
+    case parametersRefused(explanation: String)
+    /// A peer's attribute table breaks a rule, and discovery works around it: what is wrong (AB-A08).
     case flawedTable(String)
     /// The link to a bonded peer ended, and its table has no Service Changed characteristic.
     case noServiceChanged

@@ -1,5 +1,4 @@
 import HCIHost
-import ServiceMessages
 
 /// A step of the recovery of a controller. The raw value is its number.
 package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
@@ -13,7 +12,7 @@ package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
     case powerOff = 4
 
     /// The next step. The last step is followed by itself.
-    var next: RecoveryStep { RecoveryStep(rawValue: rawValue + 1) ?? .powerOff }
+    package var next: RecoveryStep { RecoveryStep(rawValue: rawValue + 1) ?? .powerOff }
 
     /// A short description for reports.
     package var words: String {

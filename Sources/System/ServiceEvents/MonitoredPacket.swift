@@ -8,9 +8,9 @@ package struct MonitoredPacket: Hashable, Sendable {
     /// The kind of a frame on the air, which has the form of `PcapngWriter.LinkType.air`. No H4 packet type is as high.
     package static let air: UInt8 = 0x80
     /// The maximum number of octets of the fields besides those of the packet and the name of the sender.
-    static let maximumHeader = 60
+    package static let maximumHeader = 60
     /// The maximum length of the name of a sender, in octets.
-    static let maximumSender = 64
+    package static let maximumSender = 64
 
     /// The number of the packet among those that were followed in the system. It only grows.
     package var number: UInt64 = 0
@@ -35,7 +35,14 @@ package struct MonitoredPacket: Hashable, Sendable {
 
     package init() {}
 
-    init(number: UInt64, time: Int64, packet: HCIPacket, direction: HCIDirection, cause: UInt64?, peer: UUID?) {
+    package init(
+        number: UInt64,
+        time: Int64,
+        packet: HCIPacket,
+        direction: HCIDirection,
+        cause: UInt64?,
+        peer: UUID?
+    ) {
         (self.number, self.time, self.cause, self.peer) = (number, time, cause ?? 0, peer)
         (isReceived, kind, octets) = (direction == .controllerToHost, packet.kind.rawValue, packet.bytes)
     }
@@ -66,36 +73,5 @@ extension MonitoredPacket: PacketFields {
         try coder.field("length", &length)
         try coder.bytes("octets", &octets, count: Int(length))
         if kind == Self.air { try coder.text("sender", &sender) }
-    }
-}
-
-/// A line of the stream of packets.
-package struct PacketBatch: Codable, Hashable, Sendable {
-    /// The kind of the line among those of `harald monitor --json`: `packets`.
-    package var kind = "packets"
-    /// The number of packets that were dropped before or among these, because they were not read in time.
-    package var lost: Int
-    /// The packets in Base64.
-    package var data: Data
-
-    package init(_ packets: [MonitoredPacket], lost: Int) {
-        self.lost = lost
-        var octets = PacketBuffer(headroom: 0)
-        for packet in packets { packet.write(to: &octets) }
-        data = Data(octets)
-    }
-
-    /// The packets, in their order.
-    ///
-    /// - Throws: ``PacketError`` if the data are malformed.
-    package func packets() throws(PacketError) -> [MonitoredPacket] {
-        var reader = FieldReader(PacketBuffer([UInt8](data)))
-        var packets: [MonitoredPacket] = []
-        while reader.remaining > 0 {
-            var packet = MonitoredPacket()
-            try packet.read(from: &reader)
-            packets.append(packet)
-        }
-        return packets
     }
 }

@@ -80,7 +80,7 @@ package struct CostStatus: Codable, Hashable, Sendable {
 
 /// Follows the events of a system for one stream of advice. Used on the system's loop.
 ///
-/// The module AppAdvice has the implementation. The service's program passes it to ``BluetoothSystem/adviceSource``, so
+/// The module AppAdvice has the implementation. The service's program passes it to `BluetoothSystem.adviceSource`, so
 /// that apps with a service of their own do not link it.
 package protocol AdviceSource: AnyObject {
     /// The kinds of events to follow.
@@ -95,4 +95,11 @@ package protocol AdviceSource: AnyObject {
     ///
     /// - Parameter isLast: Whether to return also the advice whose place is not known yet.
     func takeNews(at now: Instant, isLast: Bool) -> [AdviceStatus]
+}
+
+/// The state of the search for the place of a call in the process of an app.
+package enum PlaceFinding: Equatable {
+    case pending
+    case unknown
+    case found(String)
 }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 // The status as lines for the user. Strings from outside are escaped so that they cannot control the terminal

@@ -1,0 +1,126 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCIHost
+import ServiceMessages
+
+/// A snapshot of a link.
+package struct LinkSnapshot {
+    package let peer: UUID
+    /// The name of the peer, if it is known.
+    package let name: String?
+    package let connection: HCIConnection
+    package let facts: LinkFacts
+    /// The apps that are connected to the peer.
+    package let apps: [AppIdentity]
+}
+
+/// A snapshot of what a manager asks of the radio: a scan, or an advertisement.
+package struct RadioUseSnapshot<Wanted> {
+    package let app: AppIdentity?
+    package let request: Wanted
+    /// How it is carried out in the phase of the app's life cycle: `whole`, `hidden` or `none`.
+    package let way: BackgroundRules.Advertising
+}
+
+/// A snapshot of the preserved state of an app.
+package struct PreservedSnapshot {
+    package let app: AppIdentity
+    /// The managers that the app has to create.
+    package let identifiers: RestoreIdentifiers
+    /// The number of consecutive processes that ended early (behaviour 10.25); nil without any.
+    package let earlyEnds: Int?
+    /// How long the next launch waits.
+    package let pause: Duration?
+}
+
+// What those who administer a system read of it.
+extension BluetoothSystem {
+    /// The established links, the oldest first.
+    package var linkSnapshots: [LinkSnapshot] {
+        links.all.map { link in
+            LinkSnapshot(
+                peer: link.peer,
+                name: peers[link.peer]?.name,
+                connection: link.connection,
+                facts: link.reporter.facts,
+                apps: link.users.compactMap { $0.subject.app }
+            )
+        }
+    }
+
+    /// The scans of all managers.
+    package var scanSnapshots: [RadioUseSnapshot<ScanRequest>] {
+        centrals.compactMap { session in
+            session.scanRequest.map {
+                RadioUseSnapshot(app: session.appIdentity, request: $0, way: session.scans ? .whole : .none)
+            }
+        }
+    }
+
+    /// The advertisements of all managers.
+    package var advertisingSnapshots: [RadioUseSnapshot<AdvertisingRequest>] {
+        peripherals.compactMap { session in
+            session.advertisedRequest.map {
+                RadioUseSnapshot(app: session.appIdentity, request: $0, way: session.advertisingWay)
+            }
+        }
+    }
+
+    /// The preserved state of apps whose process is gone, in a stable order.
+    package var preservedSnapshots: [PreservedSnapshot] {
+        apps.preservation.ordered.map { app in
+            let relaunch = apps.preservation.relaunches.state(of: app.identity)
+            return PreservedSnapshot(
+                app: app.identity,
+                identifiers: app.identifiers,
+                earlyEnds: relaunch?.earlyEnds,
+                pause: relaunch?.pause
+            )
+        }
+    }
+
+    /// The user's decisions about apps, running or not.
+    package var permissionDecisions: [AppIdentity: AppDecision] { apps.permissions.decisions }
+
+    /// The peers in the table, in no particular order.
+    package var knownPeers: [Peer] { peers.all }
+
+    /// Returns the address of a device, or nil if it is not known. Apps have only identifiers (behaviour 2.21).
+    package func address(of peer: UUID) -> BluetoothAddress? { peers[peer]?.address }
+
+    /// Returns whether this device has a bond with a peer.
+    package func isBonded(_ peer: UUID) -> Bool { peers.isBonded(peer) }
+
+    /// The most recent troubles, the latest first.
+    package var recentTroubles: [TroubleList.Entry] { troubles.entries.reversed() }
+
+    /// The properties of the attached controller; nil until they are known.
+    package var controllerInformation: ControllerInformation? { controllers.device?.controllerInformation }
+
+    /// The error of the last controller that did not work.
+    package var lastFailure: HCIHostError? { controllers.lastFailure }
+
+    /// The last step of a recovery that is under way, and the error that caused it.
+    package var recovery: (step: RecoveryStep, cause: HCIHostError)? {
+        guard case .climbed(let step, let cause, _) = controllers.recovery.state else { return nil }
+        return (step, cause)
+    }
+
+    /// Discards the preserved state of an app (behaviour 10.16).
+    package func discardPreserved(_ app: AppIdentity) { apps.preservation.discard(of: app) }
+}
+
+extension App {
+    /// The path of the executable, if it is known.
+    package var executable: String? { life.executable }
+
+    /// Whether the app is not woken for now because it overran its time in the background (behaviour 9.7).
+    package var isSlowedDown: Bool { life.isSlowedDown }
+
+    /// The managers, the oldest first.
+    package var managerSnapshots: [(id: ManagerID, role: ManagerRole, options: ManagerOptions, state: ManagerState)] {
+        openManagers.map { ($0.id, $0.manager.role, $0.manager.options, $0.manager.state) }
+    }
+}
