@@ -4,7 +4,7 @@ import GAP
 import HCI
 import ServiceMessages
 
-/// The one scan of a system, for the scans of all its managers. Used on the loop only.
+/// The one scan of a system, for the scans of all its managers and an open scan. Used on the loop only.
 final class SharedScan {
     private let loop: any EventLoop
     private let observers: Observers
@@ -12,6 +12,7 @@ final class SharedScan {
     private let controllers: Controllers
     /// Returns the central managers, the oldest first.
     private let sessions: () -> [CentralSession]
+    private var open: OpenScan?
 
     init(
         loop: any EventLoop,
@@ -27,23 +28,56 @@ final class SharedScan {
         self.sessions = sessions
     }
 
+    /// Begins an open scan as soon as Bluetooth is on.
+    func use(_ new: OpenScan) {
+        open = new
+        if case .poweredOn = controllers.state { begin() }
+    }
+
+    /// Begins the open scan, if there is one. Called when Bluetooth is on. Managers begin their own scans.
+    func begin() {
+        if let open, changed() { open.onStart() }
+    }
+
     /// Starts, updates or ends the scan after the scans of managers have changed (behaviour 9.11).
-    func changed() {
-        let scanning = sessions().filter(\.scans)
-        guard !scanning.isEmpty else { return controllers.device?.endScan(for: self) ?? () }
+    ///
+    /// - Returns: Whether the scan is under way.
+    @discardableResult
+    func changed() -> Bool {
+        guard let device = controllers.device else { return false }
+        guard let settings else {
+            device.endScan(for: self)
+            return false
+        }
         do throws(GAPError) {
-            try controllers.device?.scan(
-                scanning.contains(where: \.isWaitedFor) ? .attentive : .background,
+            try device.scan(
+                settings,
                 for: self,
                 onSighting: { [weak self] in self?.heard($0) },
-                onEnd: { [weak self] in if let error = $0 { self?.observers.trouble("the scan ended: \(error)") } }
+                onEnd: { [weak self] in self?.ended($0) }
             )
+            return true
         } catch {
-            observers.trouble("cannot scan: \(error)")
+            if let open { open.onEnd(error) } else { observers.trouble("cannot scan: \(error)") }
+            return false
         }
     }
 
+    /// The settings of the scan; nil if there is none.
+    private var settings: ScanSettings? {
+        if let open { return open.settings }
+        let scanning = sessions().filter(\.scans)
+        guard !scanning.isEmpty else { return nil }
+        return scanning.contains(where: \.isWaitedFor) ? .attentive : .background
+    }
+
+    private func ended(_ error: GAPError?) {
+        if let open { return open.onEnd(error) }
+        if let error { observers.trouble("the scan ended: \(error)") }
+    }
+
     private func heard(_ sighting: Sighting) {
+        open?.onSighting(sighting)
         guard sighting.isForApps else { return }
         let identifier = peers.peer(at: sighting.address).identifier
         peers.setAdvertisedName(sighting.data.localName?.text, of: identifier, at: loop.now)

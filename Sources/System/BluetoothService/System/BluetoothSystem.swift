@@ -213,6 +213,9 @@ extension BluetoothSystem {
     /// The address that is visible to centrals, or nil while nothing is advertised.
     package var advertisedAddress: BluetoothAddress? { controllers.device?.advertiser.connectableAddress }
 
+    /// Starts a scan that runs whenever Bluetooth is on, beside the scans of apps. It replaces an open scan before it.
+    package func begin(_ openScan: OpenScan) { scan.use(openScan) }
+
     /// Changes the private address as soon as the controller is quiet, as at the end of its lifetime.
     package func changeAddress() { controllers.device?.privacy.handle(.need(.address)) }
 
@@ -280,7 +283,9 @@ extension BluetoothSystem: ControllersHost {
             apps.tellStates()
         }
         // Advertising resumes without a new request of the apps (behaviour 1.14).
-        if state == .poweredOn { advertising.apply() }
+        guard state == .poweredOn else { return }
+        advertising.apply()
+        scan.begin()
     }
 }
 

@@ -144,15 +144,22 @@ struct ClientOptions: ParsableArguments {
             let capture = try line.captureFile()
             let loop = NIOEventLoop()
             let system = line.startSystem(named: "Harald", trust: trust, loop: loop, capture: capture, outcome: outcome)
-            system.with { system in
-                let fail = system.onFailure
-                system.onFailure = { [weak system] error in
-                    guard system?.hasWorked == true else { fail?(error); return }
-                    lost(ToolError(losing: "\(address)", error))
-                }
-            }
+            system.reportLoss(of: "\(address)", lost)
             let prompter = trust?.prepare(system, outcome, keyboard: keyboard, say: say)
             return ClientHost.system(system, controller: "\(address)", prompter: prompter)
+        }
+    }
+}
+
+extension LoopBound<BluetoothSystem> {
+    /// Reports the failure of a controller that has worked. Until then, failures are reported as before.
+    func reportLoss(of controller: String, _ lost: @escaping @Sendable (ToolError) -> Void) {
+        with { system in
+            let fail = system.onFailure
+            system.onFailure = { [weak system] error in
+                guard system?.hasWorked == true else { fail?(error); return }
+                lost(ToolError(losing: controller, error))
+            }
         }
     }
 }

@@ -121,49 +121,27 @@ extension DeviceClient {
 
 // MARK: - Scanning
 
-/// The contents of a scan's output, and its duration.
-struct ScanPlan: Sendable {
-    var seconds: Double
-    /// The device at which the scan stops.
-    var until: DeviceSelector?
-    /// Prints devices that advertise one of these services only. All, if it is empty.
-    var services: [BluetoothUUID] = []
-    /// Whether to print the undecoded data as well.
-    var isRaw = false
-}
-
 extension DeviceClient {
-    /// The number of advertisers whose last data is remembered. Repetitions of further ones are printed.
-    private static let maximumRemembered = 1_000
-
     /// Prints advertisements whenever they change.
     func scan(_ plan: ScanPlan) async throws(ToolError) {
         if let until = plan.until { try checkAddress(until) }
         report.say("scanning")
-        var heard = HeardDevices()
+        var output = ScanOutput(plan, report)
         do {
-            if try await listen(plan, &heard) { return }
+            if try await listen(plan, &output) { return }
         } catch {
             throw ToolError(error, doing: "scanning", with: "")
         }
-        if let until = plan.until { throw .noSuchDevice(until, .scan, seconds: plan.seconds, heard: heard) }
+        try output.end()
     }
 
     /// Returns whether the device was found at which the scan stops.
-    private func listen(_ plan: ScanPlan, _ heard: inout HeardDevices) async throws -> Bool {
+    private func listen(_ plan: ScanPlan, _ output: inout ScanOutput) async throws -> Bool {
         let cancel = central.callBack(after: .seconds(plan.seconds)) { [central] in central.stopScan() }
         defer { cancel() }
-        var last: [UUID: ShownAdvertisement] = [:]
         let services = plan.services.isEmpty ? nil : plan.services.map { CBUUID($0) }
         for try await discovery in central.scan(services: services, options: ScanOptions(allowsDuplicates: true)) {
-            let candidate = candidate(discovery)
-            let advertisement = ShownAdvertisement(discovery, from: candidate)
-            let identifier = discovery.peripheral.identifier
-            guard !advertisement.says(theSameAs: last[identifier]) else { continue }
-            if last.count < Self.maximumRemembered { last[identifier] = advertisement }
-            report.show(advertisement, as: advertisement.line(isRaw: plan.isRaw))
-            heard.add(candidate)
-            if plan.until?.fit(candidate) != nil { return true }
+            if output.show(ShownAdvertisement(discovery, from: candidate(discovery))) { return true }
         }
         try Task.checkCancellation()
         return false

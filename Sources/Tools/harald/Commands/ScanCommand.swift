@@ -1,11 +1,10 @@
 import ArgumentParser
+import BluetoothService
 import BluetoothTypes
 import EventLoops
 import GAP
 import HCI
-import HCIHost
 import HCITransports
-import Logging
 
 struct ScanCommand: DeviceVerb {
     static let configuration = CommandConfiguration(
@@ -77,14 +76,21 @@ struct ScanCommand: DeviceVerb {
         Console.endWithReader()
         let outcome = Outcome()
         Interrupts.onEnd { outcome.finish(.failure($0)) }
-        let (loop, line, plan, passive) = (NIOEventLoop(), client.line, plan, passive)
-        let (capture, report) = (try line.captureFile(), client.report)
-        let listener = loop.make {
-            let access = line.startAccess(loop: loop, capture: capture)
-            return Listener(access, controller: "\(address)", plan, isActive: !passive, report, outcome.finish)
+        // At the end of a capture that is played back, the scan goes on until its time is over.
+        let starting = Outcome { result in
+            if case .failure(.captureOver) = result { return }
+            outcome.finish(result)
         }
-        loop.submit { [listener] in
-            loop.schedule(after: .seconds(plan.seconds)) { listener.value.timeIsOver() }
+        let (plan, passive, report) = (plan, passive, client.report)
+        let (loop, capture) = (NIOEventLoop(), try client.line.captureFile())
+        let system = client.line.startSystem(named: "Harald", loop: loop, capture: capture, outcome: starting)
+        system.reportLoss(of: "\(address)") { outcome.finish(.failure($0)) }
+        system.with { system in
+            let scan = ControllerScan("\(address)", plan, report, on: loop, outcome.finish)
+            scan.begin(in: system, isActive: !passive)
+            loop.schedule(after: .seconds(plan.seconds)) { [weak system] in
+                scan.timeIsOver(isScanning: system?.hasWorked == true)
+            }
         }
         let result: Result<Void, ToolError>
         do throws(ToolError) {
@@ -93,7 +99,7 @@ struct ScanCommand: DeviceVerb {
         } catch {
             result = .failure(error)
         }
-        listener.stop { $0.stop($1) }
+        system.stop { $0.leave($1) }
         try result.get()
     }
 }
@@ -105,99 +111,68 @@ private func service(_ text: String) throws -> BluetoothUUID {
     return uuid
 }
 
-/// Prints the advertisements that it receives. Lives on its loop.
-private final class Listener {
-    /// The number of advertisers whose last data is remembered. Repetitions of further ones are printed.
-    private static let maximumRemembered = 1_000
-
-    private let access: GenericAccess
-    private let observer: Observer
+/// Prints what a controller of the command's own receives. Lives on the loop of its system.
+private final class ControllerScan {
     private let controller: String
-    private let plan: ScanPlan
-    private let isActive: Bool
-    private let report: ToolReport
+    private let services: [BluetoothUUID]
+    private let loop: NIOEventLoop
     private let finish: (Result<Void, ToolError>) -> Void
-    private var last: [AdvertiserKey: AdvertisingData] = [:]
-    private var heard = HeardDevices()
-    private var hasStarted = false
+    private var output: ScanOutput
 
     init(
-        _ access: GenericAccess,
-        controller: String,
+        _ controller: String,
         _ plan: ScanPlan,
-        isActive: Bool,
         _ report: ToolReport,
+        on loop: NIOEventLoop,
         _ finish: @escaping (Result<Void, ToolError>) -> Void
     ) {
-        self.access = access
-        observer = Observer(access)
         self.controller = controller
-        self.plan = plan
-        self.isActive = isActive
-        self.report = report
+        services = plan.services
+        self.loop = loop
         self.finish = finish
-        access.onStateChange = { [weak self] in self?.stateChanged($0) }
+        output = ScanOutput(plan, report)
     }
 
-    private func stateChanged(_ state: GenericAccess.State) {
-        switch state {
-        case .off: break
-        case .starting:
-            if hasStarted { finish(.failure(.controllerFailed(controller, reason: "it was reset"))) }
-        case .failed(let error):
-            finish(
-                .failure(
-                    hasStarted
-                        ? ToolError(losing: controller, error) : ToolError(error, controller: controller)
-                )
+    func begin(in system: BluetoothSystem, isActive: Bool) {
+        var settings = ScanSettings.attentive
+        settings.isActive = isActive
+        system.begin(
+            OpenScan(
+                settings,
+                onStart: { [report = output.report] in report.say("scanning") },
+                onSighting: { [weak self] in self?.heard($0) },
+                onEnd: { [weak self] in self?.ended($0) }
             )
-        case .ready:
-            var settings = ScanSettings.attentive
-            settings.isActive = isActive
-            do throws(GAPError) {
-                try observer.observe(settings) { [weak self] in
-                    self?.heard($0)
-                } onEnd: { [weak self] in
-                    // A missing controller is reported through the device's state.
-                    if let error = $0, error != .notReady { self?.failed(error) }
-                }
-                hasStarted = true
-                report.say("scanning")
-            } catch {
-                failed(error)
-            }
-        }
-    }
-
-    private func failed(_ error: GAPError) {
-        finish(.failure(ToolError(error, doing: "scan", controller: controller)))
+        )
     }
 
     private func heard(_ sighting: Sighting) {
-        let key = AdvertiserKey(sighting.address, sid: sighting.sid)
-        guard plan.services.isEmpty || sighting.data.serviceUUIDs.contains(where: plan.services.contains) else {
-            return
-        }
-        guard last[key] != sighting.data else { return }
-        if last.count < Self.maximumRemembered { last[key] = sighting.data }
-        let advertisement = ShownAdvertisement(sighting)
-        report.show(advertisement, as: advertisement.line(isRaw: plan.isRaw))
-        heard.add(advertisement.sender)
-        if plan.until?.fit(advertisement.sender) != nil { finish(.success(())) }
+        guard services.isEmpty || sighting.data.serviceUUIDs.contains(where: services.contains) else { return }
+        if output.show(ShownAdvertisement(sighting)) { finish(.success(())) }
     }
 
-    func timeIsOver() {
-        guard hasStarted else {
+    private func ended(_ error: GAPError?) {
+        guard let error else { return }
+        guard error == .notReady else {
+            return finish(.failure(ToolError(error, doing: "scan", controller: controller)))
+        }
+        // The controller's own error says more, and comes at about the same time.
+        loop.schedule(after: DeviceClient.controllerErrorLimit) { [finish, controller] in
+            finish(.failure(.controllerFailed(controller, reason: "it was reset")))
+        }
+    }
+
+    /// Ends the command after the duration of the scan.
+    func timeIsOver(isScanning: Bool) {
+        guard isScanning else {
             return finish(.failure(.controllerFailed(controller, reason: "it does not answer")))
         }
-        guard let until = plan.until else { return finish(.success(())) }
-        finish(.failure(.noSuchDevice(until, .scan, seconds: plan.seconds, heard: heard)))
-    }
-
-    func stop(_ done: @escaping () -> Void) {
-        observer.stop()
-        access.stop()
-        access.whenSilent(done)
+        do throws(ToolError) {
+            try output.end()
+            finish(.success(()))
+        } catch {
+            finish(.failure(error))
+        }
     }
 }
 

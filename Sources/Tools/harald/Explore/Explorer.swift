@@ -74,7 +74,6 @@ final class Explorer {
     private let loop: any EventLoop
     let random: RandomSource
     let device: GenericAccess
-    private let observer: Observer
     private let central: Central
     private let finish: (Result<Void, ToolError>) -> Void
     let report: ToolReport
@@ -120,7 +119,6 @@ final class Explorer {
             pairing: plan.trust.configuration,
             stackEvents: stackEvents
         )
-        observer = Observer(device)
         central = Central(device)
         prompter = TerminalPrompter(loop: loop, prepared: plan.trust.prepared)
         device.deviceSecurity.prompter = prompter
@@ -210,10 +208,15 @@ final class Explorer {
         stage = .searching(DeviceChoice(plan.selector))
         report.say("searching for \(plan.selector.quoted)")
         do throws(GAPError) {
-            try observer.observe(.attentive, onSighting: { [weak self] in self?.heard($0) }) { [weak self] error in
-                guard let self, let error, error != .notReady else { return }
-                end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
-            }
+            try device.scan(
+                .attentive,
+                for: self,
+                onSighting: { [weak self] in self?.heard($0) },
+                onEnd: { [weak self] error in
+                    guard let self, let error, error != .notReady else { return }
+                    end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
+                }
+            )
         } catch {
             end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
         }
@@ -267,7 +270,7 @@ final class Explorer {
                 as: "found \(name.quotedName) at \(address) (\(address.kind)), \(sighting.rssi) dBm"
             )
             peer = address
-            observer.stop()
+            device.endScan(for: self)
             connect()
         }
     }

@@ -33,9 +33,11 @@ struct ShownAdvertisement: Hashable, Sendable {
     var txPower: Int?
     var packet: Packet?
 
-    /// Whether the contents are those of another advertisement. The signal strength does not count.
+    /// Whether the contents are those of another advertisement. The signal strength does not count. Of packets, only
+    /// the data counts.
     func says(theSameAs other: ShownAdvertisement?) -> Bool {
         guard var other else { return false }
+        if let packet, let otherPacket = other.packet { return packet.data == otherPacket.data }
         other.rssi = rssi
         return self == other
     }

@@ -1,8 +1,10 @@
-/// The Observer role: receives advertisements (Core Vol 3 Part C 9.1.2).
-package final class Observer {
+import GAP
+
+/// A device in the Observer role: receives advertisements (Core Vol 3 Part C 9.1.2).
+final class Observer {
     private let access: GenericAccess
 
-    package init(_ access: GenericAccess) {
+    init(_ access: GenericAccess) {
         self.access = access
     }
 
@@ -13,7 +15,7 @@ package final class Observer {
     ///   - onSighting: Called with every advertisement received.
     ///   - onEnd: Called when the scan ends by itself: with nil at its time limit, else with an error.
     /// - Throws: ``GAPError/busy`` while another role scans, ``GAPError/notReady`` without a controller.
-    package func observe(
+    func observe(
         _ settings: ScanSettings,
         onSighting: @escaping (Sighting) -> Void,
         onEnd: @escaping (GAPError?) -> Void = { _ in }
@@ -22,7 +24,7 @@ package final class Observer {
     }
 
     /// Stops scanning, without a call of `onEnd`.
-    package func stop() {
+    func stop() {
         access.endScan(for: self)
     }
 }

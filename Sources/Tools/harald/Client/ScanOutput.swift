@@ -1,0 +1,55 @@
+import BluetoothTypes
+import Foundation
+
+/// The contents of a scan's output, and its duration.
+struct ScanPlan: Sendable {
+    var seconds: Double
+    /// The device at which the scan stops.
+    var until: DeviceSelector?
+    /// Prints devices that advertise one of these services only. All, if it is empty.
+    var services: [BluetoothUUID] = []
+    /// Whether to print the undecoded data as well.
+    var isRaw = false
+}
+
+/// Prints the advertisements of a scan whenever they change.
+struct ScanOutput {
+    private enum Sender: Hashable {
+        case identifier(UUID)
+        /// An advertising set, by its address and number. An anonymous one has no address.
+        case set(BluetoothAddress?, UInt8?)
+    }
+
+    /// The number of senders whose last advertisement is remembered. Repetitions of further ones are printed.
+    private static let maximumRemembered = 1_000
+
+    let report: ToolReport
+    private let plan: ScanPlan
+    private var last: [Sender: ShownAdvertisement] = [:]
+    private var heard = HeardDevices()
+
+    init(_ plan: ScanPlan, _ report: ToolReport) {
+        self.plan = plan
+        self.report = report
+    }
+
+    /// Prints an advertisement unless its sender repeats it.
+    ///
+    /// - Returns: Whether it is of the device at which the scan stops.
+    mutating func show(_ advertisement: ShownAdvertisement) -> Bool {
+        let device = advertisement.sender
+        let sender = device.identifier.map { Sender.identifier($0) } ?? .set(device.address, advertisement.packet?.set)
+        guard !advertisement.says(theSameAs: last[sender]) else { return false }
+        if last.count < Self.maximumRemembered { last[sender] = advertisement }
+        report.show(advertisement, as: advertisement.line(isRaw: plan.isRaw))
+        heard.add(device)
+        return plan.until?.fit(device) != nil
+    }
+
+    /// Reports the end of the scan's duration.
+    ///
+    /// - Throws: ``ToolError/noSuchDevice(_:_:seconds:heard:)`` if the scan was to stop at a device.
+    func end() throws(ToolError) {
+        if let until = plan.until { throw .noSuchDevice(until, .scan, seconds: plan.seconds, heard: heard) }
+    }
+}
