@@ -161,3 +161,56 @@ struct ListeningDocument: ReportDocument {
 extension ToolReport {
     func show(_ document: ListeningDocument) { show(document, as: "listening on \(document.listening)") }
 }
+
+/// Assigns numbers to controllers. A controller's address follows from its number.
+///
+/// Bonds belong to an address, so a controller that reconnects needs its former number. Released numbers are therefore
+/// reused before new ones.
+struct ControllerNumbers {
+    private var taken: Set<UInt64> = []
+
+    /// Assigns the lowest free number, from 1.
+    mutating func take() -> UInt64 {
+        var number: UInt64 = 1
+        while taken.contains(number) { number += 1 }
+        taken.insert(number)
+        return number
+    }
+
+    mutating func giveBack(_ number: UInt64) {
+        taken.remove(number)
+    }
+}
+
+/// Virtual controllers as kernel adapters.
+extension ControllerOffer {
+    /// Creates adapters, which exist as long as the offer does.
+    func offer(adapters count: Int) throws(ToolError) {
+        for _ in 0..<count {
+            do throws(VirtualAdapter.Failure) {
+                begin(try VirtualAdapter.make())
+            } catch {
+                throw .incomplete("cannot create an adapter: \(error)")
+            }
+        }
+    }
+
+    private func begin(_ made: VirtualAdapter.Made) {
+        let name = "hci\(made.number)"
+        UserChannelTransport.attach(
+            made.descriptor,
+            place: "vhci:\(name)",
+            as: .controller,
+            calls: LinuxCalls(ofDevice: true),
+            loop: loop
+        ) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let line):
+                report.say("adapter \(name) created")
+                accept(line) { [report] in report.say("adapter \(name) removed") }
+            case .failure(let error): Console.problem("harald: \(name) cannot be used: \(error)")
+            }
+        }
+    }
+}

@@ -242,3 +242,73 @@ extension ToolError.Search {
         }
     }
 }
+
+/// The exit statuses of commands, for their help.
+enum ExitStatus: CaseIterable {
+    case success
+    case failure
+    case controllerUnreachable
+    case controllerFailed
+    case deviceNotFound
+    case peerLost
+    case notSecured
+    case usage
+    case interrupted
+
+    var line: String {
+        switch self {
+        case .success: "0 success"
+        case .failure: "1 any other failure"
+        case .controllerUnreachable: "3 controller unreachable"
+        case .controllerFailed: "4 controller failed or rejected the request"
+        case .deviceNotFound: "5 device not found in time, or several fit"
+        case .peerLost: "6 peer lost"
+        case .notSecured: "7 link not secured"
+        case .usage: "64 usage error"
+        case .interrupted: "130 interrupted (Ctrl-C)"
+        }
+    }
+
+    /// Returns a sentence with the statuses that every command has, and these.
+    static func text(_ own: ExitStatus...) -> String { sentence([.success, .failure, .usage, .interrupted] + own) }
+
+    /// The same for commands that run until they are interrupted, which is their success.
+    static func textUntilInterrupted(_ own: ExitStatus...) -> String { sentence([.success, .failure, .usage] + own) }
+
+    private static func sentence(_ statuses: [ExitStatus]) -> String {
+        "Exit status: " + allCases.filter(statuses.contains).map(\.line).joined(separator: ", ") + "."
+    }
+}
+
+extension ToolReport {
+    /// Prints why the command fails: a document on standard output for programs, and in any case a line on standard
+    /// error.
+    func fail(_ error: ToolError) {
+        guard !error.isQuiet else { return }
+        if isJSON { show(FailureDocument(error), as: []) }
+        Console.problem("harald: \(error.description)")
+    }
+}
+
+/// The failure of a command.
+struct FailureDocument: ReportDocument {
+    static let event = "error"
+
+    /// See ``ToolError/code``.
+    let code: String
+    let message: String
+    let exitStatus: Int32
+    /// The devices to choose from, if several match.
+    let candidates: [DeviceDocument]?
+
+    init(_ error: ToolError) {
+        code = error.code
+        message = error.description
+        exitStatus = error.exitStatus
+        if case .ambiguousDevice(_, let devices) = error {
+            candidates = devices.map(\.document)
+        } else {
+            candidates = nil
+        }
+    }
+}

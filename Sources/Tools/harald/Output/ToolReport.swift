@@ -55,14 +55,6 @@ struct ToolReport: Sendable {
         isJSON ? show(document, as: []) : write(line())
     }
 
-    /// Prints why the command fails: a document on standard output for programs, and in any case a line on standard
-    /// error.
-    func fail(_ error: ToolError) {
-        guard !error.isQuiet else { return }
-        if isJSON { show(FailureDocument(error), as: []) }
-        Console.problem("harald: \(error.description)")
-    }
-
     static func text(of document: some ReportDocument) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -93,38 +85,6 @@ struct ToolReport: Sendable {
 protocol ReportDocument: Encodable, Sendable {
     /// The value of the field `event`, which tells the kinds of documents apart.
     static var event: String { get }
-}
-
-/// The failure of a command.
-struct FailureDocument: ReportDocument {
-    static let event = "error"
-
-    /// See ``ToolError/code``.
-    let code: String
-    let message: String
-    let exitStatus: Int32
-    /// The devices to choose from, if several match.
-    let candidates: [DeviceDocument]?
-
-    init(_ error: ToolError) {
-        code = error.code
-        message = error.description
-        exitStatus = error.exitStatus
-        if case .ambiguousDevice(_, let devices) = error {
-            candidates = devices.map(\.document)
-        } else {
-            candidates = nil
-        }
-    }
-}
-
-/// A device in a document.
-struct DeviceDocument: Encodable, Hashable, Sendable {
-    /// The identifier that apps know the device by, with a service and its managers.
-    var identifier: String?
-    /// The address, where the command has a controller of its own.
-    var address: String?
-    var name: String?
 }
 
 /// Formats a number of things, such as `1 octet` or `3 octets`.

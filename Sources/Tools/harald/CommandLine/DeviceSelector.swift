@@ -97,26 +97,6 @@ struct DeviceSelector: Hashable, Sendable, ExpressibleByArgument {
     var quoted: String { text.quotedName }
 }
 
-/// A device that a command has heard or knows.
-struct DeviceCandidate: Hashable, Sendable {
-    /// The identifier that apps know the device by.
-    var identifier: UUID?
-    var address: BluetoothAddress?
-    /// The advertised name, and the device name if it differs.
-    var names: [String] = []
-    var services: [BluetoothUUID] = []
-
-    /// The device for messages.
-    var label: String {
-        let place = identifier?.uuidString ?? address.map { "\($0)" } ?? "an anonymous device"
-        return names.first.map { "\($0.quotedName) (\(place))" } ?? place
-    }
-
-    var document: DeviceDocument {
-        DeviceDocument(identifier: identifier?.uuidString, address: address.map { "\($0)" }, name: names.first)
-    }
-}
-
 /// The devices that a search has heard, and the choice among them.
 struct DeviceChoice<Device> {
     enum Result {

@@ -1,6 +1,8 @@
 import AppAdvice
 import ArgumentParser
 import BluetoothService
+import BluetoothSimulation
+import BluetoothTypes
 import CapturePlayback
 import EventLoops
 import Foundation
@@ -191,5 +193,44 @@ struct ControllerOptions: ParsableArguments {
             system.start()
             return system
         }
+    }
+}
+
+extension CaptureFile {
+    /// Creates the capture file named on the command line.
+    ///
+    /// - Parameter inputs: The files that the command reads.
+    static func named(_ path: String, reading inputs: [String] = []) throws(ToolError) -> CaptureFile {
+        do throws(OutputFile.Failure) {
+            return try CaptureFile(path: path, reading: inputs)
+        } catch {
+            throw .capture(error)
+        }
+    }
+
+    /// Inserts a name before the extension: `heart.btsnoop` becomes `heart.sensor.btsnoop`.
+    static func sibling(of path: String, named name: String) -> String {
+        let url = URL(fileURLWithPath: path)
+        let stem = url.deletingPathExtension().lastPathComponent
+        let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
+        let folder = url.deletingLastPathComponent().path
+        return (folder as NSString).appendingPathComponent("\(stem).\(name)\(suffix)")
+    }
+}
+
+/// The fault in the answers of a system with a controller, which can change while it runs. Used on the loop only.
+final class AnswerSwitch {
+    /// The fault from now on; nil for none.
+    var fault: AnswerFault? {
+        didSet { current?.fault = fault }
+    }
+
+    private weak var current: FaultyAnswers?
+
+    /// Returns a transport that makes the answers over another one faulty.
+    func wrap(_ line: any HCITransport, _ loop: any EventLoop) -> any HCITransport {
+        let answers = FaultyAnswers(line, fault, loop: loop)
+        current = answers
+        return answers
     }
 }
