@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Prints source files and functions that are too large to read, and fails on such files.
 
-A file over 600 lines is an error unless EXCEPTIONS names it with a reason. Functions over 40 lines are listed.
+A file over 800 lines is an error unless EXCEPTIONS names it with a reason. Functions over 40 lines are listed.
 """
 import pathlib
 import re
 import sys
 
-FILE_LIMIT, FUNCTION_LIMIT = 600, 40
+FILE_LIMIT, FUNCTION_LIMIT = 800, 40
 # path: the reason not to split it
 EXCEPTIONS = {
     f"Sources/Stack/AssignedNumbers/Tables/NumberTable+{name}.swift": "a generated table, with a line for each number"

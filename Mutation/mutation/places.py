@@ -15,7 +15,6 @@ ROOMS = {
     "Security": ["Sources/Stack/Security"],
     "GATT": [
         "Sources/Stack/GATT/Server", "Sources/Stack/BluetoothTypes/Security", "Sources/Stack/GATT/Database/Attribute.swift",
-        "Sources/Stack/GATT/Database/AttributeSecurity.swift", "Sources/Stack/GATT/Database/SubscriptionRule.swift",
     ],
     "LinkLayer": ["Sources/Controllers/LinkLayer/Encryption", "Sources/Controllers/LinkLayer/Privacy"],
     "ServiceProcess": ["Sources/System/ServiceProcess"],

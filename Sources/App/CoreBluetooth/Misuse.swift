@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ServiceMessages
+import Synchronization
 
 /// Logs misuse of the API as Apple's framework does: what the app did that has no effect, and why (behaviour 1.26).
 ///
@@ -81,5 +82,27 @@ extension NSObject {
     var nameAndAddress: String {
         let address = UInt(bitPattern: ObjectIdentifier(self))
         return "\(type(of: self)): 0x\(String(address, radix: 16))"
+    }
+}
+
+/// Detects whether a delegate leaves out an optional method. In that case the protocol's default implementation runs
+/// and reports so. Swift offers no other way on Linux.
+enum LeftOutMethod {
+    private final class Note: Sendable {
+        let isMade = Atomic(false)
+    }
+
+    @TaskLocal private static var note: Note?
+
+    /// Returns whether a default implementation has reported itself while `call` was running.
+    static func noted(_ call: () -> Void) -> Bool {
+        let note = Note()
+        $note.withValue(note, operation: call)
+        return note.isMade.load(ordering: .relaxed)
+    }
+
+    /// Called by the default implementation of an optional method.
+    static func say() {
+        note?.isMade.store(true, ordering: .relaxed)
     }
 }

@@ -464,3 +464,74 @@ extension ATTBearer {
         return mtu != before
     }
 }
+
+/// An error of an operation on a bearer.
+package enum ATTBearerError: Error, Hashable, Sendable {
+    /// The peer answered with an error response.
+    case response(ATTErrorResponse)
+    /// The peer's response has the expected opcode and invalid fields.
+    case malformedResponse(ATTOpcode, PacketError)
+    /// The peer's response is longer than the MTU.
+    case oversizedResponse(ATTOpcode, length: Int)
+    /// The request is longer than the MTU.
+    case requestTooLong(length: Int)
+    /// The queue of waiting requests is full.
+    case queueFull
+    /// The bearer is closed.
+    case closed(ATTBearerClosure)
+}
+
+/// The reason why a bearer closed. Disconnect the link for any reason other than ``linkLost`` and ``local``.
+package enum ATTBearerClosure: Hashable, Sendable {
+    /// The channel closed, in general because the link was lost.
+    case linkLost
+    /// The owner closed the bearer.
+    case local
+    /// The peer did not answer a request within ``ATTBearer/transactionTimeout`` (Core Vol 3 Part F 3.3.3).
+    case requestTimeout
+    /// The peer did not confirm an indication within ``ATTBearer/transactionTimeout``.
+    case indicationTimeout
+    /// The peer queued too many requests, or does not drain the answers (AB-A06).
+    case tooManyRequests
+
+    /// Whether the peer violated the protocol, so that the link should be disconnected.
+    package var isFailure: Bool { self != .linkLost && self != .local }
+}
+
+/// Notified values being batched into one PDU (Core Vol 3 Part F 3.4.7.4).
+struct JoinedNotifications {
+    private var entries: [ATTMultipleHandleValueNotification.Entry] = []
+    private var octets = 1
+    // The PDUs that were queued before the batch and must be sent before it.
+    private var ahead = 0
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether the PDUs queued before the batch have been sent.
+    var isDue: Bool { !isEmpty && ahead <= 0 }
+
+    /// Whether the value fits into the batch as a whole. Batched values must not be truncated.
+    func fits(_ value: PacketBuffer, mtu: Int) -> Bool { octets + 4 + value.count <= mtu }
+
+    /// Adds a value. For the first value, `waiting` is the number of PDUs queued ahead of the batch.
+    mutating func add(_ value: PacketBuffer, of handle: UInt16, behind waiting: Int) {
+        if isEmpty { ahead = waiting }
+        octets += 4 + value.count
+        entries.append(.init(handle: handle, value: value))
+    }
+
+    /// Records that the controller has accepted a PDU.
+    mutating func pduLeft() {
+        ahead -= 1
+    }
+
+    /// Encodes and removes the batched values. A single value becomes an ordinary notification.
+    mutating func take() -> PacketBuffer? {
+        defer { self = JoinedNotifications() }
+        guard let first = entries.first else { return nil }
+        if entries.count == 1 { return ATTPDU.frame(.handleValueNotification, first.handle, first.value) }
+        var packet = ATTMultipleHandleValueNotification()
+        packet.entries = entries
+        return packet.framed(capacity: octets)
+    }
+}

@@ -324,3 +324,14 @@ extension DeviceSecurity {
 
     private func link(_ number: UInt64) -> SecureLink? { links.first { $0.number == number } }
 }
+
+extension AdapterIdentity {
+    /// Creates the identity of a controller, to which the bonds of a store belong (AB-H08).
+    package init(_ controller: ControllerInformation) {
+        self.init(
+            address: controller.publicAddress ?? .none,
+            company: controller.companyIdentifier,
+            place: controller.place
+        )
+    }
+}

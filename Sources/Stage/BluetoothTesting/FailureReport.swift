@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import Testing
 
 /// The explanation of a failure in a world: texts for the log, and files to keep.
 struct FailureReport {
@@ -90,5 +92,59 @@ extension String {
     /// The text with a hyphen for each run of characters that do not belong in the name of a file.
     fileprivate var plain: String {
         split { !($0.isASCII && ($0.isLetter || $0.isNumber)) && !"._".contains($0) }.joined(separator: "-")
+    }
+}
+
+/// Worlds of tests that lack the trait ``Testing/Trait/world``. Such a test fails, but the others go on.
+enum MissingWorlds {
+    private static let last = Mutex<(test: Test.ID, world: TestWorld)?>(nil)
+
+    /// Returns the world of the running test, which fails.
+    static func world() -> TestWorld {
+        guard let test = Test.current else {
+            preconditionFailure(
+                """
+                there is no world here: use it in tasks of a test only, and not in Task.detached, threads or queues. \
+                In XCTest, inherit from WorldTestCase
+                """
+            )
+        }
+        if let last = last.withLock({ $0 }), last.test == test.id { return last.world }
+        let place = test.sourceLocation
+        Issue.record(
+            "\(test.name) has no world: give the test or its suite the trait .world, and use it in tasks of the test only",
+            sourceLocation: place
+        )
+        let world = TestWorld(seed: WorldSeed.standard, name: test.name, .machine, keepsCaptures: false) {
+            Issue.record(Comment(rawValue: $0.text), sourceLocation: $0.place ?? place)
+        }
+        last.withLock { $0 = (test.id, world) }
+        return world
+    }
+}
+
+/// Shortens the values in a story, so that its lines can be read.
+enum ShortValues {
+    /// The number of octets of a value that remain.
+    static let maximumOctets = 32
+
+    /// Returns a line in which each value with more octets is cut. The text that repeats such a value goes, too.
+    static func shortened(_ line: String) -> String {
+        guard line.utf8.count > 2 * maximumOctets else { return line }
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.contains(where: isLong) else { return line }
+        return line.replacing(/\b([0-9a-f]{66,})(?: "(?:[^"\\]|\\.)*")?/) { match in
+            let digits = match.output.1
+            return "\(digits.prefix(2 * maximumOctets))… (\(digits.utf8.count / 2) octets)"
+        }
+    }
+
+    private static func isLong(_ word: Substring) -> Bool {
+        word.utf8.count > 2 * maximumOctets && word.utf8.first.map { isDigit($0) } == true
+    }
+
+    private static func isDigit(_ octet: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(octet)
     }
 }

@@ -1,3 +1,4 @@
+import BluetoothService
 import BluetoothTypes
 import Foundation
 import ServiceMessages
@@ -180,4 +181,13 @@ struct PagePrompt: Encodable, Sendable {
     private static func digits(_ code: UInt32) -> String {
         String(repeating: "0", count: max(0, 6 - "\(code)".count)) + "\(code)"
     }
+}
+
+/// JSON for the page.
+enum JSON {
+    /// Returns a value as JSON; `null` for one without, such as a NaN.
+    static func of(_ value: some Encodable) -> String { JSONText.of(value) ?? "null" }
+
+    /// Returns a text as JSON.
+    static func text(_ text: String) -> String { of(text) }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 // The strings are Apple's; apps may have stored or sent them.
 
 // MARK: Advertisement data
@@ -104,3 +106,124 @@ public let CBUUIDCharacteristicObservationScheduleString = "2910"
 /// The UUID of a characteristic in which a device publishes the PSM of an L2CAP channel: two octets, least significant
 /// first (behaviour 8.3).
 public let CBUUIDL2CAPPSMCharacteristicString = "ABDD3056-28FA-441D-A470-55A75A52553A"
+
+/// The access that clients have to the value of a local characteristic.
+///
+/// The system checks permissions before it asks the delegate (behaviour 7.38).
+public struct CBAttributePermissions: OptionSet, Sendable {
+    /// The bits of the option set.
+    public let rawValue: UInt
+
+    /// Creates a set from its bits.
+    ///
+    /// - Parameter rawValue: The bits, assigned or not.
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
+
+    /// Any client may read the value.
+    public static let readable = CBAttributePermissions(rawValue: 0x1)
+    /// Any client may write the value.
+    public static let writeable = CBAttributePermissions(rawValue: 0x2)
+    /// Only paired clients may read the value, over an encrypted link (behaviour 6.15).
+    public static let readEncryptionRequired = CBAttributePermissions(rawValue: 0x4)
+    /// Only paired clients may write the value, over an encrypted link (behaviour 6.15).
+    public static let writeEncryptionRequired = CBAttributePermissions(rawValue: 0x8)
+}
+
+/// The operations that a characteristic supports (Core Vol 3 Part G 3.3.1.1).
+public struct CBCharacteristicProperties: OptionSet, Sendable {
+    /// The bits of the option set. Those up to 0x80 are the bits on the wire.
+    public let rawValue: UInt
+
+    /// Creates a set from its bits.
+    ///
+    /// - Parameter rawValue: The bits, assigned or not.
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
+
+    /// The value can be broadcast in advertisements. Not allowed for local characteristics (behaviour 7.7).
+    public static let broadcast = CBCharacteristicProperties(rawValue: 0x1)
+    /// The value can be read.
+    public static let read = CBCharacteristicProperties(rawValue: 0x2)
+    /// The value can be written without a response.
+    public static let writeWithoutResponse = CBCharacteristicProperties(rawValue: 0x4)
+    /// The value can be written with a response.
+    public static let write = CBCharacteristicProperties(rawValue: 0x8)
+    /// The server sends notifications of the value, which the client does not confirm.
+    public static let notify = CBCharacteristicProperties(rawValue: 0x10)
+    /// The server sends indications of the value, which the client confirms.
+    public static let indicate = CBCharacteristicProperties(rawValue: 0x20)
+    /// The value can be written by signed writes. Core Bluetooth has no method for them (behaviour 5.25).
+    public static let authenticatedSignedWrites = CBCharacteristicProperties(rawValue: 0x40)
+    /// Further properties are in the Extended Properties descriptor (2900). Not allowed for local characteristics
+    /// (behaviour 7.7).
+    public static let extendedProperties = CBCharacteristicProperties(rawValue: 0x80)
+    /// Only paired clients can subscribe to notifications. For local characteristics only: clients see ``notify``
+    /// (behaviour 6.15).
+    public static let notifyEncryptionRequired = CBCharacteristicProperties(rawValue: 0x100)
+    /// Only paired clients can subscribe to indications. For local characteristics only: clients see ``indicate``
+    /// (behaviour 6.15).
+    public static let indicateEncryptionRequired = CBCharacteristicProperties(rawValue: 0x200)
+}
+
+/// A criterion for the devices whose connections an app wants to be notified of: a key of the options of
+/// ``CBCentralManager/registerForConnectionEvents(options:)`` (behaviour 3.22).
+public struct CBConnectionEventMatchingOption: Hashable, RawRepresentable, Sendable {
+    /// The key as a string.
+    public let rawValue: String
+
+    /// Creates a key from its string.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Matches devices that have one of these services. The value is a `[CBUUID]`, of which the first four count.
+    public static let serviceUUIDs = CBConnectionEventMatchingOption(
+        rawValue: "kCBConnectionEventMatchingOptionServiceUUIDs"
+    )
+    /// Matches devices by identifier. The value is a `[UUID]`.
+    public static let peripheralUUIDs = CBConnectionEventMatchingOption(
+        rawValue: "kCBConnectionEventMatchingOptionPeripheralUUIDs"
+    )
+}
+
+/// The configuration of a session that measures the distance to a peripheral by Channel Sounding.
+///
+/// Objects are immutable and may be used from any thread.
+open class CBChannelSoundingSessionConfiguration: NSObject, @unchecked Sendable {
+    // Safe: the stored properties are immutable.
+    /// The role of this device in the session.
+    public typealias Role = CBChannelSoundingSessionConfigurationRole
+
+    private let chosen: Role
+
+    /// Creates a configuration.
+    ///
+    /// - Parameter role: The role of this device in the session.
+    public init(role: Role) {
+        chosen = role
+        super.init()
+    }
+
+    /// The role of this device in the session.
+    open var role: Role { chosen }
+}
+
+/// The result of one Channel Sounding procedure.
+///
+/// Objects are immutable and may be used from any thread. None is created so far, since no controller supports the
+/// procedure.
+open class CBChannelSoundingProcedureResults: NSObject, @unchecked Sendable {
+    // Safe: the stored properties are immutable.
+    private let metres: Double
+
+    init(distance: Double) {
+        metres = distance
+        super.init()
+    }
+
+    /// The distance in metres. Negative if it could not be measured.
+    open var distance: Double { metres }
+}

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Foundation
 
 /// An option dictionary as apps write it, with numbers and Booleans as `Bool`, `Int` or `NSNumber`.
@@ -34,5 +35,15 @@ struct OptionDictionary {
     /// Returns the keys other than `known`, sorted.
     func keys(except known: String...) -> [String] {
         values.keys.filter { !known.contains($0) }.sorted()
+    }
+}
+
+extension Data {
+    /// Copies the octets of a packet. The generic initializer for sequences checks its argument's type at run time,
+    /// which is slower.
+    package init(_ buffer: PacketBuffer) {
+        self = buffer.withUnsafeBytes { octets in
+            octets.baseAddress.map { Data(bytes: $0, count: octets.count) } ?? Data()
+        }
     }
 }

@@ -82,3 +82,65 @@ final class WatcherCount: Sendable {
         }
     }
 }
+
+extension CBPeripheral {
+    /// Opens an L2CAP channel to a PSM of the device.
+    ///
+    /// The channel belongs to the caller, and the delegate is not called (behaviour 15.23). Keep it: without a
+    /// reference it closes (behaviour 8.7).
+    ///
+    /// - Parameters:
+    ///   - psm: The number that the device accepts channels on.
+    ///   - deadline: The time limit, by the clock of the service. Nil for none; then the call ends at the latest with
+    ///     the connection (behaviour 8.12).
+    /// - Returns: The channel.
+    /// - Throws: `CBError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
+    public func openChannel(_ psm: CBL2CAPPSM, deadline: Duration? = nil) async throws -> CBL2CAPChannel {
+        let wait = Wait<CBL2CAPChannel>()
+        return try await wait.value {
+            limit(wait, to: deadline)
+            ask(.openChannel(psm: psm)) { [self] outcome in
+                switch outcome {
+                case .failure(let error): wait.end(.failure(error))
+                case .success(.channelOpened(_, .failure(let error))): wait.end(.failure(error.apiError))
+                case .success(.channelOpened(_, .success(let channel))):
+                    if wait.isOver { return refuse(channel) }
+                    wait.end(.success(takeOver(channel, psm: psm)))
+                case .success(let event): wait.end(.failure(event.isNoAnswer))
+                }
+            }
+        }
+    }
+}
+
+/// Streams of a peripheral's own changes. They retain the peripheral and outlast a disconnection.
+extension CBPeripheral {
+    /// A new stream of services that were removed or changed. Discover them again (behaviour 4.13).
+    public var serviceChanges: EventStream<[CBService]> {
+        updates.stream(keeping: self) {
+            if case .servicesModified(let services) = $0 { $1.send(services) }
+        }
+    }
+
+    /// A new stream of the device's GAP names, one for each change (behaviour 2.24).
+    public var nameChanges: EventStream<String?> {
+        updates.stream(keeping: self) {
+            if case .told(.nameChanged(let name)) = $0 { $1.send(name) }
+        }
+    }
+
+    /// A new stream of the longest value of a write without response, in octets, each time that it grows. The length
+    /// read right after connecting is not final (behaviour 15.25).
+    public var maximumWriteLengthChanges: EventStream<Int> {
+        updates.stream(keeping: self) {
+            if case .told(.maximumWriteLengthChanged(let length)) = $0 { $1.send(length) }
+        }
+    }
+
+    /// A new stream of decisions on whether the device may read this system's notifications (behaviour 3.19).
+    public var notificationAuthorizations: EventStream<Bool> {
+        updates.stream(keeping: self) {
+            if case .told(.notificationsAuthorized(let isAuthorized)) = $0 { $1.send(isAuthorized) }
+        }
+    }
+}

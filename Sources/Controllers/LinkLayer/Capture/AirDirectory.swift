@@ -127,3 +127,57 @@ struct AirDirectory {
         return offset < pdu.count ? pdu[offset] & 0x3F : nil
     }
 }
+
+/// The names that devices advertise, learned from captured frames.
+package struct AdvertisedNames: Sendable {
+    /// The number of senders whose names are remembered; beyond it the oldest is dropped.
+    static let maximum = 1_024
+
+    private var names = Bounded<RadioNode.ID, String>(maximum)
+
+    package init() {}
+
+    /// The last name that a sender advertised.
+    package subscript(sender: RadioNode.ID) -> String? { names[sender] }
+
+    /// Learns the sender's name from a frame, if the frame has one that was received intact.
+    package mutating func learn(from sniffed: SniffedFrame) {
+        guard sniffed.frame.accessAddress == AccessAddress.advertising, !sniffed.isCorrupted,
+            let pdu = try? AdvertisingPDU(reading: PacketBuffer(sniffed.frame.pdu)), let data = Self.data(of: pdu),
+            let name = AdvertisingData(parsing: data).localName?.text, !name.isEmpty, names[sniffed.sender] != name
+        else { return }
+        names[sniffed.sender] = name
+    }
+
+    private static func data(of pdu: AdvertisingPDU) -> PacketBuffer? {
+        switch pdu {
+        case .connectableScannable(let body), .nonConnectable(let body), .scannable(let body), .scanResponse(let body):
+            body.data
+        case .extended(let body): body.data
+        case .directed, .scanRequest, .connect, .connectResponse: nil
+        }
+    }
+}
+
+/// A dictionary that evicts its oldest entry when full.
+struct Bounded<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let maximum: Int
+    private var values: [Key: Value] = [:]
+    private var order: [Key] = []
+
+    init(_ maximum: Int) {
+        self.maximum = maximum
+    }
+
+    subscript(key: Key) -> Value? {
+        get { values[key] }
+        set {
+            if let newValue {
+                if values.updateValue(newValue, forKey: key) == nil { order.append(key) }
+                if order.count > maximum { values[order.removeFirst()] = nil }
+            } else if values.removeValue(forKey: key) != nil {
+                order.removeAll { $0 == key }
+            }
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import EventLoops
+
 /// The channel hopping of a connection (Core Vol 6 Part B 4.5.8).
 enum ChannelSelection: Hashable {
     case algorithm1(ChannelSelection1)
@@ -86,5 +88,75 @@ struct ChannelSelection2: Hashable {
         result = (result & 0x3333) << 2 | (result & 0xCCCC) >> 2
         result = (result & 0x0F0F) << 4 | (result & 0xF0F0) >> 4
         return result
+    }
+}
+
+/// The channels of a link: the hopping sequence, the map that restricts it, and the channel of the event in progress
+/// (Core Vol 6 Part B 4.5.8).
+struct ChannelHopping {
+    private var selection: ChannelSelection
+    private(set) var map: ChannelMap
+    private(set) var channel: UInt8 = 0
+
+    init(_ selection: ChannelSelection, map: ChannelMap) {
+        self.selection = selection
+        self.map = map
+    }
+
+    /// Chooses the channel of the next event, whose event counter is `counter`.
+    mutating func hop(counter: UInt16) {
+        channel = selection.next(counter: counter, map: map)
+    }
+
+    /// Skips events that a peripheral does not listen to.
+    mutating func skip(_ events: Int) {
+        selection.skip(events)
+    }
+
+    /// Undoes the skipping of the last events.
+    mutating func unskip(_ events: Int) {
+        selection.unskip(events)
+    }
+
+    /// Applies a new channel map, from the next event on (5.1.2).
+    mutating func restrict(to map: ChannelMap) {
+        self.map = map
+    }
+}
+
+/// The access address of advertising, and the rules for that of a connection (Core Vol 6 Part B 2.1.2).
+enum AccessAddress {
+    /// The access address of all advertising channels.
+    static let advertising: UInt32 = 0x8E89_BED6
+
+    /// Returns a random access address that cannot be mistaken for noise or for advertising.
+    static func random(_ random: RandomSource) -> UInt32 {
+        while true {
+            let candidate = UInt32(truncatingIfNeeded: random.next() >> 32)
+            if isValid(candidate) { return candidate }
+        }
+    }
+
+    /// Whether an access address follows all the rules.
+    static func isValid(_ address: UInt32) -> Bool {
+        let octets = (0..<4).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
+        let changes = (address ^ address >> 1) & 0x7FFF_FFFF
+        return (address ^ advertising).nonzeroBitCount > 1
+            && Set(octets).count > 1
+            && longestRun(address) <= 6
+            && changes.nonzeroBitCount <= 24
+            && (changes >> 26).nonzeroBitCount >= 2
+            // These two are required by receivers for the Coded PHY.
+            && (address & 0xFF).nonzeroBitCount >= 3
+            && (changes & 0x7FFF).nonzeroBitCount <= 11
+    }
+
+    private static func longestRun(_ address: UInt32) -> Int {
+        var (longest, run) = (1, 1)
+        for bit in 1..<32 {
+            run = address >> bit & 1 == address >> (bit - 1) & 1 ? run + 1 : 1
+            longest = max(longest, run)
+        }
+        return longest
     }
 }

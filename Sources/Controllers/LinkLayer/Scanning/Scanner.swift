@@ -348,3 +348,59 @@ final class Scanner: PrimaryListener {
         return report
     }
 }
+
+/// The backoff procedure of active scanning, which reduces scan requests when they collide with those of other scanners
+/// (Core Vol 6 Part B 4.4.3.2).
+struct ScanBackoff: Hashable {
+    /// The maximum of upperLimit.
+    static let maximumLimit: UInt64 = 256
+
+    private var upperLimit: UInt64 = 1
+    private var count: UInt64 = 1
+    private var failures = 0
+    private var successes = 0
+
+    /// Counts a scannable PDU. Returns whether to send a scan request.
+    mutating func mayRequest() -> Bool {
+        if count > 0 { count -= 1 }
+        return count == 0
+    }
+
+    /// Records whether a scan request was answered.
+    mutating func requested(answered: Bool, _ random: RandomSource) {
+        if answered {
+            failures = 0
+            successes += 1
+            if successes == 2 {
+                successes = 0
+                upperLimit = max(upperLimit / 2, 1)
+            }
+        } else {
+            successes = 0
+            failures += 1
+            if failures == 2 {
+                failures = 0
+                upperLimit = min(upperLimit * 2, Self.maximumLimit)
+            }
+        }
+        count = 1 + random.below(upperLimit)
+    }
+}
+
+/// A periodic advertising train to follow, as known before its first PDU is received.
+struct PeriodicTrain {
+    /// The advertiser: its identity address if its address was resolved.
+    var advertiser: BluetoothAddress
+    /// The advertiser's address on the air.
+    var address: BluetoothAddress
+    var sid: UInt8
+    var phy: LEPHY
+    var sync: SyncInfo
+    /// The subevents and response slots; nil for a train without responses.
+    var responses: ResponseTiming?
+    /// The earliest start of the AUX_SYNC_IND with ``SyncInfo/counter``.
+    var anchor: Instant
+    /// The basis of ``anchor``: when the train's location was received, and the accuracy of the sender's clock.
+    var reckonedAt: Instant
+    var uncertainty: ClockAccuracy
+}

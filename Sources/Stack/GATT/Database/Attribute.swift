@@ -1,5 +1,6 @@
 import ATT
 import BluetoothTypes
+import L2CAP
 
 /// An attribute of the local database.
 struct Attribute {
@@ -43,5 +44,56 @@ struct Attribute {
 
     private func refusalWithoutAuthorization(_ linkSecurity: LinkSecurity) -> ATTErrorCode? {
         permissions.needsAuthorization && !linkSecurity.isAuthorized ? .insufficientAuthorization : nil
+    }
+}
+
+extension LinkSecurity {
+    /// The shortest encryption key accepted for a protected attribute, in octets, whatever the attribute requires
+    /// (AB-A13).
+    package static let minimumKeySize = 16
+
+    /// The error with which an attribute that requires `level` refuses access over this link; nil if access is allowed
+    /// (Core Vol 3 Part C 10.3.1, table 10.2). The quality of the key matters only once the link is encrypted. A key of
+    /// Just Works opens nothing that requires more, however often a peer completes it (AB-S06).
+    package func attributeRefusal(of level: SecurityLevel) -> ATTErrorCode? {
+        guard level.isEncrypted else { return nil }
+        guard let encryption else { return hasKey ? .insufficientEncryption : .insufficientAuthentication }
+        let level = isSecureConnectionsOnly ? .secureConnections : level
+        guard level.with(keySize: 0).isMet(by: encryption) else { return .insufficientAuthentication }
+        return encryption.keySize < Self.minimumKeySize ? .encryptionKeySizeTooShort : nil
+    }
+}
+
+/// The link security that subscriptions to a value require, for notifications and indications (Core Vol 3 Part C
+/// 10.3.1.1).
+struct SubscriptionRule: Hashable, Sendable {
+    /// The configurations that the characteristic supports.
+    var choices: ClientConfiguration
+    /// The security that notifications require.
+    var notification: SecurityLevel
+    /// The security that indications require.
+    var indication: SecurityLevel
+
+    /// Whether no subscription requires any security.
+    var isOpen: Bool { requirement(of: choices) == .none }
+
+    /// The weaker of the requirements of the supported configurations.
+    var least: SecurityLevel {
+        guard choices.contains(.notify) else { return indication }
+        return choices.contains(.indicate) && notification.includes(indication) ? indication : notification
+    }
+
+    /// The security that the configuration requires as a whole.
+    func requirement(of choice: ClientConfiguration) -> SecurityLevel {
+        let notification = choice.contains(.notify) ? notification : .none
+        return choice.contains(.indicate) ? notification.joined(with: indication) : notification
+    }
+
+    /// The part of a configuration for which a link is secure enough.
+    func served(_ choice: ClientConfiguration, over linkSecurity: LinkSecurity) -> ClientConfiguration {
+        var served = choice
+        if linkSecurity.attributeRefusal(of: notification) != nil { served.remove(.notify) }
+        if linkSecurity.attributeRefusal(of: indication) != nil { served.remove(.indicate) }
+        return served
     }
 }

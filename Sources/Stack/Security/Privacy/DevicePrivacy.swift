@@ -398,3 +398,57 @@ extension DevicePrivacy {
         }
     }
 }
+
+/// Events that are handled strictly one after the other, including those raised while one is handled.
+struct EventQueue<Event> {
+    private var waiting: [Event] = []
+    private var isHandling = false
+
+    /// The number of events that wait.
+    var count: Int { waiting.count }
+
+    /// Appends an event. Returns whether the caller has to handle the events now, until ``next()`` returns nil.
+    mutating func add(_ event: Event) -> Bool {
+        waiting.append(event)
+        guard !isHandling else { return false }
+        isHandling = true
+        return true
+    }
+
+    /// Removes and returns the next event; nil if all have been handled.
+    mutating func next() -> Event? {
+        guard waiting.isEmpty else { return waiting.removeFirst() }
+        isHandling = false
+        return nil
+    }
+
+    /// Discards the events that wait.
+    mutating func removeAll() { waiting = [] }
+}
+
+/// An event of the device's privacy, for the log and for trouble reports.
+package enum PrivacyEvent: StackEvent {
+    /// The controller refused a change of its resolving list.
+    case listRefused(HCICommandError)
+    /// The controller refused a random address.
+    case addressRefused(HCICommandError)
+    /// Advertising, scanning or connecting did not stop in time when the controller was asked to end it.
+    case notQuiet
+
+    package static var module: StackModule { .privacy }
+
+    package var weight: EventWeight {
+        switch self {
+        case .addressRefused: .error
+        case .listRefused, .notQuiet: .warning
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .listRefused(let error): "the controller refused a change of its resolving list: \(error)"
+        case .addressRefused(let error): "the controller refused the random address: \(error)"
+        case .notQuiet: "the controller did not stop using the radio in time; continuing anyway"
+        }
+    }
+}

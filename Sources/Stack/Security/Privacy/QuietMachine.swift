@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// The state machine that quiets the radio for operations that a controller disallows while the radio is busy: setting
 /// the random address (Core Vol 4 Part E 7.8.4) and changing the resolving list (7.8.38 to 7.8.44, 7.8.77).
 ///
@@ -131,4 +133,24 @@ package struct QuietMachine {
         state = .working(jobs)
         return (wasPausing ? [.endTimer] : []) + [.work(jobs)]
     }
+}
+
+/// A component that uses the radio under an address of the device, and pauses while that address changes.
+///
+/// Once silent, it calls ``DevicePrivacy/handle(_:)`` with ``QuietMachine/Event/quiet(_:)``.
+package protocol RadioUser: AnyObject {
+    func pause()
+    func resume()
+}
+
+/// The advertiser, as a user of the radio.
+package protocol AdvertisingUser: RadioUser {
+    /// The address to which centrals currently connect.
+    var connectableAddress: BluetoothAddress? { get }
+}
+
+/// The connector, as a user of the radio.
+package protocol ConnectingUser: RadioUser {
+    /// Called when the set of peers whose addresses the controller resolves has changed.
+    func reviewRoutes()
 }

@@ -1,3 +1,5 @@
+import EventLoops
+
 /// The limits from which on a sign is worth advice.
 ///
 /// Those without another source are those of chapter 12 of Documentation/Behaviours.md, which are proposals of this
@@ -51,4 +53,18 @@ enum AdviceThresholds {
     static let intervalError = 3.5
     /// How soon after a restoration a peripheral that is released was not kept (12.27).
     static let restoration = Duration.seconds(5)
+}
+
+/// The last times of an operation, which is polling if there are too many within a minute (12.6, 12.17).
+struct RecentTimes: Sendable {
+    private var times: [Instant] = []
+
+    /// Adds a time, and returns whether polling is found with it. Then it counts anew.
+    mutating func add(_ now: Instant) -> Bool {
+        times.removeAll { now - $0 > AdviceThresholds.polling }
+        times.append(now)
+        guard times.count >= AdviceThresholds.polls else { return false }
+        times = []
+        return true
+    }
 }

@@ -1,3 +1,6 @@
+import AssignedNumbers
+import ServiceEvents
+import BluetoothTypes
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -90,3 +93,62 @@ struct Findings {
         }
     }
 }
+
+/// The circumstances of an event, which all detectors may need.
+struct AppContext: Sendable {
+    let now: Instant
+    let phase: AppPhase
+    /// The place of the present call in the app, if there is a call and its place is known.
+    var site: CallSite? = nil
+    /// The peer that a sign is about.
+    var peer: UUID? = nil
+
+    /// Whether the user does not see the app.
+    var isHidden: Bool { phase != .foreground }
+}
+
+/// Turns what the app's side has noted into advice: 12.20, 12.24, 12.27 and 12.29. `CoreBluetooth` notes it where it
+/// happens, because the service cannot see it.
+///
+/// 12.24 is noted when the app uses a manager without having read its state in whichever way. 12.29 has no sign in a
+/// world, whose clock stands still while an app's callback runs.
+struct NotedPractices: Sendable {
+    func accept(_ note: AppNote, _ words: (UUID) -> String, _ findings: inout Findings) {
+        switch note {
+        case .writeWithoutRoom(let peer):
+            findings.add(
+                .flowControl,
+                peer: peer,
+                "wrote to \(words(peer)) without response while there was no room, so that the value was lost"
+            )
+        case .updateWithoutRoom:
+            findings.add(
+                .flowControl,
+                "called updateValue again after it had returned false, and before "
+                    + "peripheralManagerIsReady(toUpdateSubscribers:)"
+            )
+        case .stateUnread: findings.add(.handleStates, "used a manager whose state it has never read")
+        case .restorationIgnored:
+            findings.add(.keepRestored, "has a restore identifier, and a delegate without willRestoreState")
+        case .slowCallback(let milliseconds):
+            findings.add(.shortCallbacks, "took \(milliseconds) ms in a callback, while the next one waited")
+        }
+    }
+}
+
+extension Duration {
+    /// The time for a reader: whole seconds, or a decimal below ten.
+    var words: String {
+        let tenths = (components.seconds * 10) + components.attoseconds / 100_000_000_000_000_000
+        guard tenths < 6_000 else { return "\(tenths / 600) min" }
+        return tenths < 100 && tenths % 10 != 0 ? "\(tenths / 10).\(tenths % 10) s" : "\(tenths / 10) s"
+    }
+}
+
+extension BluetoothUUID {
+    /// The name and the number, or the UUID.
+    var words: String { AssignedNumbers.title(of: self) }
+}
+
+/// Lists what is counted: `1 service`, `3 services`.
+func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

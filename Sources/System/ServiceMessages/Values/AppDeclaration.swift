@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// The properties of an app that are declared before it runs: the part of its `Info.plist` that concerns Bluetooth.
 public struct AppDeclaration: Hashable, Sendable {
     /// The uses of Bluetooth that the app declares for the background.
@@ -101,4 +103,26 @@ public enum AppEnd: Hashable, Sendable {
     case forceQuit
     /// The device was switched off.
     case deviceRestarted
+}
+
+/// Identifies an app. The identity is stable on one host, whichever process the app runs in.
+public struct AppIdentity: Hashable, Sendable {
+    /// The bundle identifier, or the name of the executable if there is none.
+    public var name: String
+    /// The user ID that the app runs as. The service determines it and does not trust what the app claims.
+    public var owner: UInt32
+
+    /// Creates an identity from a name and a user ID.
+    ///
+    /// - Parameters:
+    ///   - name: The bundle identifier, or the name of the executable if there is none.
+    ///   - owner: The user ID that the app runs as. For an app in another process, the service uses that of the
+    ///     process.
+    public init(name: String, owner: UInt32 = 0) {
+        self.name = name
+        self.owner = owner
+    }
+
+    /// The description for the log and the user.
+    package var label: String { "\(name.quotedName) of user \(owner)" }
 }
