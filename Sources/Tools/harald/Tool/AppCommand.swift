@@ -15,8 +15,8 @@ struct AppCommand: ParsableCommand {
             \(ExitStatus.text())
             """,
         subcommands: [
-            List.self, Launch.self, Background.self, Foreground.self, Suspend.self, Terminate.self, ForceQuit.self,
-            ResetPermission.self, RevokePermission.self,
+            List.self, ActionCommand<0>.self, ActionCommand<1>.self, ActionCommand<2>.self, ActionCommand<3>.self,
+            ActionCommand<4>.self, ActionCommand<5>.self, ActionCommand<6>.self, ActionCommand<7>.self,
         ]
     )
 
@@ -39,161 +39,91 @@ struct AppCommand: ParsableCommand {
         }
     }
 
-    struct Launch: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Launch an app, as the user does.",
-            discussion: """
-                Example:
-                  harald app launch com.example.heart
+    /// Performs one action of ``actions`` on an app, and prints what it has done and the resulting state. The parser
+    /// needs a type for each command, so the number of the action is a part of the type.
+    struct ActionCommand<let number: Int>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            let action = AppCommand.actions[number]
+            return CommandConfiguration(
+                commandName: action.name,
+                abstract: action.abstract,
+                discussion: """
+                    Example:
+                      harald app \(action.name) com.example.heart
 
-                \(ExitStatus.text())
-                """
+                    \(ExitStatus.text())
+                    """
+            )
+        }
+
+        @OptionGroup var service: ServiceOptions
+        @OptionGroup var showing: ShowingOptions
+
+        @Option(
+            help: ArgumentHelp(
+                "The numeric ID of the app's user, if several users have an app with this name.",
+                valueName: "UID"
+            )
         )
-        static let verb = AppVerb.launch
-        static func outcome(of app: String) -> String { "launched \(app)" }
-        @OptionGroup var options: AppOptions
-    }
+        var user: UInt32?
 
-    struct Background: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Move an app to the background.",
-            discussion: """
-                Example:
-                  harald app background com.example.heart
-
-                \(ExitStatus.text())
-                """
+        @Argument(
+            help: ArgumentHelp("The bundle identifier of the app, or the name of its executable.", valueName: "APP")
         )
-        static let verb = AppVerb.background
-        static func outcome(of app: String) -> String { "\(app) is in the background" }
-        @OptionGroup var options: AppOptions
-    }
+        var name: String
 
-    struct Foreground: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Bring an app to the foreground.",
-            discussion: """
-                Example:
-                  harald app foreground com.example.heart
-
-                \(ExitStatus.text())
-                """
-        )
-        static let verb = AppVerb.foreground
-        static func outcome(of app: String) -> String { "\(app) is in the foreground" }
-        @OptionGroup var options: AppOptions
-    }
-
-    struct Suspend: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Move an app to the background, and let its background time expire.",
-            discussion: """
-                Example:
-                  harald app suspend com.example.heart
-
-                \(ExitStatus.text())
-                """
-        )
-        static let verb = AppVerb.suspend
-        static func outcome(of app: String) -> String { "\(app) is suspended" }
-        @OptionGroup var options: AppOptions
-    }
-
-    struct Terminate: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Terminate an app, as a system short of memory does: its pending requests stay active.",
-            discussion: """
-                Example:
-                  harald app terminate com.example.heart
-
-                \(ExitStatus.text())
-                """
-        )
-        static let verb = AppVerb.terminate
-        static func outcome(of app: String) -> String { "terminated \(app)" }
-        @OptionGroup var options: AppOptions
-    }
-
-    struct ForceQuit: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Force-quit an app, as the user does: all its requests end.",
-            discussion: """
-                Example:
-                  harald app force-quit com.example.heart
-
-                \(ExitStatus.text())
-                """
-        )
-        static let verb = AppVerb.forceQuit
-        static func outcome(of app: String) -> String { "force-quit \(app)" }
-        @OptionGroup var options: AppOptions
-    }
-
-    struct ResetPermission: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Forget whether an app may use Bluetooth.",
-            discussion: """
-                Example:
-                  harald app reset-permission com.example.heart
-
-                \(ExitStatus.text())
-                """
-        )
-        static let verb = AppVerb.resetPermission
-        static func outcome(of app: String) -> String { "\(app) has no decision about Bluetooth any more" }
-        @OptionGroup var options: AppOptions
-    }
-
-    struct RevokePermission: AppVerbCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Deny an app Bluetooth, as the user does in Settings. This ends a managed app.",
-            discussion: """
-                Example:
-                  harald app revoke-permission com.example.heart
-
-                \(ExitStatus.text())
-                """
-        )
-        static let verb = AppVerb.revokePermission
-        static func outcome(of app: String) -> String { "\(app) may not use Bluetooth" }
-        @OptionGroup var options: AppOptions
-    }
-}
-
-/// The options of commands that act on one app.
-struct AppOptions: ParsableArguments {
-    @OptionGroup var service: ServiceOptions
-    @OptionGroup var showing: ShowingOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "The numeric ID of the app's user, if several users have an app with this name.",
-            valueName: "UID"
-        )
-    )
-    var user: UInt32?
-
-    @Argument(
-        help: ArgumentHelp("The bundle identifier of the app, or the name of its executable.", valueName: "APP")
-    )
-    var name: String
-}
-
-/// A command that performs one action on an app, and prints what it has done and the resulting state.
-protocol AppVerbCommand: ParsableCommand {
-    static var verb: AppVerb { get }
-    var options: AppOptions { get }
-
-    /// Says what the command has done to an app with this name.
-    static func outcome(of app: String) -> String
-}
-
-extension AppVerbCommand {
-    func run() throws {
-        let (name, user) = (options.name, options.user)
-        let question = ToolQuestion.app(Self.verb, name: name, owner: user)
-        try options.showing.show(question, of: options.service, as: AppsStatus.self) { status in
-            [Self.outcome(of: name.visible)] + status.lines(of: name, user)
+        func run() throws {
+            let action = AppCommand.actions[Self.number]
+            let question = ToolQuestion.app(action.verb, name: name, owner: user)
+            try showing.show(question, of: service, as: AppsStatus.self) { status in
+                [action.outcome.replacing("APP", with: name.visible)] + status.lines(of: name, user)
+            }
         }
     }
+
+    struct Action {
+        let verb: AppVerb
+        /// The name of the command.
+        let name: String
+        /// The summary in the help of the command.
+        let abstract: String
+        /// The text once it is done, with `APP` in place of the app's name.
+        let outcome: String
+
+        init(_ verb: AppVerb, _ name: String, _ outcome: String, _ abstract: String) {
+            (self.verb, self.name, self.outcome, self.abstract) = (verb, name, outcome, abstract)
+        }
+    }
+
+    /// The commands other than `list`, in the order of the help.
+    private static let actions: [Action] = [
+        .init(.launch, "launch", "launched APP", "Launch an app, as the user does."),
+        .init(.background, "background", "APP is in the background", "Move an app to the background."),
+        .init(.foreground, "foreground", "APP is in the foreground", "Bring an app to the foreground."),
+        .init(
+            .suspend,
+            "suspend",
+            "APP is suspended",
+            "Move an app to the background, and let its background time expire."
+        ),
+        .init(
+            .terminate,
+            "terminate",
+            "terminated APP",
+            "Terminate an app, as a system short of memory does: its pending requests stay active."
+        ),
+        .init(.forceQuit, "force-quit", "force-quit APP", "Force-quit an app, as the user does: all its requests end."),
+        .init(
+            .resetPermission,
+            "reset-permission",
+            "APP has no decision about Bluetooth any more",
+            "Forget whether an app may use Bluetooth."
+        ),
+        .init(
+            .revokePermission,
+            "revoke-permission",
+            "APP may not use Bluetooth",
+            "Deny an app Bluetooth, as the user does in Settings. This ends a managed app."
+        ),
+    ]
 }
