@@ -1,6 +1,6 @@
 import EventLoops
-import ServiceMessages
 import Foundation
+import ServiceMessages
 
 /// Detects calls before poweredOn (12.23). The app's own side finds them, and reports them as misuse (behaviour 1.6).
 struct EarlyCalls: Sendable {

@@ -1,7 +1,7 @@
-import ServiceEvents
 import BluetoothTypes
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// 12.15: advertising that begins so soon after launch that no user can have decided on it. A restored manager

@@ -1,8 +1,8 @@
 import AssignedNumbers
-import ServiceEvents
 import BluetoothTypes
 import EventLoops
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The findings of all detectors in one app: an advice for each cause, in the order in which they came up.
