@@ -81,7 +81,24 @@ struct CommandQueue {
         return queue
     }
 
+    /// The number of commands whose answer is due.
+    var count: Int { if case .awaitsAnswer = state { waiting.count + 1 } else { waiting.count } }
+
+    /// Whether the time-out for an answer or a credit runs.
+    var isTimed: Bool { if case .idle = state { false } else { true } }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
+    var brokenInvariant: String? {
+        guard waiting.count <= Self.maximumWaiting else { return "too many commands wait" }
+        switch state {
+        case .idle: return waiting.isEmpty ? nil : "a command waits for nothing"
+        case .awaitsAnswer: return nil
+        case .awaitsCredit: return credits == 0 || waiting.isEmpty ? nil : "a command waits although there is a credit"
+        }
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         switch event {
         case .add(let entry, let isAnsweredByStatus):
             guard waiting.count < Self.maximumWaiting else { return [.refuse(entry.number)] }

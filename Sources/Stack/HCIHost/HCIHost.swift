@@ -404,7 +404,20 @@ package final class HCIHost {
         subscriptions.add(type, handler)
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each packet of the controller.
+    private var brokenInvariant: String? {
+        guard completions.count == queue.count else {
+            return "\(queue.count) commands are pending, and \(completions.count) callers wait"
+        }
+        guard phase == .idle || queue.isTimed == (timer != nil) else {
+            return queue.isTimed ? "nothing limits the time for an answer" : "a timer runs without a pending command"
+        }
+        guard phase == .ready || table.connections.isEmpty else { return "a connection without a controller" }
+        return nil
+    }
+
     private func receive(_ packet: HCIPacket) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         guard phase != .idle else { return receiveWhileLeaving(packet) }
         do throws(PacketError) {
             switch packet.kind {

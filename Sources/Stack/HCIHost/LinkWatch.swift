@@ -75,6 +75,16 @@ struct LinkWatch {
     /// The next time at which ``Event/looked(at:)`` is due; nil if nothing is owed.
     var deadline: Instant? { debts.values.min() }
 
+    /// The links about which something is owed.
+    var watched: [UInt16] {
+        debts.keys.compactMap {
+            switch $0 {
+            case .end(let handle), .encryption(let handle): handle
+            case .cancelledAttempt: nil
+            }
+        }
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .connecting: isConnecting = true

@@ -70,6 +70,17 @@ final class LinkWatcher {
         for action in machine.handle(event) where self.generation == generation { onAction?(action) }
         guard self.generation == generation else { return }
         scheduleLook()
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
+    private var brokenInvariant: String? {
+        guard machine.watched.allSatisfy({ table.connections[$0] != nil }) else {
+            return "something is owed about a link that has ended"
+        }
+        guard let deadline = machine.deadline else { return nil }
+        return look.map { $0.deadline <= deadline } == true
+            ? nil : "nothing limits the time of what the controller owes"
     }
 
     /// Schedules the next check. The timer may fire early, when nothing is due; it never fires late.

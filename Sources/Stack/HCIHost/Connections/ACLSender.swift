@@ -11,6 +11,7 @@ import HCI
 final class ACLSender {
     private let transmit: (HCIPacket) -> Void
     private var packetSize = 0
+    private var capacity = 0
     private var free = 0
     // The number of connections without a packet in the controller's buffers, with or without pending data.
     private var emptyHanded = 0
@@ -34,6 +35,7 @@ final class ACLSender {
     /// Removes all connections. The controller now has `capacity` buffers of `packetSize` octets, all free.
     func reset(packetSize: Int, capacity: Int) {
         self.packetSize = packetSize
+        self.capacity = capacity
         free = capacity
         emptyHanded = 0
         isWatched = false
@@ -116,6 +118,24 @@ final class ACLSender {
         }
         transmit(packet)
         if endsPDU { outbox.onDrain?() }
+    }
+}
+
+extension ACLSender {
+    /// The first rule that is broken for the given connections, which are all that there are; nil if all hold.
+    func brokenInvariant(for outboxes: [ConnectionOutbox]) -> String? {
+        guard (0...max(capacity, 0)).contains(free) else { return "more buffers are free than the controller has" }
+        let outstanding = outboxes.reduce(0) { $0 + $1.outstanding }
+        guard free + outstanding == capacity else {
+            return "\(free) free buffers and \(outstanding) packets in the controller, which has \(capacity) buffers"
+        }
+        guard emptyHanded == outboxes.count(where: { $0.outstanding == 0 }) else {
+            return "the count of connections without a packet in the controller is wrong"
+        }
+        guard ring.count == outboxes.count(where: \.isInRing), ring.allSatisfy(\.hasPackets) else {
+            return "the sender's ring and the connections with data differ"
+        }
+        return nil
     }
 }
 

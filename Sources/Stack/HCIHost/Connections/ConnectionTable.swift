@@ -107,9 +107,24 @@ final class ConnectionTable {
         return gone
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each packet of the controller.
+    private var brokenInvariant: String? {
+        guard connections.count <= Self.maximumConnections else { return "too many connections" }
+        guard connections.allSatisfy({ $0 == $1.handle.rawValue && $1.isOpen }) else {
+            return "a handle belongs to a connection that has ended, or to another one"
+        }
+        guard early.handles.allSatisfy({ connections[$0.rawValue] == nil }) else {
+            return "data wait for a connection that is known"
+        }
+        guard !credits.isPending || creditTimer != nil else { return "consumed packets are never reported" }
+        return credits.brokenInvariant(with: connections.keys)
+            ?? sender.brokenInvariant(for: connections.values.map(\.outbox))
+    }
+
     // MARK: Data
 
     func receive(_ bytes: PacketBuffer) throws(PacketError) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let packet = try ACLPacket(reading: bytes)
         guard !packet.payload.isEmpty else {
             // The controller has counted the empty packet as well.
@@ -161,6 +176,7 @@ final class ConnectionTable {
     /// Returns the buffers of completed packets. Parsed by hand, and validated as a whole before anything changes
     /// (AB-H01).
     func completedPackets(_ parameters: PacketBuffer) throws(PacketError) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let count = Int(parameters.first ?? 0)
         guard parameters.count >= 1 + 4 * count else {
             throw PacketError(.truncated(needed: 1 + 4 * count, available: parameters.count), at: "Num_Handles")
@@ -221,6 +237,7 @@ final class ConnectionTable {
     // MARK: Events
 
     func handle(_ packet: EventPacket) throws(PacketError) -> Outcome {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let parameters = packet.eventParameters
         switch (packet.code, packet.subevent) {
         case (DisconnectionComplete.eventCode, nil): return try disconnected(.reading(parameters))

@@ -22,7 +22,7 @@ struct EarlyPackets {
     /// - Returns: False if the packet was dropped because a limit was reached.
     mutating func add(_ packet: ACLPacket, at now: Instant) -> Bool {
         packets.removeAll { now - $0.arrival > Self.lifetime }
-        let handles = Set(packets.map(\.packet.handle))
+        let handles = handles
         guard handles.contains(packet.handle) || handles.count < Self.maximumHandles,
             packets.count(where: { $0.packet.handle == packet.handle }) < Self.maximumCount
         else { return false }
@@ -41,4 +41,7 @@ struct EarlyPackets {
     mutating func removeAll() {
         packets = []
     }
+
+    /// The handles with packets.
+    var handles: Set<ConnectionHandle> { Set(packets.map(\.packet.handle)) }
 }

@@ -51,6 +51,18 @@ struct HostCredits {
         total -= Int(entries.remove(at: index).count)
     }
 
+    /// Whether a report is due later, for which a timer has to run.
+    var isPending: Bool { total > 0 }
+
+    /// The first rule that is broken while there are connections with these handles; nil if all hold.
+    func brokenInvariant(with handles: some Collection<UInt16>) -> String? {
+        guard total == entries.reduce(0, { $0 + Int($1.count) }) else { return "the consumed packets do not add up" }
+        guard entries.allSatisfy({ handles.contains($0.handle.rawValue) }) else {
+            return "packets of a connection that has ended are to be reported"
+        }
+        return nil
+    }
+
     /// Removes and returns the due report, or nil if there is nothing to report.
     mutating func take() -> HostNumberOfCompletedPackets? {
         guard total > 0 else { return nil }
