@@ -115,7 +115,11 @@ package final class ATTBearer {
             mtu = self.preferredMTU
             hasExchangedMTU = true
         }
-        channel.onReceive = { [weak self] payload, moment in self?.receive(payload, at: moment) }
+        channel.onReceive = { [weak self] payload, moment in
+            guard let self else { return }
+            receive(payload, at: moment)
+            assert(brokenInvariant == nil, brokenInvariant ?? "")
+        }
         (channel as? L2CAPFixedChannel)?.onOversized = { [weak self] beginning, length, moment in
             self?.receive(oversized: ATTOpcode(rawValue: beginning[0]), length: length, at: moment)
         }
@@ -172,6 +176,21 @@ package final class ATTBearer {
         onClose = nil
         onCommandRoom = nil
         onNotificationRoom = nil
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each PDU and timer, and after the
+    /// end.
+    private var brokenInvariant: String? {
+        let isWaiting = requests.current != nil || indications.current != nil
+        switch state {
+        case .open:
+            guard !isWaiting || timer != nil else { return "nothing limits the time of a transaction" }
+            return requests.brokenInvariant ?? indications.brokenInvariant ?? peerRequests.brokenInvariant
+        case .closed:
+            let isEmpty = requests.isEmpty && indications.isEmpty && peerRequests.isEmpty && exchangeWaiters.isEmpty
+            return isEmpty && timer == nil ? nil : "a closed bearer has transactions or a timer"
+        }
     }
 }
 
@@ -193,6 +212,7 @@ extension ATTBearer {
         timer = loop.schedule(at: first) { [weak self] in
             guard let self else { return }
             timer = nil
+            assert(closure == nil, "a timer of a closed bearer")
             if let deadline = requests.current?.start.deadline, deadline <= loop.now { return close(.requestTimeout) }
             if let deadline = indications.current?.start.deadline, deadline <= loop.now {
                 return close(.indicationTimeout)

@@ -54,6 +54,15 @@ struct ATTServerQueue {
         return serve(request)
     }
 
+    /// Whether there are no requests, being answered or queued.
+    var isEmpty: Bool { !isServing && waiting.isEmpty }
+
+    /// The first broken invariant; nil if all hold.
+    var brokenInvariant: String? {
+        guard waiting.count <= maximumWaiting else { return "too many requests of the peer wait" }
+        return isServing || waiting.isEmpty ? nil : "a request of the peer waits for none"
+    }
+
     mutating func removeAll() {
         waiting = []
         isServing = false

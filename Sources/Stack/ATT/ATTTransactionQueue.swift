@@ -60,6 +60,15 @@ struct ATTTransactionQueue<Waiter> {
         return (finished, next.pdu)
     }
 
+    /// Whether there are no transactions, outstanding or queued.
+    var isEmpty: Bool { current == nil && waiting.isEmpty }
+
+    /// The first broken invariant; nil if all hold.
+    var brokenInvariant: String? {
+        guard waiting.count <= maximumWaiting else { return "too many transactions wait" }
+        return current != nil || waiting.isEmpty ? nil : "a transaction waits for none"
+    }
+
     /// Removes all transactions and returns their waiters in order.
     mutating func removeAll() -> [Waiter] {
         defer {

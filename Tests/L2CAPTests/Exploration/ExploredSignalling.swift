@@ -200,7 +200,10 @@ struct ExploredSignalling: Explorable {
 
     // MARK: Rules
 
-    var fault: String? { broken ?? faultOfCredits ?? faultOfSizes ?? (isQuiet ? faultOfRest : nil) }
+    var fault: String? {
+        broken ?? central.machine.brokenInvariant ?? peripheral.machine.brokenInvariant ?? faultOfCredits
+            ?? faultOfSizes ?? (isQuiet ? faultOfRest : nil)
+    }
 
     private var isQuiet: Bool { central.inbox.isEmpty && peripheral.inbox.isEmpty }
 

@@ -163,7 +163,21 @@ package final class GATTClient {
             next.start(bearer)
         }
         isStarting = false
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
         if !isClosed, !(repeated.isEmpty && waiting.isEmpty), let cause = refusal { askForSecurity(cause) }
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after procedures have started.
+    private var brokenInvariant: String? {
+        let bearers = running.map { ObjectIdentifier($0.bearer) }
+        guard Set(bearers).count == bearers.count else { return "two procedures run on one bearer" }
+        guard running.count == 1 || !running.contains(where: { $0.isolation == .alone }) else {
+            return "a procedure runs beside one that has to run alone"
+        }
+        guard running.count(where: { $0.isolation == .preparesWrites }) <= 1 else {
+            return "two procedures prepare writes at once"
+        }
+        return waiting.count <= Self.maximumWaitingProcedures ? nil : "too many procedures wait"
     }
 
     /// Whether the link is secure enough to start a procedure. If the link has just become more secure, the held

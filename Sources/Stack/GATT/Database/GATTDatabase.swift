@@ -68,7 +68,18 @@ extension GATTDatabase {
         return hash
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change.
+    private var brokenInvariant: String? {
+        guard attributes.count <= Self.maximumAttributes else { return "too many attributes" }
+        guard zip(attributes, attributes.dropFirst()).allSatisfy({ $0.handle < $1.handle }) else {
+            return "the handles are not in ascending order, each used once"
+        }
+        guard Int(attributes.last?.handle ?? 0) < firstFreshHandle else { return "a handle in use counts as fresh" }
+        return includes.keys.allSatisfy { service(at: $0) != nil } ? nil : "a removed service includes others"
+    }
+
     private func changed(_ handles: ClosedRange<UInt16>) {
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
         knownHash = nil
         onChange?(handles)
     }
@@ -81,6 +92,9 @@ extension GATTDatabase {
         }
         return nil
     }
+
+    /// Whether there is an attribute with this handle.
+    package func contains(_ handle: UInt16) -> Bool { index(of: handle) != nil }
 
     subscript(handle: UInt16) -> Attribute? {
         index(of: handle).map { attributes[$0] }

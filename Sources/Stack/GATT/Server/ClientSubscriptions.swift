@@ -52,6 +52,7 @@ struct ClientSubscriptions {
         _ rule: SubscriptionRule?,
         over linkSecurity: LinkSecurity
     ) -> (old: ClientConfiguration, served: ClientConfiguration) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let old = configurations.removeValue(forKey: handle) ?? []
         let reported = waiting.remove(handle) == nil ? old : []
         guard !new.isEmpty else { return (reported, []) }
@@ -65,13 +66,26 @@ struct ClientSubscriptions {
     /// configuration, so they need no cleanup.
     mutating func databaseChanged(_ handles: ClosedRange<UInt16>) {
         configurations = configurations.filter { !handles.contains($0.key) }
+        waiting = waiting.filter { !handles.contains($0) }
         chosen = chosen.filter { !handles.contains($0) }
+        chosenInTheClear = chosenInTheClear.filter { !handles.contains($0) }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change.
+    private var brokenInvariant: String? {
+        guard configurations.values.allSatisfy({ !$0.isEmpty }) else { return "an empty configuration is kept" }
+        guard waiting.allSatisfy({ configurations[$0] != nil && rules[$0] != nil }) else {
+            return "a value without a configuration waits for security"
+        }
+        return chosenInTheClear.isSubset(of: chosen) ? nil : "a value that was not chosen was chosen in the clear"
     }
 
     /// Removes all configurations, and returns those that were served, in the order of their handles.
     mutating func end() -> [(handle: UInt16, old: ClientConfiguration)] {
         let ended = configurations.filter { !waiting.contains($0.key) }.sorted { $0.key < $1.key }
         configurations = [:]
+        waiting = []
         return ended.map { ($0.key, $0.value) }
     }
 

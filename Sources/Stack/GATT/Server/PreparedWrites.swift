@@ -28,6 +28,7 @@ struct PreparedWrites {
     /// Adds a part, or returns an error if the quota is used up. The octets are copied, since a slice would keep the
     /// whole packet alive.
     mutating func add(_ request: ATTPrepareWriteRequest, at moment: LinkMoment) -> ATTErrorCode? {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         // Parts that follow discarded ones must not be written without them.
         guard !takeExpiry(), parts.count < Self.maximumParts, octets + request.value.count <= Self.maximumOctets else {
             return .prepareQueueFull
@@ -37,6 +38,12 @@ struct PreparedWrites {
         let write = GATTWrite(handle: request.handle, offset: Int(request.offset), value: copy)
         parts.append(Part(write: write, moment: moment))
         return nil
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each part.
+    private var brokenInvariant: String? {
+        guard octets == parts.reduce(0, { $0 + $1.write.value.count }) else { return "the octets do not add up" }
+        return parts.count <= Self.maximumParts && octets <= Self.maximumOctets ? nil : "too much is prepared"
     }
 
     /// Removes and returns all parts.

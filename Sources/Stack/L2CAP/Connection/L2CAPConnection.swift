@@ -127,6 +127,33 @@ package final class L2CAPConnection {
         for index in dynamicChannels.indices { dynamicChannels[index] = nil }
         dynamicCount = 0
         for channel in dynamic { channel.close(.linkLost) }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+}
+
+// MARK: - Invariants
+
+extension L2CAPConnection {
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each fragment and timer, and after
+    /// the end.
+    private var brokenInvariant: String? {
+        let open = dynamicCount == 0 ? [] : creditBasedChannels
+        guard dynamicCount == open.count else { return "the count of the channels is wrong" }
+        guard isOpen else {
+            let isEmpty = open.isEmpty && channels.isEmpty && completions.isEmpty
+            let hasTimer = recombinationTimer != nil || !signallingTimers.isEmpty
+            return isEmpty && !hasTimer ? nil : "a closed connection has channels, requests or timers"
+        }
+        guard signalling.pending.count == signallingTimers.count,
+            signalling.pending.keys.allSatisfy({ signallingTimers[$0] != nil })
+        else { return "the pending requests and their timers differ" }
+        guard open.count == signalling.endpoints.values.count(where: { $0.openPeer != nil }),
+            open.allSatisfy({ signalling.endpoints[$0.identifier]?.openPeer?.identifier == $0.peerIdentifier })
+        else { return "the open channels and those of the signalling differ" }
+        guard (recombination.incompleteSince == nil) || recombinationTimer != nil else {
+            return "nothing limits the time for an incomplete PDU"
+        }
+        return signalling.brokenInvariant
     }
 }
 
@@ -165,6 +192,7 @@ extension L2CAPConnection {
 
     private func receive(_ fragment: PacketBuffer, isStart: Bool) {
         guard isOpen else { return }
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let unfinished = isStart ? recombination.incompleteChannel : nil
         if isStart, !isCatchingUp { history.advance() }
         let (interrupted, outcome) = recombination.handle(fragment, isStart: isStart, at: loop.now) { limit(of: $0) }
@@ -254,6 +282,7 @@ extension L2CAPConnection {
         recombinationTimer = loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
             recombinationTimer = nil
+            assert(isOpen, "a timer of a closed connection")
             if let since = recombination.incompleteSince, since + Self.recombinationTimeout <= loop.now {
                 let channel = recombination.incompleteChannel
                 if let received = recombination.abandon() { onDiscard?(.incomplete(received: received)) }
@@ -445,7 +474,9 @@ extension L2CAPConnection {
         signallingTimers[identifier] = loop.schedule(after: delay) { [weak self] in
             guard let self else { return }
             signallingTimers[identifier] = nil
+            assert(isOpen, "a timer of a closed connection")
             perform(signalling.handle(.timeout(identifier: identifier)))
+            assert(brokenInvariant == nil, brokenInvariant ?? "")
         }
     }
 

@@ -50,8 +50,19 @@ struct FrameReceiver {
         credits = parameters.window
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each frame and grant.
+    var brokenInvariant: String? {
+        guard credits >= 0, credits + heldFrames <= window else {
+            return "the peer has \(credits) credits and \(heldFrames) held frames, for a window of \(window)"
+        }
+        guard heldFrames == held.reduce(0, { $0 + $1.frames }) else { return "the held frames do not add up" }
+        guard case .collecting(let collected, let length, _, _) = state else { return nil }
+        return collected.count < length ? nil : "a complete SDU is not delivered"
+    }
+
     /// Processes the payload of a frame that began to arrive at `moment`.
     mutating func receive(_ frame: PacketBuffer, at moment: LinkMoment) -> Outcome {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         guard credits > 0 else { return .violation(.noCredits) }
         credits -= 1
         guard frame.count <= mps else { return .violation(.frameTooLong) }
@@ -117,6 +128,7 @@ struct FrameReceiver {
     /// Credits are granted once half of the window is used up, so that one command serves many frames, and never while
     /// the app has paused. An SDU that spans more frames than the window gets credits while it arrives.
     mutating func takeGrant() -> UInt16? {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let outstanding = credits + heldFrames
         guard !isPaused, outstanding <= window / 2 else { return nil }
         credits += window - outstanding

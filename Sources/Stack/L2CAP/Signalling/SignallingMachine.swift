@@ -33,6 +33,23 @@ struct SignallingMachine {
         self.role = role
     }
 
+    /// The first broken invariant; nil if all hold. Checked by the connection.
+    var brokenInvariant: String? {
+        guard pending.count <= Self.maximumPending, endpoints.count <= Self.maximumChannels else {
+            return "too many requests or channels"
+        }
+        let peers = endpoints.values.compactMap { $0.openPeer?.identifier }
+        guard Set(peers).count == peers.count else { return "two open channels have one identifier at the peer" }
+        var opening = endpoints.count { $0.value.peer == nil }
+        for case .open(let channels, _, _, _) in pending.values {
+            guard channels.allSatisfy({ endpoints[$0].map { $0.peer == nil } ?? false }) else {
+                return "a pending request opens a channel that is not being opened"
+            }
+            opening -= channels.count
+        }
+        return opening == 0 ? nil : "a channel is being opened without a pending request"
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .received(let payload): receive(payload)
