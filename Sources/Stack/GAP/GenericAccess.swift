@@ -331,6 +331,7 @@ extension GenericAccess: LinkDevice {
     }
 
     private func connected(_ connection: HCIConnection) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         var own = privacy.connected(connection) ?? ownAddress?.address ?? .none
         if connection.role == .peripheral, connection.localResolvableAddress == nil,
             let shown = advertiser.takeAddress(of: connection.handle)
@@ -370,6 +371,7 @@ extension GenericAccess: LinkDevice {
             if isUp {
                 fallbacks.linkEnded()
                 connector.linkEnded()
+                assert(brokenInvariant == nil, brokenInvariant ?? "")
             }
         }
         if let index = links.firstIndex(where: { $0.connection === connection }) {
@@ -381,6 +383,15 @@ extension GenericAccess: LinkDevice {
         // Not from within the host, which the completion may stop.
         guard links.isEmpty, onAllDisconnected != nil else { return }
         loop.schedule(after: .zero) { [weak self] in self?.allDisconnected() }
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each connection and disconnection.
+    private var brokenInvariant: String? {
+        guard links.allSatisfy({ $0.connection.isOpen && host.connection($0.connection.handle) === $0.connection })
+        else { return "a link without a connection of the host" }
+        let handles = links.map(\.connection.handle.rawValue)
+        guard Set(handles).count == handles.count else { return "two links have one connection" }
+        return controller != nil || links.isEmpty ? nil : "a link without a controller"
     }
 
     /// Returns the open link with this handle.

@@ -57,6 +57,11 @@ struct AdvertiserMachine {
     var isPaused: Bool { activity.isPaused }
 
     mutating func handle(_ event: Event) -> [Action] {
+        defer { assert(activity.brokenInvariant == nil, activity.brokenInvariant ?? "") }
+        return react(to: event)
+    }
+
+    private mutating func react(to event: Event) -> [Action] {
         switch event {
         case .want(let advertisement): want(advertisement)
         case .started: actions(activity.started())

@@ -79,6 +79,25 @@ struct ConnectorMachine {
 
     /// Handles an event. The queue of `peers` has the addresses to connect to.
     mutating func handle(_ event: Event, _ peers: inout PendingPeers) -> [Action] {
+        let actions = react(to: event, &peers)
+        assert(brokenInvariant(with: peers) == nil, brokenInvariant(with: peers) ?? "")
+        return actions
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
+    func brokenInvariant(with peers: PendingPeers) -> String? {
+        switch state {
+        case .initiating(let selection):
+            guard !selection.isEmpty, selection.count <= max(room, 1) else {
+                return "the controller searches for more peers than it has room for, or for none"
+            }
+            return isPaused ? "the controller searches during a pause" : nil
+        case .idle: return isPaused || room == 0 || peers.queue.isEmpty ? nil : "a queued peer is not searched for"
+        case .cancelling, .waiting: return nil
+        }
+    }
+
+    private mutating func react(to event: Event, _ peers: inout PendingPeers) -> [Action] {
         switch event {
         case .want(let address): want(address, &peers)
         case .unwant(let address): unwant(address, &peers)

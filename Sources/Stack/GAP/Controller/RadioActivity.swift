@@ -31,6 +31,15 @@ struct RadioActivity<Content: Equatable> {
     private(set) var wanted: Content?
     private(set) var isPaused = false
 
+    /// The first broken invariant; nil if all hold.
+    var brokenInvariant: String? {
+        switch state {
+        case .off: wanted == nil || isPaused ? nil : "what is wanted is not started"
+        case .running: isPaused ? "the activity runs during a pause" : nil
+        case .starting, .stopping, .blocked: nil
+        }
+    }
+
     /// Replaces the wanted content; nil to stop.
     mutating func want(_ content: Content?) -> [Step] {
         wanted = content

@@ -43,6 +43,11 @@ struct ScannerMachine {
     var wanted: ScanSettings? { activity.wanted }
 
     mutating func handle(_ event: Event) -> [Action] {
+        defer { assert(activity.brokenInvariant == nil, activity.brokenInvariant ?? "") }
+        return react(to: event)
+    }
+
+    private mutating func react(to event: Event) -> [Action] {
         switch event {
         case .want(let settings): settings == wanted ? [] : actions(activity.want(settings))
         case .started: actions(activity.started())

@@ -102,7 +102,17 @@ struct SecurityMachine {
     /// The encryption key for this role.
     var key: EncryptionKey? { keys.flatMap { role == .initiator ? $0.peerKey : $0.localKey } }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
+    var brokenInvariant: String? {
+        guard waiters.count <= Self.maximumWaiters + 1 else { return "too many callers wait" }
+        guard state != .ended || waiters.isEmpty else { return "callers wait for a link that has ended" }
+        guard state != .idle || !pairing.isUnderWay else { return "a pairing is in progress that nothing waits for" }
+        guard state != .pairing || pairing.isUnderWay else { return "the machine waits for a pairing that has ended" }
+        return encryption != nil || !isTentative ? nil : "the key of an unencrypted link is tentative"
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         if case .ended = state { return ended(event) }
         switch event {
         case .wanted(let waiter): return wanted(waiter)
@@ -307,7 +317,8 @@ extension SecurityMachine {
 
     private mutating func stored(_ isStored: Bool) -> [Action] {
         guard case .storing(let new, let isBonding) = state else { return [] }
-        state = .idle
+        // The peer may have begun another pairing in the meantime.
+        state = pairing.isUnderWay ? .pairing : .idle
         guard isStored else { return [.send(.failed(PairingFailed(.keyRejected)))] + giveUp(.keysRefused) }
         linkKeys = isBonding ? nil : new
         isTentative = false

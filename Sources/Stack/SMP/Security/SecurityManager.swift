@@ -232,6 +232,18 @@ extension SecurityManager {
             let next = events.removeFirst()
             for action in machine.handle(next) { perform(action) }
         }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds when all events have been handled.
+    private var brokenInvariant: String? {
+        guard completions.count == machine.waiters.count(where: { $0.number != nil }) else {
+            return "\(completions.count) callers wait, of whom the machine has \(machine.waiters.count)"
+        }
+        guard timer == nil || machine.pairing.isUnderWay || machine.state == .awaitsCentral else {
+            return "a timer runs although nothing is in progress"
+        }
+        return machine.state != .awaitsCentral || timer != nil ? nil : "nothing limits the time of a Security Request"
     }
 
     private func perform(_ action: SecurityMachine.Action) {
@@ -276,10 +288,14 @@ extension SecurityManager {
 
     private func startTimer() {
         stopTimer()
-        timer = loop.schedule(after: PairingMachine.timeout) { [weak self] in self?.handle(.timeout) }
+        timer = loop.schedule(after: PairingMachine.timeout) { [weak self] in
+            self?.timer = nil
+            self?.handle(.timeout)
+        }
     }
 
     private func stopTimer() {
         if let timer { loop.cancel(timer) }
+        timer = nil
     }
 }

@@ -228,6 +228,13 @@ extension DevicePrivacy {
         while let next = events.next() {
             for action in quiet.handle(next) { perform(action) }
         }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds when all events have been handled.
+    private var brokenInvariant: String? {
+        let isPausing = if case .pausing = quiet.state { true } else { false }
+        return isPausing == (pauseTimer != nil) ? nil : "the timer does not run exactly while users are being paused"
     }
 
     private func perform(_ action: QuietMachine.Action) {
@@ -237,11 +244,13 @@ extension DevicePrivacy {
         case .work(let jobs): work(jobs)
         case .startTimer:
             pauseTimer = loop.schedule(after: QuietMachine.limit) { [weak self] in
+                self?.pauseTimer = nil
                 self?.stackEvents.tell(PrivacyEvent.notQuiet)
                 self?.handle(.timeOver)
             }
         case .endTimer:
             if let pauseTimer { loop.cancel(pauseTimer) }
+            pauseTimer = nil
         }
     }
 

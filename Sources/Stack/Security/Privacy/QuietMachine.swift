@@ -59,7 +59,20 @@ package struct QuietMachine {
     private var needed: Set<Job> = []
     private var hasSetAddresses: Bool?
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
+    var brokenInvariant: String? {
+        switch state {
+        case .running:
+            guard paused.isEmpty else { return "a user stays paused although no job needs a quiet radio" }
+            return hasSetAddresses == nil || needed.isEmpty ? nil : "a job is not carried out"
+        case .pausing(let waiting):
+            return !waiting.isEmpty && waiting.isSubset(of: paused) ? nil : "a job waits for no paused user"
+        case .working(let jobs): return jobs.isEmpty ? "the radio is quiet for no job" : nil
+        }
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         switch event {
         case .begin(let hasSetAddresses):
             self.hasSetAddresses = hasSetAddresses

@@ -75,6 +75,7 @@ struct ResolvingListPlan {
     ///
     /// A peer that the controller refuses is left to the host; if the controller refuses to enable resolution, all are.
     mutating func finished(_ step: Step, isDone: Bool) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         switch step {
         case .setTimeout: isTimed = true
         case .remove(let identity): entries[identity] = nil
@@ -84,6 +85,13 @@ struct ResolvingListPlan {
         case .enable where isDone: isEnabled = true
         case .enable: self = ResolvingListPlan()
         }
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each step.
+    private var brokenInvariant: String? {
+        guard wanted.count <= capacity else { return "more peers are intended than the list can hold" }
+        guard entries.allSatisfy({ $0 == $1.identity }) else { return "an entry has the identity of another one" }
+        return entries.count <= capacity || entries.isEmpty ? nil : "the list holds more peers than it can"
     }
 
     private static func isSame(_ a: PrivatePeer, _ b: PrivatePeer?) -> Bool {

@@ -276,6 +276,14 @@ package final class BondStore {
             indices[bond.identifier] = index
             for address in bond.addresses { identifiers[address.asDevice] = bond.identifier }
         }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change of the list.
+    private var brokenInvariant: String? {
+        guard indices.count == state.bonds.count else { return "two bonds have one identifier" }
+        let addresses = state.bonds.reduce(0) { $0 + $1.addresses.count }
+        return identifiers.count == addresses ? nil : "two bonds have one address"
     }
 }
 
