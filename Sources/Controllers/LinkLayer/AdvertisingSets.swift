@@ -22,11 +22,18 @@ struct AdvertisingSets {
         trains[train.set] = train
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each removal.
+    private var brokenInvariant: String? {
+        guard advertisers.count <= Self.maximum else { return "too many sets" }
+        return trains.keys.allSatisfy { advertisers[$0] != nil } ? nil : "a removed set has periodic advertising"
+    }
+
     /// Removes a set, unless it is in use (Core Vol 4 Part E 7.8.59).
     mutating func remove(_ set: UInt8) -> HCIStatus {
         guard let advertiser = advertisers[set] else { return .unknownAdvertisingIdentifier }
         guard !advertiser.isEnabled, !(trains[set]?.isWanted ?? false) else { return .commandDisallowed }
         (advertisers[set], trains[set]) = (nil, nil)
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
         return .success
     }
 

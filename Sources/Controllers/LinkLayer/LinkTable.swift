@@ -26,12 +26,23 @@ final class LinkTable {
     func add(_ link: Link) {
         links.append(link)
         flow.opened(link.handle)
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each link and each packet for the
+    /// host.
+    private var brokenInvariant: String? {
+        let handles = Set(links.map(\.handle))
+        guard handles.count == links.count else { return "two links have one handle" }
+        guard links.allSatisfy({ !$0.stage.hasEnded }) else { return "the table has a link that has ended" }
+        return flow.brokenInvariant(with: handles)
     }
 
     /// Removes a link that has ended. Its packets count as completed.
     func remove(_ link: Link) {
         links.removeAll { $0 === link }
         flow.closed(link.handle)
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
     /// Restores the state after a reset. The links have been dropped.
@@ -61,6 +72,7 @@ final class LinkTable {
     func complete(_ command: HostNumberOfCompletedPackets) -> HCIStatus {
         guard flow.returned(command.entries) else { return .invalidParameters }
         passOn()
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
         return .success
     }
 

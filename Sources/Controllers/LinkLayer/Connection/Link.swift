@@ -44,6 +44,10 @@ final class Link: RadioClaimant {
     private var acceptedOctets = Int(DataLength.minimumOctets)
     private var supervision: LinkSupervision
     private var procedureTimer = ProcedureTimer()
+    /// The number of the host's packets that have not been reported as completed.
+    private var owedPackets = 0
+    /// The number of the event that began last.
+    private var lastEvent = -1
 
     init(
         _ parameters: Parameters,
@@ -90,8 +94,26 @@ final class Link: RadioClaimant {
         prepareEvent()
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds when an event begins or ends, and after each
+    /// frame.
+    private var brokenInvariant: String? {
+        guard owedPackets == queue.packetCount else {
+            return "\(queue.packetCount) packets are queued, and the host waits for \(owedPackets)"
+        }
+        let hasSupervision = supervision.isRunning
+        switch stage {
+        case .new: return nil
+        case .waiting: return hasSupervision ? nil : "nothing supervises a link between its events"
+        case .awake: return arbiter.owner === self ? nil : "a link without the radio has an event in progress"
+        case .ended:
+            let isIdle = !hasSupervision && !procedureTimer.isRunning && held == nil && arbiter.owner !== self
+            return isIdle ? nil : "a link that has ended has a timer, data or the radio"
+        }
+    }
+
     /// Ends the link at once, without notifying the peer or the host.
     func drop() {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         if let timer = stage.timer { loop.cancel(timer) }
         stage = .ended
         supervision.stop(on: loop)
@@ -132,6 +154,7 @@ final class Link: RadioClaimant {
     /// Queues a data packet of the host.
     func send(_ payload: PacketBuffer, isStart: Bool) {
         queue.add(payload, isStart: isStart)
+        owedPackets += 1
         listenSooner()
     }
 
@@ -216,7 +239,10 @@ final class Link: RadioClaimant {
 
     private func complete() {
         guard let outgoing = queue.acknowledged() else { return }
-        if outgoing.endsPacket { owner.link(self, completed: 1) }
+        if outgoing.endsPacket {
+            owedPackets -= 1
+            owner.link(self, completed: 1)
+        }
         if outgoing.content == .control, outgoing.payload.first == ControlOpcode.subrateInd.rawValue {
             return perform(control.subrateAcknowledged())
         }
@@ -349,12 +375,15 @@ final class Link: RadioClaimant {
     }
 
     private func beginEvent() {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         perform(control.begin(counter: counter))
         // The control procedures may have ended the link.
         guard case .waiting(_, let skipped) = stage else { return }
         // A change of timing may just have moved this event to a later time.
         if anchors.start(control.timing) > loop.now { return prepareEvent(skipping: skipped) }
         hopping.hop(counter: counter)
+        assert(anchors.event > lastEvent, "an event begins twice, or after a later one")
+        lastEvent = anchors.event
         // An event that starts late counts as missed, as does one that would make a more urgent link miss its own.
         guard loop.now <= anchor, !arbiter.isNeeded(within: firstExchange, by: self), arbiter.claim(self)
         else { return finishEvent(wasHeard: false) }
@@ -462,6 +491,7 @@ final class Link: RadioClaimant {
     }
 
     func radioReceived(_ frame: ReceivedFrame) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         guard let (header, payload) = parse(frame) else { return handle(.corrupted) }
         arbiter.settle(shares[LinkTraffic(header.content, payload)])
         if !payload.isEmpty { subrating.noteTraffic() }
@@ -524,6 +554,7 @@ final class Link: RadioClaimant {
     }
 
     func radioSent() {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         guard let running = stage.running else { return }
         if case .owesAnswer(let reason) = ending { ending = .answered(reason) }
         handle(.sent(moreData: running.sentMoreData))

@@ -90,6 +90,9 @@ struct ProcedureTimer {
     /// The progress of the procedures for which the timer was started.
     private var progress = 0
 
+    /// Whether the timer runs.
+    var isRunning: Bool { timer != nil }
+
     /// Whether the timer runs for this progress of the procedures.
     func isRunning(for progress: Int) -> Bool { timer != nil && self.progress == progress }
 

@@ -11,6 +11,8 @@ struct LinkCiphers {
     private(set) var encrypts = false
     /// Whether received PDUs are decrypted.
     private(set) var decrypts = false
+    /// The last session of each direction. None is used twice, because its packet counter would start over.
+    private var last: (transmit: EncryptionSession?, receive: EncryptionSession?)
 
     init(isCentral: Bool) {
         self.isCentral = isCentral
@@ -23,12 +25,16 @@ struct LinkCiphers {
 
     /// Encrypts transmissions with a session from now on; nil to stop encrypting.
     mutating func encrypt(with session: EncryptionSession?) {
+        assert(session == nil || session != last.transmit, "a session is used twice to encrypt")
+        last.transmit = session ?? last.transmit
         transmit = session.map { PacketCipher($0, isFromCentral: isCentral) }
         encrypts = session != nil
     }
 
     /// Decrypts received PDUs with a session from now on; nil to stop decrypting.
     mutating func decrypt(with session: EncryptionSession?) {
+        assert(session == nil || session != last.receive, "a session is used twice to decrypt")
+        last.receive = session ?? last.receive
         receive = session.map { PacketCipher($0, isFromCentral: !isCentral) }
         decrypts = session != nil
     }

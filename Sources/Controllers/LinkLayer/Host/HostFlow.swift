@@ -56,6 +56,12 @@ struct HostFlow {
         return true
     }
 
+    /// The first rule that is broken while there are links with these handles; nil if all hold.
+    func brokenInvariant(with handles: Set<ConnectionHandle>) -> String? {
+        guard total == outstanding.values.reduce(0, +) else { return "the packets at the host do not add up" }
+        return outstanding.keys.allSatisfy(handles.contains) ? nil : "the host owes packets of a link that has ended"
+    }
+
     /// Starts counting for a new link.
     mutating func opened(_ handle: ConnectionHandle) {
         if isEnabled { outstanding[handle] = 0 }

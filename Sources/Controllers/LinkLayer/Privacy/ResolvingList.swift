@@ -96,6 +96,13 @@ struct ResolvingList {
         for key in entries.compactMap(\.localKey) where !localKeys.contains(key) { localKeys.append(key) }
         senders.clear()
         targets.clear()
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change of the list.
+    private var brokenInvariant: String? {
+        guard entries.count <= size else { return "the list holds more peers than it can" }
+        return places.count == entries.count ? nil : "two entries have one identity"
     }
 
     // MARK: Received addresses

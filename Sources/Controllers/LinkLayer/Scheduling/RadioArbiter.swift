@@ -156,6 +156,7 @@ final class RadioArbiter {
     /// Takes the radio if it is free, or if a user of lower priority owns it and is not transmitting. Returns whether
     /// `user` owns it now.
     func claim(_ user: any RadioClaimant) -> Bool {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         if owner === user { return true }
         reckon()
         guard !node.isSending, !stepsBack(user) else { return false }
@@ -196,6 +197,16 @@ final class RadioArbiter {
         waiting.removeAll { $0 === user }
         reserve(user, at: nil)
         release(user)
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each claim and removal.
+    private var brokenInvariant: String? {
+        guard Set(waiting.map { ObjectIdentifier($0) }).count == waiting.count else { return "a user waits twice" }
+        guard Set(reservations.map { ObjectIdentifier($0.user) }).count == reservations.count else {
+            return "a user has two reservations"
+        }
+        return (0...Self.maximumOwed * 1_000).contains(debt) ? nil : "the debt is out of its bounds"
     }
 
     /// Announces when a user needs the radio next; nil withdraws the announcement.
