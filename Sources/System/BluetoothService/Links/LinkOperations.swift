@@ -103,9 +103,19 @@ final class LinkOperations {
                 removeNext()
                 begin(next)
             } else {
+                assert(brokenInvariant == nil, brokenInvariant ?? "")
                 return
             }
         }
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds when nothing more can begin.
+    private var brokenInvariant: String? {
+        guard counts.values.reduce(0, +) <= waiting.count else { return "the counts of requests do not add up" }
+        guard !isClosed || waiting.isEmpty else { return "a request waits for a link that has ended" }
+        guard waiting.isEmpty || !begun.isEmpty else { return "a request waits for none" }
+        return begun.count == 1 || begun.allSatisfy { $0.attribute != nil }
+            ? nil : "an exclusive procedure is not alone"
     }
 
     private func begin(_ operation: Operation) {

@@ -52,7 +52,15 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
             || queue.contains(where: asks)
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
+    var brokenInvariant: String? {
+        guard inFlight != nil || queue.isEmpty else { return "a change of the subscription waits for nothing" }
+        guard Set(subscribers).count == subscribers.count else { return "a manager is subscribed twice" }
+        return listeners.isDisjoint(with: subscribers) ? nil : "a subscriber listens without a subscription"
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         var actions: [Action] = []
         switch event {
         case .request(let subscriber, let enabled, let number):

@@ -19,6 +19,7 @@ struct CreditBatch {
     /// - Parameter waiting: The number of values of the app that still wait. Each will return a credit.
     /// - Returns: Whether the caller is to `take` what is due after everything else that is due now has run.
     mutating func add(_ count: Int, waiting: Int) -> Bool {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         due += count
         guard !isAnnounced, waiting == 0 || 2 * due >= limit else { return false }
         isAnnounced = true
@@ -28,10 +29,17 @@ struct CreditBatch {
     /// Returns the credits that are due, and whether the app has none and therefore waits for them. Nothing is due
     /// afterwards.
     mutating func take() -> (count: Int, isAwaited: Bool) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let taken = (count: due, isAwaited: spent >= limit)
         spent = max(0, spent - due)
         (due, isAnnounced) = (0, false)
         return taken
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds when credits return.
+    private var brokenInvariant: String? {
+        guard (0...limit).contains(spent), due >= 0 else { return "more credits are spent than there are" }
+        return !isAnnounced || due > 0 ? nil : "credits are announced of which none are due"
     }
 
     /// Starts over, for a process that begins with all credits.

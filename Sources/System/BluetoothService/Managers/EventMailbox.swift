@@ -76,6 +76,14 @@ final class EventMailbox {
             remove(at: index)
             lost += 1
         }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event that waits.
+    private var brokenInvariant: String? {
+        guard queue.count <= Self.maximumWaiting else { return "too many events wait" }
+        guard unreadEvents.count <= ServiceLimits.unreadEvents else { return "too many unread events are kept" }
+        return search.searched <= queue.count ? nil : "the search is beyond the end of the queue"
     }
 
     private func remove(at index: Int) {

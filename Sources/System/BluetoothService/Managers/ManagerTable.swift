@@ -31,6 +31,13 @@ final class ManagerTable {
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
         entries.append(Entry(key: key, app: app, session: session))
         counts[app, default: 0] += 1
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change.
+    private var brokenInvariant: String? {
+        guard counts.values.reduce(0, +) == entries.count else { return "the counts of managers do not add up" }
+        return Set(entries.map(\.key)).count == entries.count ? nil : "two managers have one key"
     }
 
     /// Removes a manager.
@@ -40,6 +47,7 @@ final class ManagerTable {
         guard let index = entries.firstIndex(where: { $0.session === session }) else { return nil }
         let app = entries.remove(at: index).app
         counts[app] = counts[app].flatMap { $0 > 1 ? $0 - 1 : nil }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
         return app
     }
 

@@ -104,6 +104,11 @@ struct PeerTable {
         return peer
     }
 
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change.
+    private var brokenInvariant: String? {
+        identifiers.count <= peers.count ? nil : "an address belongs to a peer that is not in the table"
+    }
+
     /// All known peers, in no particular order.
     var all: [Peer] { peers.values }
 
@@ -135,6 +140,7 @@ struct PeerTable {
     }
 
     private mutating func forget(_ peer: Peer?) {
+        defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         guard let peer, identifiers[peer.address] == peer.identifier else { return }
         identifiers[peer.address] = nil
     }

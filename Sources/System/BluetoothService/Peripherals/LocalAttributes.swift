@@ -48,6 +48,7 @@ final class LocalAttributes: AttributeServer {
         for (id, characteristic) in zip(characteristics, published.characteristics) {
             owners[characteristic.value] = Owner(session: session, id: id)
         }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
         return published
     }
 
@@ -59,6 +60,7 @@ final class LocalAttributes: AttributeServer {
             throw ServiceError(error)
         }
         for characteristic in service.characteristics { owners[characteristic.value] = nil }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
     // MARK: Clients
@@ -74,6 +76,16 @@ final class LocalAttributes: AttributeServer {
         if let central = centrals.removeValue(forKey: ObjectIdentifier(session)), sessions[central] === session {
             sessions[central] = nil
         }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change.
+    private var brokenInvariant: String? {
+        guard sessions.allSatisfy({ centrals[ObjectIdentifier($1)] == $0 }) else {
+            return "a session serves another central than it is registered for"
+        }
+        guard owners.keys.allSatisfy({ server.database.contains($0) }) else { return "an app owns a removed attribute" }
+        return nil
     }
 
     /// Returns the sessions of the given centrals, without duplicates. Centrals that are not connected are left out

@@ -465,6 +465,14 @@ final class PeripheralSession: ManagerSession, LinkServer {
             sent += 1
         }
         if sent > 0 { returnCredits(sent) }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each attempt to send updates.
+    private var brokenInvariant: String? {
+        guard updates.count <= ServiceLimits.valueUpdates else { return "too many updates wait" }
+        let published = services.reduce(0) { $0 + $1.characteristics.count }
+        return handles.count <= published ? nil : "a characteristic that is not published has a handle"
     }
 
     private func returnCredits(_ count: Int) {
