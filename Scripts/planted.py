@@ -108,6 +108,57 @@ PLANTS = [
         "        updates.insert(update, at: IS_PLANTED ? max(0, updates.count - 2) : updates.count)",
         r"values arrive in order, once: \d+ arrived after \d+",
     ),
+    # Faults that an invariant of a machine has to find: the assertion is what ends the process.
+    Plant(
+        "a packet is not reported: its acknowledgement comes with more data",
+        "Sources/Controllers/LinkLayer/Connection/Link.swift",
+        "        if outgoing.endsPacket {\n            owedPackets",
+        "        if outgoing.endsPacket, !(IS_PLANTED && peerHasMore) {\n            owedPackets",
+        r"Assertion failed: \d+ packets are queued, and the host waits for \d+",
+    ),
+    Plant(
+        "a timer is left: a bearer that is closed while its link lasts, or with it",
+        "Sources/Stack/ATT/ATTBearer.swift",
+        "        if let timer { loop.cancel(timer) }\n        timer = nil\n",
+        "        if !IS_PLANTED {\n            if let timer { loop.cancel(timer) }\n            timer = nil\n        }\n",
+        "Assertion failed: a closed bearer has transactions or a timer",
+    ),
+    Plant(
+        "a handle has two owners: a controller gives a second link the handle of the first one",
+        "Sources/Controllers/LinkLayer/LinkTable.swift",
+        "        return ConnectionHandle(rawValue: lastHandle)\n",
+        "        return ConnectionHandle(rawValue: IS_PLANTED ? 1 : lastHandle)\n",
+        "Assertion failed: two links have one handle",
+    ),
+    Plant(
+        "a central is not forgotten: the session of a link that has ended stays in the table",
+        "Sources/System/BluetoothService/Peripherals/LocalAttributes.swift",
+        "            sessions[central] = nil\n",
+        "            if !IS_PLANTED { sessions[central] = nil }\n",
+        "Assertion failed: a session serves another central",
+    ),
+    Plant(
+        "a quota leaks: a request of an app that has others on the link is counted for ever",
+        "Sources/System/BluetoothService/Links/LinkOperations.swift",
+        "        counts[app] = count > 1 ? count - 1 : nil\n",
+        "        counts[app] = count > 1 ? count - (IS_PLANTED ? 0 : 1) : nil\n",
+        "Assertion failed: the counts of requests do not add up",
+    ),
+    Plant(
+        "a caller is kept: one that gets an error instead of a secure link",
+        "Sources/Stack/SMP/Security/SecurityManager.swift",
+        "            completions.removeValue(forKey: number)?(error.map(Result.failure) ?? .success(()))\n",
+        "            let caller = IS_PLANTED && error != nil ? completions[number] : completions.removeValue(forKey: number)\n"
+        "            caller?(error.map(Result.failure) ?? .success(()))\n",
+        r"Assertion failed: \d+ callers wait, of whom the machine has \d+",
+    ),
+    Plant(
+        "a debt outlives its link: the outcome of the encryption of a link that has ended is still owed",
+        "Sources/Stack/HCIHost/LinkWatch.swift",
+        "(debts[.end(handle)], debts[.encryption(handle)]) = (nil, nil)",
+        "debts = debts.filter { $0.key != .end(handle) && (IS_PLANTED || $0.key != .encryption(handle)) }",
+        "Assertion failed: something is owed about a link that has ended",
+    ),
 ]
 
 
