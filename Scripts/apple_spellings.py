@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import block_runner
+import blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKLIST = ROOT / "Scripts/api-checklist.csv"
@@ -96,7 +96,7 @@ def check(folder: Path, language: str, rows: list[dict[str, str]]) -> list[str]:
     for name, text in files.items():
         (folder / name).write_text(text)
     command = ["swiftc", "-typecheck", "-module-name", "Spellings", "-swift-version", language, "-suppress-warnings",
-               *block_runner.modules(), *[str(folder / name) for name in files]]
+               *blocks.modules(), *[str(folder / name) for name in files]]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     errors = [line for line in done.stderr.splitlines() if ": error:" in line]
     return errors or ([done.stderr] if done.returncode else [])
@@ -104,9 +104,9 @@ def check(folder: Path, language: str, rows: list[dict[str, str]]) -> list[str]:
 
 def main() -> int:
     os.chdir(ROOT)
-    missing = [name for name in EXTRAS if not (block_runner.BUILD / f"Modules/{name}.swiftmodule").exists()]
+    missing = [name for name in EXTRAS if not (blocks.BUILD / f"Modules/{name}.swiftmodule").exists()]
     if missing:
-        sys.exit(f"apple_spellings: {block_runner.BUILD} has no module {missing[0]}; run swift build")
+        sys.exit(f"apple_spellings: {blocks.BUILD} has no module {missing[0]}; run swift build")
     rows = [row for row in csv.DictReader(CHECKLIST.open())
             if row["kind"] in KINDS and row["status"] == "expected" and "init(rawValue:" not in row["symbol"]]
     found = []

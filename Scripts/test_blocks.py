@@ -5,10 +5,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import block_runner
 import blocks
 import command_lines
-import recipes
 from blocks import Block
 
 HELP = {"kind": "flag", "names": [{"kind": "long", "name": "help"}, {"kind": "short", "name": "h"}], "isOptional": True}
@@ -138,14 +136,14 @@ spec:
 
 class Recipes(unittest.TestCase):
     def test_a_matrix(self) -> None:
-        parts = recipes.parts(WORKFLOW)
+        parts = blocks.recipe_parts(WORKFLOW)
         self.assertEqual([part.number for part in parts], [1, 2, 3])
         self.assertEqual(parts[1].here("x").environment,
                          {"HARALD_SEARCH_SEEDS": "1-3", "HARALD_SEARCH_SHARD": "2/3"})
         self.assertEqual(parts[1].command, ["sh", "-e", "-c", "swift test --filter search"])
 
     def test_a_job(self) -> None:
-        part = recipes.parts(JOB)[1].here("/bin/tests")
+        part = blocks.recipe_parts(JOB)[1].here("/bin/tests")
         self.assertEqual(part.environment, {"JOB_COMPLETION_INDEX": "1"})
         text = "HARALD_SEARCH_SHARD=$((JOB_COMPLETION_INDEX + 1))/2 HARALD_SEARCH_SEEDS=1-2 /bin/tests --filter a"
         self.assertEqual(part.command, ["sh", "-c", text])
@@ -163,11 +161,11 @@ class Recipes(unittest.TestCase):
             (JOB, "          image: tests\n", "", "lacks image"),
             (JOB, "{name: search}", "{name: search", "does not parse"),
         ]:
-            with self.assertRaisesRegex(recipes.RecipeError, fault):
-                recipes.parts(text.replace(old, new))
+            with self.assertRaisesRegex(blocks.RecipeError, fault):
+                blocks.recipe_parts(text.replace(old, new))
 
     def test_reports(self) -> None:
-        part = recipes.parts(WORKFLOW)[1]
+        part = blocks.recipe_parts(WORKFLOW)[1]
         report = {"shard": "2/3", "seeds": [1, 3], "worlds": 1, "isComplete": True, "found": []}
         self.assertIsNone(part.fault(report))
         self.assertIn("'shard': '1/1'", part.fault(report | {"shard": "1/1"}) or "")
@@ -176,7 +174,7 @@ class Recipes(unittest.TestCase):
 
 class Outputs(unittest.TestCase):
     def differs(self, wanted: str, output: str, kind: str = "output") -> bool:
-        return bool(block_runner.difference(block(wanted, "text", kind), output))
+        return bool(blocks.difference(block(wanted, "text", kind), output))
 
     def test_the_same(self) -> None:
         self.assertFalse(self.differs("a\nb\n", "a\nb\n"))

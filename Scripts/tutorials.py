@@ -45,7 +45,7 @@ def faults(root: Path = Path()) -> list[str]:
 
 
 def blocks(root: Path = Path()) -> list[Block]:
-    """The steps as blocks for block_runner."""
+    """The steps as blocks for Scripts/blocks.py."""
     return [block for each in steps(root).values() for block in of_tutorial(each)]
 
 
