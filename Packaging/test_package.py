@@ -21,7 +21,7 @@ def script(path: Path) -> object:
     return module
 
 
-package = script(ROOT / "Scripts/package")
+package = script(ROOT / "Packaging/build")
 
 
 class PackageTests(unittest.TestCase):
@@ -78,8 +78,8 @@ class PackageTests(unittest.TestCase):
         self.assertEqual(copied, 2)
 
     def test_the_container_file_calls_scripts_that_exist(self) -> None:
-        called = re.findall(r"(?<![\w/])((?:Scripts|\.ci)/[\w-]+)", CONTAINERFILE.read_text())
-        self.assertEqual(called, [".ci/prepare", "Scripts/package"])
+        called = re.findall(r"(?<![\w/])((?:Packaging|Scripts|\.ci)/[a-z-]+)", CONTAINERFILE.read_text())
+        self.assertEqual(called, [".ci/prepare", "Packaging/build"])
         for each in called:
             self.assertTrue(os.access(ROOT / each, os.X_OK), each)
 

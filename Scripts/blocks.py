@@ -57,7 +57,7 @@ COMMENT = re.compile(r"^\s*<!-- block: (.*?) -->$")
 NOTE = re.compile(r"^(not checked|program|tests|manifest|in|script|output|shape|recipe)(?: of)?:?(?: (.+))?$")
 OMITTED = "…"
 # Commands may only name scripts of the repository that exist.
-OWN = re.compile(r"^(?:Scripts|Interop|Fuzzing|Mutation|Benchmarks|Races|Compatibility|\.ci)/[\w./-]+$")
+OWN = re.compile(r"^(?:Scripts|Interop|Fuzzing|Mutation|Benchmarks|Races|Compatibility|Examples|Packaging|Site|\.ci)/[\w./-]+$")
 INLINE = re.compile(r"(?<!`)`((?:sudo )?harald [^`]+)`(?!`)")
 
 

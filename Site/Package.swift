@@ -4,7 +4,7 @@ import PackageDescription
 // A package of its own, so that nobody fetches the plugin to build Harald. From the root of the repository:
 //     swift package --package-path Site generate-documentation --target CoreBluetooth
 //     swift package --package-path Site --disable-sandbox preview-documentation --target BluetoothSimulation
-// It builds Harald once more, and shows one module, without guides. Scripts/site reuses a build and shows all of them.
+// It builds Harald once more, and shows one module, without guides. Site/build reuses a build and shows all of them.
 let package = Package(
     name: "harald-site",
     dependencies: [

@@ -75,7 +75,7 @@ class Visitor:
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    assert (SITE / "documentation").is_dir(), f"{SITE} is missing; run Scripts/site"
+    assert (SITE / "documentation").is_dir(), f"{SITE} is missing; run Site/build"
     return SITE
 
 

@@ -2,7 +2,7 @@ import CTool
 
 /// The version of the tool, and the build's origin.
 enum ToolVersion {
-    /// The number of the release, or with `-dev` of the next one. Scripts/package derives its versions from this.
+    /// The number of the release, or with `-dev` of the next one. Packaging/build derives its versions from this.
     static let number = "0.1.0-dev"
 
     /// The text of `harald --version`.

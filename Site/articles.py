@@ -1,4 +1,4 @@
-"""Turns the documents of the repository into articles of a DocC catalog. See Scripts/site.
+"""Turns the documents of the repository into articles of a DocC catalog. See Site/build.
 
 Links between documents become links between articles, with DocC's anchors for those of GitHub. Code spans that name a
 type of the API become links to it. Comments are removed, since DocC would print them.

@@ -1,4 +1,4 @@
-"""Compiles the code of the tutorials, runs it, and compares its outputs. See Scripts/site.
+"""Compiles the code of the tutorials, runs it, and compares its outputs. See Site/build.
 
 The code of a step is a whole file, named TUTORIAL-STEP-FILE: `TestReconnecting-03-Follower.swift`. Each step replaces
 the file of the same name in the steps before it. A file `output.txt` is the output of the program, or the tests, of
