@@ -1,11 +1,34 @@
-"""Faults that the search has to find: each is a small change of one source file.
+#!/usr/bin/env python3
+"""Proves that the search finds faults: plants those below, builds the tests, and searches for each.
 
-All are planted at once, so that one build has them. The environment variable HARALD_PLANTED_FAULT chooses the one that a
-process has, by its number.
+    Scripts/planted.py                 all of them, up to a few minutes each, by hand
+    Scripts/planted.py --list          shows them with their numbers
+    Scripts/planted.py --only 3,7      some of them
+    Scripts/planted.py --program PATH  with the tests at PATH, which are built and copied there if they are missing
+
+Each fault is a small change of one source file. All are planted at once, so that one build has them; the environment
+variable HARALD_PLANTED_FAULT chooses the one that a process has, by its number.
+
+Changes files of this checkout, and restores them. A fault is found if the search reports what it causes, which each plant
+says; after other findings the search goes on with later seeds. Fails if a fault is not found within ten minutes, or if the
+steps that show it are ten or more.
 """
+import argparse
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS = 600
+MAXIMUM_STEPS = 9
+TESTS = ROOT / ".build" / "debug" / "harald-bluetoothPackageTests.xctest"
+BUILD = ["swift", "build", "--build-tests", "--explicit-target-dependency-import-check", "error"]
 
 
 class Plant(NamedTuple):
@@ -182,3 +205,90 @@ def planted(root: Path) -> dict[Path, str]:
 def proves(found: dict, fault: Plant) -> bool:
     """Whether a finding in the report of a search is the one that the fault causes."""
     return re.search(fault.proof, f"{found['check']}: {found['text']}") is not None
+
+
+def build(program: Path | None) -> None:
+    """Plants all faults, builds the tests, and restores the files."""
+    texts = planted(ROOT)
+    sound = {path: path.read_text() for path in texts}
+    try:
+        for path, text in texts.items():
+            path.write_text(text)
+        compile_tests()
+    finally:
+        for path, text in sound.items():
+            path.write_text(text)
+    if program:
+        shutil.copy2(TESTS, program)
+
+
+def compile_tests() -> None:
+    ended = subprocess.run(BUILD, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if ended.returncode:
+        sys.exit(f"{ended.stdout[-3000:]}\nScripts/planted.py: the build failed")
+
+
+def search(number: int, first: int, seconds: int, options: argparse.Namespace) -> dict | None:
+    """The first failure that the search finds from a seed on, with one of the faults; None if there is none."""
+    seeds = f"{first}-{first + 100_000}"
+    command = [str(ROOT / "Scripts" / "search"), "--seeds", seeds, "--seconds", str(seconds), "--json"]
+    command += ["--program", str(options.program or TESTS)]
+    if options.workers:
+        command += ["--workers", str(options.workers)]
+    ended = subprocess.run(command, cwd=ROOT, env=os.environ | {VARIABLE: str(number)}, stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True, check=False)
+    try:
+        found = json.loads(ended.stdout)["found"]
+    except ValueError:
+        sys.exit(f"{ended.stdout[-3000:]}\nScripts/planted.py: the search failed")
+    return found[0] if found else None
+
+
+def prove(number: int, fault: Plant, options: argparse.Namespace) -> dict | None:
+    """The finding that proves a fault."""
+    (seed, end) = (1, time.monotonic() + options.seconds)
+    while (left := round(end - time.monotonic())) > 0:
+        found = search(number, seed, left, options)
+        if found is None or proves(found, fault):
+            return found
+        print(f"   not what it causes: seed {found['seed']}: {found['check']}: {found['text']}", flush=True)
+        seed = found["seed"] + 1
+    return None
+
+
+def attempt(number: int, fault: Plant, options: argparse.Namespace) -> bool:
+    """Searches for a fault, and returns whether it was found soon enough."""
+    begin = time.monotonic()
+    found = prove(number, fault, options)
+    if found is None:
+        print(f"{number}. {fault.name}: NOT FOUND", flush=True)
+        return False
+    (steps, seconds) = (found["steps"], round(time.monotonic() - begin))
+    print(f"{number}. {fault.name}: found in {seconds} s with seed {found['seed']} by \"{found['check']}\", "
+          f"{len(steps)} steps: {' '.join(steps)}", flush=True)
+    return len(steps) <= MAXIMUM_STEPS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="show the faults")
+    parser.add_argument("--only", help="the numbers of some faults")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="the time for each search; ten minutes by default")
+    parser.add_argument("--workers", type=int, help="the number of processes of the search")
+    parser.add_argument("--program", type=Path, help="the tests with the faults, for several calls")
+    options = parser.parse_args()
+    chosen = [int(number) for number in options.only.split(",")] if options.only else range(1, len(PLANTS) + 1)
+    if options.list:
+        for number in chosen:
+            print(f"{number}. {PLANTS[number - 1].name} ({PLANTS[number - 1].path})")
+        return 0
+    if not (options.program and options.program.exists()):
+        build(options.program)
+        print("the tests are built, with all faults; build them anew after this", flush=True)
+    results = [attempt(number, PLANTS[number - 1], options) for number in chosen]
+    print(f"{results.count(True)} of {len(results)} faults were found with less than ten steps.")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
