@@ -57,7 +57,7 @@
             self.charge = charge.scaled(from: Self.time, to: .seconds(3_600)).microampereHours
         }
 
-        /// Appends the numbers to the file of `HARALD_PRACTICES`, from which Scripts/practices.py makes the table.
+        /// Appends the numbers to the file of `HARALD_PRACTICES`, from which practices.py makes the table.
         func note(_ practice: Practice, isBetter: Bool) {
             guard let path = ProcessInfo.processInfo.environment["HARALD_PRACTICES"], let file = fopen(path, "a") else {
                 return

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the pairs of apps of Examples/BestPractices, and compares what they cost with the table in Documentation/Energy.md.
+"""Runs the pairs of apps here, and compares what they cost with the table in Documentation/Energy.md.
 
-    Scripts/practices.py             fails if the table is not what the apps cost
-    Scripts/practices.py --write     writes the table
+    Examples/BestPractices/practices.py             fails if the table is not what the apps cost
+    Examples/BestPractices/practices.py --write     writes the table
 
-Shares the build of the suite, like Scripts/examples.
+Shares the build of the suite, like Examples/test.
 """
 import os
 import re
@@ -13,9 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 DOCUMENT = ROOT / "Documentation/Energy.md"
-BEGIN = "<!-- practices: written by Scripts/practices.py -->\n"
+BEGIN = "<!-- practices: written by Examples/BestPractices/practices.py -->\n"
 END = "<!-- practices: end -->\n"
 HEAD = ("| practice | worse, µAh per hour | better, µAh per hour | worse, time to data | better, time to data |\n"
         "| --- | ---: | ---: | ---: | ---: |\n")
@@ -58,8 +59,8 @@ def replaced(document: str, made: str) -> str:
 
 def main() -> int:
     with tempfile.NamedTemporaryFile() as file:
-        command = [ROOT / "Scripts/progress.py", "example-BestPractices", "swift", "test", "--package-path",
-                   "Examples/BestPractices", "--scratch-path", ".build"]
+        command = [ROOT / "Scripts/progress.py", "example-BestPractices", "swift", "test", "--package-path", HERE,
+                   "--scratch-path", ".build"]
         status = subprocess.run(command, cwd=ROOT, env={**os.environ, "HARALD_PRACTICES": file.name}, check=False).returncode
         if status != 0:
             return status
@@ -69,7 +70,7 @@ def main() -> int:
     if "--write" in sys.argv[1:]:
         DOCUMENT.write_text(expected)
     elif document != expected:
-        print(f"{DOCUMENT.name}: the table of good practices is out of date; run Scripts/practices.py --write\n{made}")
+        print(f"{DOCUMENT.name}: the table of good practices is out of date; run Examples/BestPractices/practices.py --write\n{made}")
         return 1
     return 0
 
