@@ -147,9 +147,9 @@ def index(rule_text: str, checklist: str) -> str:
     return HEAD + "".join(lines)
 
 
-def main() -> int:
+def main(arguments: list[str] = sys.argv[1:]) -> int:
     new = index(RULES.read_text(), CHECKLIST.read_text())
-    if "--check" in sys.argv:
+    if "--check" in arguments:
         if not INDEX.exists() or INDEX.read_text() != new:
             print(f"{INDEX} is out of date; run Scripts/behaviours_by_name.py")
             return 1

@@ -12,7 +12,7 @@ Each block has a language. An HTML comment in the line above the block says more
     <!-- block: tests NAME -->           swift: a whole file of tests, which `swift test` in the script NAME
                                          runs; blocks of the same name are one file
     <!-- block: manifest -->             swift: a whole Package.swift
-    <!-- block: in NAME -->              swift: a fragment, which Scripts/preambles/NAME.swift has in place of `// BLOCK`
+    <!-- block: in NAME -->              swift: a fragment, to be compiled within the code that PREAMBLES has under NAME
     <!-- block: script NAME -->          sh: commands that are run, not only checked; `swift` runs the blocks above
     <!-- block: output of NAME -->       text: the output of a script, or of a command that begins with harald
     <!-- block: shape of NAME -->        text: the same, but numbers and addresses vary
@@ -43,8 +43,49 @@ from typing import Any, Iterator, NamedTuple
 
 import command_lines
 
-PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/**/*.docc/*.md"]
-PREAMBLES = Path("Scripts/preambles")
+PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/*/*.docc/*.md"]
+# The code around a fragment, which replaces the line `// BLOCK`.
+PREAMBLES = {
+    "a-file": """\
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+// BLOCK
+""",
+    "a-test": """\
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import Foundation
+import ServiceMessages
+import Testing
+
+/// An app in the central role.
+private final class Finder: NSObject, Sendable {}
+/// An app in the peripheral role.
+private final class Sensor: NSObject, Sendable {}
+
+private func test() async throws {
+    // BLOCK
+}
+""",
+    "a-world": """\
+import BluetoothService
+import BluetoothTesting
+import CoreBluetooth
+import Foundation
+import ServiceMessages
+import Testing
+
+/// An app in the central role.
+private final class Finder: NSObject, Sendable {}
+
+private func test(world: TestWorld, phone: SimulatedDevice, sensor: SimulatedDevice, app: SimulatedApp) async throws {
+    // BLOCK
+}
+""",
+}
 LANGUAGES = {"swift", "sh", "text", "mermaid", "json", "xml", "ini", "python", "dockerfile", "yaml"}
 # Comments and the languages that they belong to.
 KINDS = {
@@ -137,8 +178,8 @@ def complaints(block: Block, root: Path) -> Iterator[str]:
             yield f"\"{block.kind}\" is for {language} blocks"
         if not block.name and block.kind not in NAMELESS:
             yield f"\"{block.kind}\" needs a name, or a reason"
-    if block.kind == "in" and not (root / PREAMBLES / f"{block.name}.swift").exists():
-        yield f"there is no {PREAMBLES}/{block.name}.swift"
+    if block.kind == "in" and block.name not in PREAMBLES:
+        yield f"there is no preamble {block.name}; write one of {', '.join(PREAMBLES)}"
     if fault := syntax(block):
         yield fault
     if block.language == "sh":
@@ -447,8 +488,7 @@ def compile_fragments(fragments: list[Block]) -> list[str]:
     folder.mkdir()
     files = []
     for number, block in enumerate(fragments):
-        preamble = (PREAMBLES / f"{block.name}.swift").read_text()
-        wrapped = re.sub(r"^\s*// BLOCK\n", lambda _: located(block), preamble, flags=re.M)
+        wrapped = re.sub(r"^\s*// BLOCK\n", lambda _: located(block), PREAMBLES[block.name], flags=re.M)
         files.append(folder / f"Fragment{number}.swift")
         files[-1].write_text(wrapped)
     return swiftc("fragments", ["-typecheck", "-parse-as-library", *SETTINGS, *modules(), *map(str, files)])
@@ -599,11 +639,11 @@ def difference(wanted: Block, output: str) -> str:
     return ""
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--run", nargs="?", const="", metavar="DOCUMENT")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     found = check()
     if options.run is not None and not found:
         every = all_blocks().blocks

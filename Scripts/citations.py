@@ -5,20 +5,24 @@
     Scripts/citations.py --unused    the rules that no code cites
     Scripts/citations.py --unproved  the rules that need a test and have none, and why
     Scripts/citations.py --check     fails if a cited number is in no list, if a list contains one twice or out of order,
-                                     if a rule that needs a test has neither a test nor a reason, or if an attack has
-                                     no source that cites it, or no test
+                                     if a rule that needs a test has neither a test nor a reason, if an attack has no
+                                     source that cites it, or no test, or if the name of a test's function has a number
 
 Behaviours.md lists how Core Bluetooth behaves: "behaviour 3.11", also "behaviours 1.3, 1.4, 1.9 to 1.14", which
-includes all that lie between and may continue on the next line. Abuse.md lists attacks: "AB-S05". proofs.py reads what
-a test proves. behaviours.txt lists the behaviours that need no test.
+includes all that lie between and may continue on the next line. Abuse.md lists attacks: "AB-S05". behaviours.txt lists
+the behaviours that need no test.
+
+A test says what it proves in its display name, or in Python in its docstring: identifiers as in their lists, and then the
+claim in words, as in "GATT/SR/GAR/BV-01, behaviour 3.11, AB-S05: a peer without a key reads nothing". qualification.py
+reads the first kind.
 """
 import argparse
+import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Callable, Iterator, NamedTuple
-
-import proofs
 
 DOCUMENTS = Path("Documentation")
 # A citation in these files means that the code follows the rule; the others only mention it.
@@ -34,6 +38,58 @@ RULE_IN_IT = re.compile(rf"(?P<to>\bto{GAP}|[-–])?(?P<chapter>\d+)\.(?P<number
 # A chapter without a number names no rule.
 HALF = re.compile(rf"\bbehaviours?{GAP}(\d+)(?![.\d])", re.I)
 ATTACK = re.compile(r"(?<![A-Za-z0-9])AB-([A-Z]\d+)")
+
+
+# The text from one @Test to the next contains one function.
+TEST = re.compile(r"(?=@Test\b)")
+DISPLAY_NAME = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
+FUNCTION = re.compile(r"@Test\b.*?func\s+`?(\w+)", re.S)
+IDENTIFIER = re.compile(r"(?<![A-Za-z0-9])(?:AB_[A-Z]\d|behaviours?_\d|(?:GATT|GAP|SM|L2CAP)_[A-Z])")
+
+
+class Test(NamedTuple):
+    path: Path
+    function: str
+    says: str
+
+
+def swift_tests() -> list[Test]:
+    return [Test(path, *each) for path in sorted(Path("Tests").rglob("*.swift")) for each in in_swift(path.read_text())]
+
+
+def python_tests() -> list[Test]:
+    return [Test(path, *each) for path in sorted(Path("Interop/tests").glob("test_*.py")) for each in in_python(path.read_text())]
+
+
+def all_tests() -> list[Test]:
+    return swift_tests() + python_tests()
+
+
+# Lint needs these for several checks. They depend on the text alone.
+@cache
+def in_swift(text: str) -> list[tuple[str, str]]:
+    """The functions of the tests in a file, and their display names."""
+    return [
+        (match[1], display[1] if (display := DISPLAY_NAME.match(part)) else "")
+        for part in TEST.split(text)[1:]
+        if (match := FUNCTION.match(part))
+    ]
+
+
+@cache
+def in_python(text: str) -> list[tuple[str, str]]:
+    """The test functions of a module and their docstrings."""
+    functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return [(each.name, ast.get_docstring(each) or "") for each in functions if each.name.startswith("test_")]
+
+
+def misplaced() -> list[str]:
+    """Functions with an identifier in their names, where nothing counts it."""
+    return [
+        f"{test.path}: {test.function}: what a test proves stands in its display name, or in its docstring in Python"
+        for test in all_tests()
+        if IDENTIFIER.search(test.function)
+    ]
 
 
 class Citation(NamedTuple):
@@ -56,13 +112,17 @@ def with_those_between(found: re.Match[str]) -> Iterator[Citation]:
         last = (chapter, number)
 
 
+@cache
 def behaviours_in(text: str) -> list[Citation]:
+    if "ehaviour" not in text:
+        return []
     whole = [citation for found in CITED.finditer(text) for citation in with_those_between(found)]
     return whole + [Citation(found[1], found.start(1)) for found in HALF.finditer(text)]
 
 
+@cache
 def attacks_in(text: str) -> list[Citation]:
-    return [Citation(f"AB-{found[1]}", found.start()) for found in ATTACK.finditer(text)]
+    return [] if "AB-" not in text else [Citation(f"AB-{found[1]}", found.start()) for found in ATTACK.finditer(text)]
 
 
 class RuleList(NamedTuple):
@@ -81,11 +141,11 @@ class RuleList(NamedTuple):
         return list(dict.fromkeys(number for _, number in self.entries()))
 
     def cited(self) -> set[str]:
-        return {citation.number for path in files(CODE) for citation in self.cited_in(path.read_text())}
+        return {citation.number for _, text in files(CODE) for citation in self.cited_in(text)}
 
     def proved(self) -> set[str]:
         """The rules that tests claim to prove."""
-        return {citation.number for test in proofs.all_tests() for citation in self.cited_in(test.says)}
+        return {citation.number for test in all_tests() for citation in self.cited_in(test.says)}
 
     def disorder(self) -> list[str]:
         places = [(line, number, self.place(number)) for line, number in self.entries()]
@@ -105,8 +165,7 @@ class RuleList(NamedTuple):
         known = set(self.numbers())
         return [
             f"{path}:{text.count(chr(10), 0, citation.offset) + 1}: {citation.number} is not in {self.path}"
-            for path in files([*CODE, *OTHERS]) + sorted(Path().glob("*.md"))
-            for text in [path.read_text()]
+            for path, text in [*files([*CODE, *OTHERS]), *((path, path.read_text()) for path in sorted(Path().glob("*.md")))]
             for citation in self.cited_in(text)
             if citation.number not in known
         ]
@@ -174,7 +233,7 @@ def unproved() -> list[str]:
 
 def undefended() -> list[str]:
     """The attacks without a source that cites them, at the defence, or without a test."""
-    defended = {citation.number for path in files([Path("Sources")]) for citation in attacks_in(path.read_text())}
+    defended = {citation.number for _, text in files([Path("Sources")]) for citation in attacks_in(text)}
     proved = ABUSE.proved()
     return [
         f"{ABUSE.path}: {number} {problem}"
@@ -197,16 +256,13 @@ def unaccounted() -> list[str]:
     ]
 
 
-def files(roots: list[Path]) -> list[Path]:
-    return [path for root in roots for path in sorted(root.rglob("*")) if path.is_file() and is_text(path)]
-
-
-def is_text(path: Path) -> bool:
-    try:
-        path.read_text()
-    except UnicodeDecodeError:
-        return False
-    return True
+def files(roots: list[Path]) -> Iterator[tuple[Path, str]]:
+    """The files that are text, with their texts."""
+    for path in (path for root in roots for path in sorted(root.rglob("*")) if path.is_file()):
+        try:
+            yield path, path.read_text()
+        except UnicodeDecodeError:
+            continue
 
 
 def counts(rules: RuleList) -> str:
@@ -215,16 +271,16 @@ def counts(rules: RuleList) -> str:
     return f"{rules.path.name:14} {len(numbers):4} rules {cited:4} cited {proved:4} proved by a test"
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="fail if a citation or a list is wrong")
     what.add_argument("--unused", action="store_true", help="the rules that no code cites")
     what.add_argument("--unproved", action="store_true", help="the rules that need a test and have none, and why")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.check:
         complaints = [complaint for rules in LISTS for complaint in rules.disorder() + rules.strangers()]
-        complaints += unaccounted() + undefended()
+        complaints += unaccounted() + undefended() + misplaced()
         print("\n".join(complaints), end="\n" if complaints else "")
         return 1 if complaints else 0
     if options.unproved:

@@ -30,7 +30,7 @@ COMMENT = re.compile(r"//[^\n]*")
 def names_in(text: str) -> set[str]:
     """Variables, properties and parameters that the text declares as `Data`."""
     names = {match["name"] for match in DECLARED.finditer(text)}
-    while new := {match["name"] for match in DERIVED.finditer(text) if match["source"] in names} - names:
+    while names and (new := {match["name"] for match in DERIVED.finditer(text) if match["source"] in names} - names):
         names |= new
     return names
 

@@ -163,12 +163,12 @@ def lines(module: tree.Module, modules: list[tree.Module]) -> list[str]:
                             for source in order]
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true", help="fail on an arrow that is not in the list, and on what only tests use")
     what.add_argument("--list", metavar="MODULE", help="the lines for a module")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     modules = tree.load()
     if options.list:
         print("\n".join(line for module in modules if module.name == options.list for line in lines(module, modules)))

@@ -5,14 +5,14 @@
     Scripts/qualification.py --all      the proved cases too
     Scripts/qualification.py --check    fails if a case has neither a test nor a reason, has both, or is unknown
 
-The cases are listed in qualification.txt. A test proves GATT/SR/GAR/BV-01 if it claims to (proofs.py).
+The cases are listed in qualification.txt. A test proves GATT/SR/GAR/BV-01 if it claims to (citations.py).
 """
 import pathlib
 import re
 import sys
 from typing import NamedTuple
 
-import proofs
+import citations
 
 LIST = pathlib.Path(__file__).parent / "qualification.txt"
 # Anything that starts like a case must be one, or is in no list.
@@ -46,7 +46,7 @@ def cases() -> list[Case]:
 
 
 def proved() -> set[str]:
-    return {name for test in proofs.all_tests() for name in NAMED.findall(test.says)}
+    return {name for test in citations.all_tests() for name in NAMED.findall(test.says)}
 
 
 def counts() -> list[tuple[str, int, int]]:
@@ -77,8 +77,8 @@ def complaints() -> list[str]:
     return found
 
 
-def main() -> int:
-    if "--check" in sys.argv:
+def main(arguments: list[str] = sys.argv[1:]) -> int:
+    if "--check" in arguments:
         found = complaints()
         print("\n".join(found), end="\n" if found else "")
         return 1 if found else 0
@@ -88,7 +88,7 @@ def main() -> int:
     for case in cases():
         if case.name not in names:
             print(f"{case.name:24} no test: {'waits for ' + case.waits_for if case.waits_for else 'no reason'}")
-        elif "--all" in sys.argv:
+        elif "--all" in arguments:
             print(f"{case.name:24} proved")
     return 0
 

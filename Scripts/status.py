@@ -5,15 +5,14 @@
     Scripts/status.py --write    puts the tables into both documents
     Scripts/status.py --check    fails if one of them differs
 
-A test states what it proves by identifiers (proofs.py): "behaviour 2.2" is a rule of Apple's system, "AB-L01" a defence
-against abuse, "GATT/SR/GAR/BV-01" (GATT, SM, L2CAP, GAP) a case of the qualification test suites. citations.py reads
-the first two; qualification.py has the list of the third, and reports which cases have no test, and why.
+A test states what it proves by identifiers (citations.py): "behaviour 2.2" is a rule of Apple's system, "AB-L01" a defence
+against abuse, "GATT/SR/GAR/BV-01" (GATT, SM, L2CAP, GAP) a case of the qualification test suites. qualification.py has
+the list of these, and reports which have no test, and why.
 """
 import pathlib
 import sys
 
 import citations
-import proofs
 import qualification
 
 README, PROOFS = pathlib.Path("README.md"), pathlib.Path("Documentation/Proofs.md")
@@ -26,8 +25,8 @@ KINDS = {
 
 def table(is_short: bool = False) -> str:
     rows = [
-        ("Swift tests, in virtual time", len(proofs.swift_tests())),
-        ("Tests with foreign peers", len(proofs.python_tests())),
+        ("Swift tests, in virtual time", len(citations.swift_tests())),
+        ("Tests with foreign peers", len(citations.python_tests())),
     ]
     rows += [(name, len(rules.proved())) for name, rules in KINDS.items()]
     counts = qualification.counts()
@@ -42,8 +41,8 @@ def share(part: int, whole: int) -> str:
     return f"{part} of {whole}"
 
 
-def main() -> int:
-    if "--write" not in sys.argv and "--check" not in sys.argv:
+def main(arguments: list[str] = sys.argv[1:]) -> int:
+    if "--write" not in arguments and "--check" not in arguments:
         print(table())
         return 0
     stale = False
@@ -52,7 +51,7 @@ def main() -> int:
         start, end = text.index(BEGIN), text.index(END) + len(END)
         if text[start:end] == new:
             continue
-        if "--check" in sys.argv:
+        if "--check" in arguments:
             print(f"{document}: the status table is out of date; run Scripts/status.py --write")
             stale = True
         else:

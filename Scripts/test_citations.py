@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the findings and complaints of citations.py, proofs.py and qualification.py. Run by Scripts/lint."""
+"""Tests the findings and complaints of citations.py and qualification.py. Run by Scripts/lint."""
 import os
 import sys
 import tempfile
@@ -7,7 +7,6 @@ import unittest
 from pathlib import Path
 
 import citations
-import proofs
 import qualification
 
 PLACES = ["Sources", "Tests", "Interop", "Fuzzing", "Benchmarks", "Mutation", "Scripts", "Documentation"]
@@ -170,7 +169,7 @@ class Proofs(InADirectory):
 
     def says(self, text: str) -> list[tuple[str, str]]:
         self.write_swift(text)
-        return [(test.function, test.says) for test in proofs.swift_tests()]
+        return [(test.function, test.says) for test in citations.swift_tests()]
 
     def test_display_names(self) -> None:
         for text, test in {
@@ -187,17 +186,17 @@ class Proofs(InADirectory):
         Path("Interop/tests/test_a.py").write_text(
             f'async def test_one() -> None:\n    """{RULE} 1.1."""\n\n\ndef test_two(): pass\n\n\ndef three(): pass\n'
         )
-        tests = [(test.function, test.says) for test in proofs.python_tests()]
+        tests = [(test.function, test.says) for test in citations.python_tests()]
         self.assertEqual(tests, [("test_one", f"{RULE} 1.1."), ("test_two", "")])
         self.assertEqual(citations.BEHAVIOURS.proved(), {"1.1"})
 
     def test_an_identifier_in_the_name_of_a_function(self) -> None:
         for name in ["AB_S05_what", "behaviour_1_2_what", "what_behaviour_1_2", "GAP_SEC_SEM_BV_57_what", "SM_CEN"]:
             self.write_swift(f'@Test("a") func {name}() {{}}')
-            self.assertEqual(len(proofs.misplaced()), 1, name)
+            self.assertEqual(len(citations.misplaced()), 1, name)
         for name in ["aPeripheralRejects", "h6_and_h7", "theBehaviourOfAB_1", "a_key_of_GAP"]:
             self.write_swift(f'@Test("a") func {name}() {{}}')
-            self.assertEqual(proofs.misplaced(), [], name)
+            self.assertEqual(citations.misplaced(), [], name)
 
     def test_cases(self) -> None:
         self.write_swift(f'@Test("{CASE}BV-01, {CASE}BI-1, {ATTACK}S05: what") func short() {{}}')

@@ -11,14 +11,12 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
-import random_line
-from random_line import Command, Line, Maker
-
+sys.dont_write_bytecode = True
 loader = SourceFileLoader("random_lines", str(Path(__file__).with_name("random-lines")))
 random_lines = module_from_spec(spec_from_loader("random_lines", loader))
-sys.dont_write_bytecode = True
+sys.modules["random_lines"] = random_lines  # for dataclasses
 loader.exec_module(random_lines)
-End, faults = random_lines.End, random_lines.faults
+End, Line, Maker, faults = random_lines.End, random_lines.Line, random_lines.Maker, random_lines.faults
 
 SENTENCE = "A command.\n\nExit status: 0 success, 1 any other failure, 5 device not found in time, or several fit, 64 usage error."
 
@@ -86,11 +84,11 @@ class Lines(unittest.TestCase):
                 self.assertTrue(made.variables.get(b"HARALD_SERVICE") or made.variables.get(b"HARALD_CONTROLLER"), made)
 
     def test_the_statuses_are_those_of_the_help(self) -> None:
-        found = {tuple(each.path): each.statuses for each in random_line.commands(TOOL)}
+        found = {tuple(each.path): each.statuses for each in random_lines.commands(TOOL)}
         self.assertEqual(found["scan",], {0, 1, 5, 64})
         self.assertEqual(found["bonds",], {0, 64})
         doctor = {"discussion": "Checks 3 things. The exit status is 0 if there is no problem, and 1 if there is one.\n\nExample:\n  x 7"}
-        self.assertEqual(random_line.statuses(doctor), {0, 1, 64})
+        self.assertEqual(random_lines.statuses(doctor), {0, 1, 64})
 
     def test_json_is_expected_of_lines_that_ask_for_it(self) -> None:
         made = [self.maker.line(each) for each in range(1000)]

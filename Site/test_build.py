@@ -1,12 +1,14 @@
-"""Tests the script that builds the site, and what it makes of documents and tutorials. Run by Scripts/lint."""
-import importlib.machinery
-import importlib.util
+"""Tests the scripts that build the site and draw the demo, and what they make of documents and tutorials. Run by
+Scripts/lint."""
 import json
 import os
 import sys
 import tempfile
 import unittest
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from xml.etree import ElementTree
 
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
@@ -14,9 +16,16 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "Scripts")]
 import articles  # noqa: E402
 import tutorials  # noqa: E402
 
-loader = importlib.machinery.SourceFileLoader("site_build", str(HERE / "build"))
-site = importlib.util.module_from_spec(importlib.util.spec_from_loader("site_build", loader))
-loader.exec_module(site)
+
+
+def script(name: str) -> object:
+    loader = SourceFileLoader(name.replace("-", "_"), str(HERE / name))
+    module = module_from_spec(spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+site, demo_svg = script("build"), script("demo-svg")
 PAGE = '@Code(name: "a", file: "One-01-Package.swift")\n@Code(name: "b", file: "One-02-App.swift")\n'
 
 
@@ -170,6 +179,21 @@ class Tutorials(unittest.TestCase):
             ("program", "One-03", "main\n"), ("program", "One-06-run", "main\n"),
             ("script", "One-06", "sensor &\nswift run One-06-run\n"), ("shape", "One-06", "77 bpm\n"),
         ])
+
+
+class Picture(unittest.TestCase):
+    def test_lines_of_the_demo(self) -> None:
+        match = demo_svg.LINE.match("   0.511  app       Heart Rate (180D)")
+        self.assertEqual((match[1], match[2].strip(), match[3]), ("0.511", "app", "  Heart Rate (180D)"))
+        self.assertIsNone(demo_svg.LINE.match("14.827 s of simulated time"))
+
+    def test_the_picture_is_xml_and_scrolls_in_the_time_of_the_demo(self) -> None:
+        picture = demo_svg.draw([(0.0, "app", "a < b"), (0.0, "air", "c"), (6.0, "sensor", "d" * 200)])
+        texts = ["".join(each.itertext()) for each in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(texts[0], "  0.000  app     a < b")
+        self.assertTrue(texts[2].endswith("d…"))
+        self.assertIn("animation: scroll 10.000s step-end infinite", picture)
+        self.assertIn("0.00% { transform: translateY(-36px) }\n60.00% { transform: translateY(-54px) }", picture)
 
 
 if __name__ == "__main__":

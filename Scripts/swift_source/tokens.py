@@ -5,12 +5,15 @@ from typing import NamedTuple
 # An identifier, keyword or `#directive`; a number; a string; an operator or a bracket.
 NAME, NUMBER, STRING, MARK = "name", "number", "string", "mark"
 
-SPACE = re.compile(r"\s+")
-WORD = re.compile(r"`[^`\n]+`|[#$]?[A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff]*|\$\d+")
-DIGITS = re.compile(r"\d\w*(?:\.\d\w*)?")
-QUOTES = re.compile(r'#*(?:"""|")')
-LONG_REGEX = re.compile(r"(#+)/(?=\S|\n)")
-SIGN = re.compile(r"\.\.[.<]|->|\?\?|!(?!=)|[-+*/%&|^<>=!~]+|.", re.S)
+# What may follow, tried in this order: nothing that counts, a token, or the beginning of one.
+PART = re.compile(
+    r"(?P<skipped>(?:\s+|//[^\n]*)+)|(?P<comment>/\*)"
+    r"|(?P<name>`[^`\n]+`|[#$]?[A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff]*|\$\d+)"
+    r"|(?P<number>\d\w*(?:\.\d\w*)?)"
+    r'|(?P<quotes>#*(?:"""|"))|(?P<regex>#+/(?=\S|\n))'
+    r"|(?P<mark>\.\.[.<]|->|\?\?|!(?!=)|(?:[-+*%&|^<>=!~]|/(?!/))+|.)",
+    re.S,
+)
 
 
 class Token(NamedTuple):
@@ -29,10 +32,6 @@ class Reader:
         self.tokens: list[Token] = []
         self.last_line = 0  # of the previous token
 
-    def add(self, kind: str, text: str) -> None:
-        self.tokens.append(Token(kind, text, self.line, self.line != self.last_line))
-        self.last_line = self.line
-
     def advance(self, end: int) -> None:
         self.line += self.text.count("\n", self.place, end)
         self.place = end
@@ -41,38 +40,32 @@ class Reader:
         """Reads to the end of the file or, in an interpolation, to its closing parenthesis."""
         text, size, depth = self.text, len(self.text), 0
         while self.place < size:
-            character = text[self.place]
-            if character.isspace():
-                self.advance(SPACE.match(text, self.place).end())
-            elif character == "/" and text.startswith(("//", "/*"), self.place):
+            found = PART.match(text, self.place)
+            kind, end = found.lastgroup, found.end()
+            if kind == "skipped":
+                self.advance(end)
+            elif kind == "comment":
                 self.skip_comment()
-            elif found := WORD.match(text, self.place):
-                self.add(NAME, found[0])
-                self.place = found.end()
-            elif found := DIGITS.match(text, self.place):
-                self.add(NUMBER, found[0])
-                self.place = found.end()
-            elif found := QUOTES.match(text, self.place):
+            elif kind == "quotes":
                 self.read_string(found[0])
-            elif found := LONG_REGEX.match(text, self.place):
-                end = text.find("/" + found[1], found.end())
+            elif kind == "regex":
+                closing = text.find("/" + found[0][:-1], end)
                 self.add(STRING, "")
-                self.advance(size if end < 0 else end + 1 + len(found[1]))
+                self.advance(size if closing < 0 else closing + len(found[0]))
             else:
-                mark = SIGN.match(text, self.place)[0]
-                # A comment may follow an operator without a space.
-                mark = mark[: mark.index("//")] if "//" in mark[1:] else mark
-                depth += (mark == "(") - (mark == ")")
-                self.add(MARK, mark)
-                self.place += len(mark)
+                self.add(kind, found[0])
+                self.place = end
+                depth += (found[0] == "(") - (found[0] == ")")
                 if closes and depth == 0:
                     return
 
+    def add(self, kind: str, text: str) -> None:
+        self.tokens.append(Token(kind, text, self.line, self.line != self.last_line))
+        self.last_line = self.line
+
     def skip_comment(self) -> None:
+        """Skips a comment between `/*` and `*/`, and those in it."""
         end, depth = self.place + 2, 1
-        if self.text.startswith("//", self.place):
-            end = self.text.find("\n", self.place)
-            return self.advance(len(self.text) if end < 0 else end)
         while depth and end < len(self.text):
             mark = self.text[end : end + 2]
             depth += (mark == "/*") - (mark == "*/")

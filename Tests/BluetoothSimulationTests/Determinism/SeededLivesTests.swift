@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothTesting
 
-/// Whether a run depends on its seed alone. Scripts/determinism compares runs on one core, on all cores, on a busy
+/// Whether a run depends on its seed alone. Races/determinism compares runs on one core, on all cores, on a busy
 /// machine, and under ThreadSanitizer.
 @Suite struct SeededLivesTests {
     private static let steps = 24

@@ -1,17 +1,20 @@
-"""Unit tests for Scripts/search."""
-import importlib.machinery
-import importlib.util
+#!/usr/bin/env python3
+"""Tests the search, and the faults that it and the explorations have to find, without a build. Run by Scripts/lint."""
+import re
 import sys
 import unittest
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
+import planted_explorations
 from planted import PLANTS, Plant, plant, planted, proves
 
 ROOT = Path(__file__).resolve().parent.parent
-LOADER = importlib.machinery.SourceFileLoader("search", str(ROOT / "Scripts" / "search"))
-SPEC = importlib.util.spec_from_loader("search", LOADER)
-search = importlib.util.module_from_spec(SPEC)
-LOADER.exec_module(search)
+sys.dont_write_bytecode = True
+loader = SourceFileLoader("search", str(ROOT / "Scripts" / "search"))
+search = module_from_spec(spec_from_loader(loader.name, loader))
+loader.exec_module(search)
 
 
 class SearchTests(unittest.TestCase):
@@ -58,6 +61,33 @@ class SearchTests(unittest.TestCase):
         self.assertFalse(proves({"check": "values arrive in order, once", "text": "71 arrived after 7"}, fault))
         self.assertFalse(proves({"check": "values arrive in order, once", "text": "6 arrived after 7"}, fault))
         self.assertFalse(proves({"check": "misuse of the API", "text": "7 arrived after 7"}, fault))
+
+
+class PlantedExplorationsTest(unittest.TestCase):
+    def test_each_fault_has_one_place(self) -> None:
+        for plants in planted_explorations.PLANTS.values():
+            for defect in plants:
+                source = (ROOT / defect.path).read_text()
+                self.assertNotEqual(planted_explorations.plant(source, defect), source, defect.name)
+
+    def test_each_suite_with_an_exploration_has_two_faults(self) -> None:
+        suites = set()
+        for path in (ROOT / "Tests").glob("*Tests/**/*ExplorationTests.swift"):
+            module = path.relative_to(ROOT / "Tests").parts[0]
+            suites |= {f"{module}.{name}" for name in re.findall(r"@Suite struct (\w+)", path.read_text())}
+        self.assertEqual(suites, set(planted_explorations.PLANTS))
+        for suite, plants in planted_explorations.PLANTS.items():
+            self.assertGreaterEqual(len(plants), 2, suite)
+
+    def test_a_counterexample_is_read_from_the_output(self) -> None:
+        output = (
+            "states\n✘ Test \"t\" recorded an issue with 1 argument at A.swift:1:2: Issue recorded\n"
+            "↳ an end waits for ever, after\n↳   1. start\n↳   2. deliver(isToCentral: false)\n✘ Test \"t\" failed\n"
+        )
+        self.assertEqual(
+            planted_explorations.fault(output),
+            ["an end waits for ever, after", "1. start", "2. deliver(isToCentral: false)"],
+        )
 
 
 if __name__ == "__main__":

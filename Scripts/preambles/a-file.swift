@@ -1,5 +1,0 @@
-import CoreBluetooth
-import CoreBluetoothExtras
-import Foundation
-
-// BLOCK
