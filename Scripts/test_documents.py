@@ -289,6 +289,10 @@ class NamesOfCode(unittest.TestCase):
                      "Connector.isSilent", "Connector.Observer"]:
             self.assertEqual(self.unknown(f"See\n`{name}`."), [f"A.md:2: nothing declares {name}"], name)
 
+    def test_commands_run_tests_that_exist(self) -> None:
+        self.assertEqual(walks.without_test("A.md", "`A=1 swift test --filter Observer`, `swift test --filter reset`", self.names), [])
+        self.assertEqual(walks.without_test("A.md", "`swift test --filter resets`", self.names), ["A.md:1: there is no test resets"])
+
     def test_what_is_no_name(self) -> None:
         for text in ["`HARALD_SERVICE`", "`hci0`", "`harald service --all`", "`Scanner.swift`", "`0x05`", "Scanner", "```\n`Scanner`\n```"]:
             self.assertEqual(self.unknown(text), [], text)
@@ -307,9 +311,8 @@ class NamesOfCode(unittest.TestCase):
 
 class Size(unittest.TestCase):
     def test_bounds(self) -> None:
-        self.assertEqual(walks.too_long("A.md", ("x" * 120 + "\n") * 150), [])
-        self.assertEqual(walks.too_long("A.md", "x\n" * 151), ["A.md: 151 lines, at most 150"])
-        self.assertEqual(walks.too_long("A.md", "x\n" + "x" * 121), ["A.md:2: 121 columns, at most 120"])
+        self.assertEqual(walks.too_wide("A.md", ("x" * 120 + "\n") * 300), [])
+        self.assertEqual(walks.too_wide("A.md", "x\n" + "x" * 121), ["A.md:2: 121 columns, at most 120"])
 
 
 CHECKLIST = '''symbol,kind,since,status

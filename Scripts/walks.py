@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that documents name only what exists, and that ARCHITECTURE.md stays short.
+"""Checks that documents name only what exists.
 
-    Scripts/walks.py    fails, and prints each path, name and anchor that does not exist, and each line too many
+    Scripts/walks.py    fails, and prints each path, name, test and anchor that does not exist
 
 A path is backquoted text up to the first space, relative to the root of the repository (`Sources/Stack/GAP/Connecting`) or to
 Sources (`GAP/Connecting`), with a slash. The bare name of a source file (`Connector.swift`) may be in any directory, and
@@ -10,7 +10,8 @@ module, or a folder of a module. The targets of links count too, and their ancho
 
 A name is that of a type or module (`Connector`, `AccessLink.End`), of a member (`AdvertisingTempo.background`,
 `.willRestore`, `isSlow`), or of a function with its labels (`want(_:)`). In sequence diagrams the participants are
-types, and the messages are searched for the names of types, members and functions.
+types, and the messages are searched for the names of types, members and functions. A test is what `swift test --filter`
+has in Scripts/README.md.
 """
 import re
 import sys
@@ -21,9 +22,10 @@ from typing import Iterator, NamedTuple
 
 ARCHITECTURE = Path("ARCHITECTURE.md")
 # Documents about the code: their paths and names are checked.
-DESIGN = [ARCHITECTURE, *(Path("Documentation") / f"{each}.md" for each in ["Apps", "Dependencies", "Security", "Stack", "Transports"])]
-DOCUMENTS = [*DESIGN, Path("CONTRIBUTING.md")]
-LINES, COLUMNS = 200, 120
+DESIGN = [ARCHITECTURE, *(Path("Documentation") / f"{each}.md" for each in ["Apps", "Dependencies", "Glossary", "Security", "Stack", "Transports"])]
+COMMANDS = Path("Scripts/README.md")
+DOCUMENTS = [*DESIGN, Path("CONTRIBUTING.md"), COMMANDS]
+COLUMNS = 120
 SOURCES = "Sources"
 SWIFT = [SOURCES, "Tests", "Fuzzing", "Benchmarks", "Compatibility"]
 QUOTED = re.compile(r"(?<!`)`([^`\s]+)(?: [^`]*)?`(?!`)")
@@ -47,8 +49,9 @@ MESSAGE_TYPE = re.compile(r"\b(?:[A-Z]+[a-z]+\w*[A-Z]\w*|[A-Z]{2,}[a-z]\w+)\b")
 MESSAGE_MEMBER = re.compile(r"(?<!\w)\.[a-z]\w+|(?<![\w:(])[a-z]+[A-Z]\w*\b(?![(:])")
 MESSAGE_FUNCTION = re.compile(r"\b[a-z]\w*\((?:\w+:)*\)")
 # Types that other packages declare, and keys of an app's Info.plist.
-FOREIGN = {"ByteBuffer", "Data", "HaraldLaunch"}
+FOREIGN = {"ByteBuffer", "Data", "HaraldLaunch", "HaraldManaged"}
 PROPERTY_LIST = "Info.plist"
+FILTERED = re.compile(r"swift test --filter (\w+)`")
 
 
 class Names(NamedTuple):
@@ -190,6 +193,12 @@ def unknown(name: str, text: str, names: Names) -> list[str]:
     return found
 
 
+def without_test(name: str, text: str, names: Names) -> list[str]:
+    """Complaints about commands that run a suite or a test that does not exist."""
+    return [f"{name}:{number}: there is no test {match[1]}" for number, line in prose(text) for match in FILTERED.finditer(line)
+            if not names.has(match[1])]
+
+
 def headings(text: str) -> set[str]:
     """The anchors of a document, as GitHub makes them."""
     titles = (line.lstrip("#").strip().lower() for _, line in prose(text) if line.startswith("#"))
@@ -207,13 +216,10 @@ def dangling(name: str, text: str, root: Path) -> list[str]:
     return found
 
 
-def too_long(name: str, text: str) -> list[str]:
-    """Complaints about the size of a document."""
-    lines = text.splitlines()
-    found = [f"{name}:{number}: {len(line)} columns, at most {COLUMNS}" for number, line in enumerate(lines, 1) if len(line) > COLUMNS]
-    if len(lines) > LINES:
-        found.append(f"{name}: {len(lines)} lines, at most {LINES}")
-    return found
+def too_wide(name: str, text: str) -> list[str]:
+    """Complaints about the lines of a document that are read as they are, as in a terminal."""
+    return [f"{name}:{number}: {len(line)} columns, at most {COLUMNS}" for number, line in enumerate(text.splitlines(), 1)
+            if len(line) > COLUMNS]
 
 
 def main() -> int:
@@ -224,7 +230,8 @@ def main() -> int:
         found += dangling(str(document), document.read_text(), root)
         if document not in DOCUMENTS:
             found += broken(str(document), document.read_text(), root)
-    found += too_long(str(ARCHITECTURE), ARCHITECTURE.read_text())
+    found += without_test(str(COMMANDS), COMMANDS.read_text(), declared(root))
+    found += too_wide(str(ARCHITECTURE), ARCHITECTURE.read_text())
     for line in found:
         print(line)
     return bool(found)
