@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests the scripts that read or write the sources: swift_source, folders.py, emptied_data.py, limits.py and
-assigned_numbers.py. Run by Scripts/lint."""
+"""Tests the scripts that read or write the sources: swift_source, emptied_data.py, limits.py and assigned_numbers.py. Run
+by Scripts/lint."""
 import sys
 import tempfile
 import unittest
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import assigned_numbers
 import emptied_data
-import folders
 import limits
 from swift_source import arrows, tree
 from swift_source.declarations import File, parse
@@ -128,43 +127,6 @@ class OnDisk(unittest.TestCase):
             (found,) = tree.load(Path(directory))
             self.assertEqual({folder: len(files) for folder, files in found.folders.items()}, {".": 1, "F": 2})
             self.assertIsInstance(found.files[0], File)
-
-
-SOUND = {"Top_A": "struct A { let b: B }", "Low_B": "struct B {}"}
-CYCLIC = {"Top_A": "struct A { let b: B }", "Low_B": "struct B {\n let a: A\n}"}
-LIST = "Module\n    Top : Low\n    Low :\n"
-
-
-def found(text: str, **files: str) -> list[str]:
-    return folders.complaints(folders.parse(text), [module(**files)])
-
-
-class Folders(unittest.TestCase):
-    def test_a_module_that_keeps_to_the_list(self) -> None:
-        self.assertEqual(found(LIST, **SOUND), [])
-        self.assertEqual(found("", A="struct A {}"), [], "a module without folders")
-
-    def test_an_upward_arrow(self) -> None:
-        self.assertEqual(found(LIST, **CYCLIC), [
-            "Module/Low/B.swift:2: Module/Low may not use Top, which declares A (Scripts/folders.txt)"])
-
-    def test_a_cycle_in_the_list(self) -> None:
-        self.assertEqual(found(LIST.replace("Low :", "Low : Top"), **SOUND), ["Scripts/folders.txt: Module: a cycle of Low Top"])
-
-    def test_what_the_list_lacks_or_has_too_much(self) -> None:
-        for text, says in {
-            "Module\n    Top : Low\n": "Module/Low is missing",
-            LIST + "    Side :\n": "Module has no folder Side",
-            LIST + "Other\n": "there is no module Other",
-            LIST + "Low uses Top": "neither a module nor a folder",
-            "": "Module is missing",
-        }.items():
-            complaints = found(text, **SOUND)
-            self.assertEqual(len(complaints), 1, complaints)
-            self.assertIn(says, complaints[0])
-
-    def test_the_lines_of_a_module(self) -> None:
-        self.assertEqual("\n".join(folders.lines(module(**SOUND), [module(**SOUND)])) + "\n", LIST)
 
 
 def lines(**texts: str) -> list[tuple[str, int]]:
