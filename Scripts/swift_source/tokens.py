@@ -10,7 +10,7 @@ PART = re.compile(
     r"(?P<skipped>(?:\s+|//[^\n]*)+)|(?P<comment>/\*)"
     r"|(?P<name>`[^`\n]+`|[#$]?[A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff]*|\$\d+)"
     r"|(?P<number>\d\w*(?:\.\d\w*)?)"
-    r'|(?P<quotes>#*(?:"""|"))|(?P<regex>#+/(?=\S|\n))'
+    r'|(?P<plain>"(?!"")(?:[^"\\\n]|\\[^(\n])*")|(?P<quotes>#*(?:"""|"))|(?P<regex>#+/(?=\S|\n))'
     r"|(?P<mark>\.\.[.<]|->|\?\?|!(?!=)|(?:[-+*%&|^<>=!~]|/(?!/))+|.)",
     re.S,
 )
@@ -46,6 +46,9 @@ class Reader:
                 self.advance(end)
             elif kind == "comment":
                 self.skip_comment()
+            elif kind == "plain":
+                self.add(STRING, found[0][1:-1])
+                self.place = end
             elif kind == "quotes":
                 self.read_string(found[0])
             elif kind == "regex":
@@ -73,30 +76,31 @@ class Reader:
         self.advance(end)
 
     def read_string(self, opening: str) -> None:
+        """Reads a string with interpolations, with several lines or with hashes."""
         hashes = opening.count("#")
         closing = opening[hashes:] + "#" * hashes
         escape = "\\" + "#" * hashes
+        stops = re.compile(f"{re.escape(closing)}|{re.escape(escape)}" + (r"|\n" if len(opening) - hashes == 1 else ""))
         self.place += len(opening)
         index = len(self.tokens)
         self.add(STRING, "")
         pieces, start = [], self.place
-        while self.place < len(self.text):
-            if self.text.startswith(closing, self.place):
+        while found := stops.search(self.text, self.place):
+            self.advance(found.start())
+            if found[0] == escape and self.text.startswith("(", found.end()):
                 pieces.append(self.text[start : self.place])
-                self.place += len(closing)
-                break
-            if self.text.startswith(escape, self.place):
-                if self.text.startswith("(", self.place + len(escape)):
-                    pieces.append(self.text[start : self.place])
-                    self.place += len(escape)
-                    self.read(closes=True)
-                    start = self.place
-                else:
-                    self.advance(self.place + len(escape) + 1)
-            elif self.text[self.place] == "\n" and len(opening) - hashes == 1:
-                break  # unterminated: the rest is read as code
+                self.place = found.end()
+                self.read(closes=True)
+                start = self.place
+            elif found[0] == escape:
+                self.advance(found.end() + 1)
             else:
-                self.advance(self.place + 1)
+                if found[0] == closing:
+                    pieces.append(self.text[start : self.place])
+                    self.place = found.end()
+                break  # or unterminated: the rest is read as code
+        else:
+            self.advance(len(self.text))
         self.tokens[index] = self.tokens[index]._replace(text="…".join(pieces))
         self.last_line = self.line
 
