@@ -46,11 +46,13 @@ let floors: KeyValuePairs = [
     """,
     "System": """
     ServiceMessages BluetoothTypes CLinux EventLoops
+    ServiceEvents BluetoothTypes EventLoops HCI HCIHost ServiceMessages
     BluetoothService BluetoothTypes Cryptography EventLoops HCI HCIHost L2CAP ATT GATT SMP Security GAP \
-        ServiceMessages DequeModule Logging
-    AppAdvice AssignedNumbers BluetoothTypes EventLoops L2CAP ServiceMessages BluetoothService
+        ServiceMessages ServiceEvents DequeModule Logging
+    Administration BluetoothTypes EventLoops HCI HCIHost SMP Security ServiceMessages ServiceEvents BluetoothService
+    AppAdvice AssignedNumbers BluetoothTypes EventLoops ServiceMessages ServiceEvents
     ServiceProcess BluetoothTypes CLinux Cryptography EventLoops HCI GAP CapturePlayback HCITransports \
-        ServiceMessages BluetoothService AppAdvice CoreMetrics Logging NIOCore NIOPosix
+        ServiceMessages ServiceEvents BluetoothService Administration AppAdvice CoreMetrics Logging NIOCore NIOPosix
     """,
     "App": """
     CCoreBluetooth
@@ -63,30 +65,29 @@ let floors: KeyValuePairs = [
         CapturePlayback ServiceMessages BluetoothService CoreBluetooth Logging
     Accessories BluetoothTypes AssignedNumbers SMP Security ServiceMessages BluetoothService CoreBluetooth \
         BluetoothSimulation
-    RadioEnergy BluetoothTypes EventLoops HCI Radio LinkLayer ServiceMessages BluetoothService AppAdvice \
-        BluetoothSimulation
-    EventWords BluetoothTypes AssignedNumbers BluetoothService
+    RadioEnergy BluetoothTypes EventLoops HCI Radio LinkLayer ServiceMessages ServiceEvents \
+        BluetoothService AppAdvice BluetoothSimulation
     CAppTime
     BluetoothTesting BluetoothTypes AssignedNumbers EventLoops CAppTime ServiceMessages BluetoothService \
-        AppAdvice CoreBluetooth BluetoothSimulation Accessories RadioEnergy EventWords DequeModule
+        Administration AppAdvice CoreBluetooth BluetoothSimulation Accessories RadioEnergy DequeModule
     Demos BluetoothTypes AssignedNumbers EventLoops ServiceMessages BluetoothService CoreBluetooth \
         BluetoothSimulation
     """,
     "Tools": """
     CaptureStory BluetoothTypes AssignedNumbers Cryptography EventLoops HCI ATT SMP LinkLayer ServiceMessages \
-        BluetoothService AppAdvice
-    Page BluetoothTypes AssignedNumbers EventLoops HCI HCITransports ServiceMessages BluetoothService AppAdvice \
-        ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories RadioEnergy EventWords \
-        CaptureStory DequeModule NIOCore NIOHTTP1 NIOPosix NIOWebSocket
+        ServiceEvents AppAdvice
+    Page BluetoothTypes AssignedNumbers EventLoops HCI HCITransports ServiceMessages ServiceEvents BluetoothService \
+        Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories \
+        RadioEnergy CaptureStory DequeModule NIOCore NIOHTTP1 NIOPosix NIOWebSocket
     Crowd BluetoothTypes EventLoops LinkLayer ServiceMessages
     PackageWrapping BluetoothTypes Cryptography
     Diagnosis HCITransports
     CTool
     harald-demo EventLoops Demos
     harald CTool CLinux BluetoothTypes AssignedNumbers EventLoops Cryptography HCI HCIHost L2CAP ATT GATT SMP \
-        Security GAP Radio LinkLayer CapturePlayback HCITransports ServiceMessages BluetoothService AppAdvice \
-        ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories RadioEnergy EventWords \
-        Demos CaptureStory Page Crowd PackageWrapping Diagnosis ArgumentParser DequeModule Logging
+        Security GAP Radio LinkLayer CapturePlayback HCITransports ServiceMessages ServiceEvents BluetoothService \
+        Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories \
+        RadioEnergy Demos CaptureStory Page Crowd PackageWrapping Diagnosis ArgumentParser DequeModule Logging
     """,
 ]
 
@@ -128,7 +129,7 @@ let tests = """
     HCITransports RandomPackets StandInKernel StandInUSB TestBasics
     ServiceMessages
     BluetoothService AccessStandIns BluetoothTesting SampleMessages StateExplorer TestBasics
-    AppAdvice BluetoothSimulation TestBasics
+    AppAdvice BluetoothSimulation Administration TestBasics
     ServiceProcess BluetoothSimulation HostileClients SampleMessages StandInKernel TestBasics
     CoreBluetooth BluetoothService SampleMessages ServiceStandIns
     CoreBluetoothExtras BluetoothSimulation ServiceStandIns TestBasics

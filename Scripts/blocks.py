@@ -43,7 +43,7 @@ from typing import Any, Iterator, NamedTuple
 
 import command_lines
 
-PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/*/*.docc/*.md"]
+PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/*/*/*.docc/*.md"]
 # The code around a fragment, which replaces the line `// BLOCK`.
 PREAMBLES = {
     "a-file": """\

@@ -120,7 +120,7 @@ class Arrows(unittest.TestCase):
 class OnDisk(unittest.TestCase):
     def test_modules_and_folders(self) -> None:
         with tempfile.TemporaryDirectory() as directory:
-            for name in ["M/A.swift", "M/F/B.swift", "M/F/G/C.swift", "C/include/a.h"]:
+            for name in ["T/M/A.swift", "T/M/F/B.swift", "U/C/include/a.h", "T/M/F/G/C.swift"]:
                 path = Path(directory) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("struct A {}")
