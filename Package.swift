@@ -155,7 +155,7 @@ let resources = [
         "world.js", "worldmap.js",
     ].map { Resource.embedInCode("Assets/\($0)") } + [.embedInCode("LiveWorld/Assets/HeartRateWatch.txt")]
 ]
-// `harald --version` prints what Scripts/package sets. A plain build sets nothing, so that it never changes with the commit
+// `harald --version` prints what Packaging/build sets. A plain build sets nothing, so that it never changes with the commit
 // alone.
 let version = ["HARALD_COMMIT", "HARALD_COMPILER"].compactMap { name in
     Context.environment[name].map { CSetting.define(name, to: "\"\($0)\"") }

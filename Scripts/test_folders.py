@@ -51,5 +51,47 @@ class Complaints(unittest.TestCase):
         self.assertEqual("\n".join(folders.lines(module(SOUND), [module(SOUND)])) + "\n", LIST)
 
 
+class Uncalled(unittest.TestCase):
+    def uncalled(self, text: str, program: str = "") -> list[str]:
+        folders.FOR_TESTS.clear()
+        found = folders.uncalled([module({"Low/A": text})], [parse("Examples/a.swift", program)])
+        return [says.split("only tests use ")[1].split(";")[0] for says in found]
+
+    def test_what_nothing_uses(self) -> None:
+        self.assertEqual(self.uncalled("package struct A {\n package func b() {}\n func c() {}\n private func d() {}\n}"),
+                         ["A", "A.b"])
+
+    def test_a_use_in_a_source_or_in_a_program(self) -> None:
+        text = "package struct A {\n package func b() {}\n package func c() {}\n}\nlet a = A().b()"
+        self.assertEqual(self.uncalled(text), ["A.c"])
+        self.assertEqual(self.uncalled(text, "a.c()"), [])
+
+    def test_uses_that_do_not_count(self) -> None:
+        for text, expected in {
+            "package func a() { a() }": ["a"],
+            "package struct A {\n let a: A?\n}\nextension A {\n func b() -> A { A() }\n}": ["A"],
+            "package func a() { b() }\npackage func b() {}": ["a", "b"],
+            "package var a: Int { b }\npackage var b: Int { 1 }": ["a", "b"],
+            "// a\npackage let a = \"a\"": ["a"],
+        }.items():
+            self.assertEqual(self.uncalled(text), expected, text)
+
+    def test_what_need_not_be_used(self) -> None:
+        for text in [
+            "package enum A {\n package static let b = 1\n package static let c = 2\n}\nlet a = A.b",
+            "extension A: CustomReflectable {\n package var customMirror: Mirror { Mirror() }\n}",
+            "public func a() {}\nfunc b() {}",
+            "package struct A {\n package init() {}\n}\nlet a = A()",
+        ]:
+            self.assertEqual(self.uncalled(text), [], text)
+
+    def test_a_reason_that_has_become_needless(self) -> None:
+        folders.FOR_TESTS.clear()
+        folders.FOR_TESTS["A.b"] = "a reason"
+        text = "package struct A {\n package func b() {}\n}\nlet a = A()"
+        self.assertEqual(folders.uncalled([module({"Low/A": text})], []), [])
+        self.assertIn("without need", folders.uncalled([module({"Low/A": text + ".b()"})], [])[0])
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], "--quiet"])
