@@ -1,3 +1,4 @@
+import Administration
 import BluetoothService
 import BluetoothTypes
 import Foundation
