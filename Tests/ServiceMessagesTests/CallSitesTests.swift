@@ -58,11 +58,11 @@ import Testing
     @Test("a place skips this package's frames, those of the toolchain and those of the compiler, but not demos")
     func frames() {
         let frames = [
-            SymbolFrame(file: AppFrame.sources + "CoreBluetooth/ManagerLink.swift", line: 1),
+            SymbolFrame(file: AppFrame.sources + "App/CoreBluetooth/ManagerLink.swift", line: 1),
             SymbolFrame(file: "/home/build-user/swift/stdlib/public/core/Array.swift", line: 2),
             SymbolFrame(file: "<compiler-generated>", line: 3),
             SymbolFrame(file: "/app/Heart.swift"),
-            SymbolFrame(file: AppFrame.sources + "Demos/Heart.swift", line: 5),
+            SymbolFrame(file: AppFrame.sources + "Stage/Demos/Heart.swift", line: 5),
         ]
         #expect(AppFrame.place(in: frames)?.description == "Heart.swift:5")
         #expect(AppFrame.sources.hasSuffix("/Sources/"))

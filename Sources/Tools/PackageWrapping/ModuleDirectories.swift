@@ -96,8 +96,13 @@ struct ModuleDirectories {
             + (try files.contentsOfDirectory(atPath: scratch.libraries + "/checkouts")).sorted()
             .map { "\(scratch.libraries)/checkouts/\($0)" }
         let included = packages.flatMap { package in
-            let targets = (try? files.contentsOfDirectory(atPath: package + "/Sources")) ?? []
-            return targets.sorted().map { "\(package)/Sources/\($0)/include" }
+            let sources = package + "/Sources"
+            let folders = ((try? files.contentsOfDirectory(atPath: sources)) ?? []).sorted()
+            // Targets, or floors of targets.
+            return folders.flatMap { folder in
+                let inner = ((try? files.contentsOfDirectory(atPath: "\(sources)/\(folder)")) ?? []).sorted()
+                return ["\(sources)/\(folder)/include"] + inner.map { "\(sources)/\(folder)/\($0)/include" }
+            }
         }
         let made = try files.contentsOfDirectory(atPath: products).sorted().map { "\(products)/\($0)" }
         return (included + made.filter { $0.hasSuffix(".build") })

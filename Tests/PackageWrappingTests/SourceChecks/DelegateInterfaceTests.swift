@@ -15,7 +15,7 @@ import Testing
     @Test("the delegate methods that are compiled into the tool are those of CoreBluetooth")
     func theInterfaceIsThatOfTheModule() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Sources/App/CoreBluetooth").standardizedFileURL.path
+            .appendingPathComponent("../../../Sources/App/CoreBluetooth").standardizedFileURL.path
         let names = try #require(FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String })
         let files = try names.filter { $0.hasSuffix("Delegate.swift") }.sorted().map { name in
             SourceFile(name: name, text: try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8))

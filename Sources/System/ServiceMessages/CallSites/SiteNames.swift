@@ -34,17 +34,18 @@ struct SiteNames {
 
 /// Tells the frames of an app from those of this package and of the system.
 enum AppFrame {
-    /// The folder of this package's modules, as the compiler saw it.
+    /// The folder of this package's floors, as the compiler saw it.
     static let sources: String = {
         let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.dropLast(2).joined(separator: "/") + "/"
+        return parts.dropLast(4).joined(separator: "/") + "/"
     }()
 
     /// The modules between an app's call and the edge of `CoreBluetooth`. Other modules of this package, such as demos,
     /// are apps.
     static let modules = [
-        "AppAdvice", "BluetoothService", "BluetoothSimulation", "BluetoothTesting", "CallSites", "CoreBluetooth",
-        "CoreBluetoothExtras", "EventLoops", "ServiceMessages", "ServiceProcess", "VirtualAppTime",
+        "AppAdvice", "BluetoothService", "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth",
+        "CoreBluetoothExtras",
+        "EventLoops", "ServiceMessages", "ServiceProcess",
     ]
 
     /// Modules of the toolchain, by their beginnings in mangled names.
@@ -64,7 +65,9 @@ enum AppFrame {
         guard let file = frame.file, frame.line != nil, !file.hasPrefix("<"), !file.contains("/<") else { return false }
         if file.contains("/stdlib/public/") || file.contains("swift-corelibs") { return false }
         guard file.hasPrefix(sources) else { return true }
-        return !modules.contains { file.dropFirst(sources.count).hasPrefix($0 + "/") }
+        // The floor, the module, the rest.
+        let parts = file.dropFirst(sources.count).split(separator: "/", maxSplits: 2)
+        return parts.count < 3 || !modules.contains { $0 == parts[1] }
     }
 
     private static func isNamedByApp(_ frame: SymbolFrame) -> Bool {
