@@ -172,8 +172,10 @@ struct Named {
         return words
     }
 
+    /// What is used in any case is not named with a trait as well.
     func everything(_ names: some Sequence<String>) -> Set<String> {
-        names.reduce(into: []) { $0.formUnion(reached[$1] ?? [$1]) }
+        let all = names.reduce(into: Set()) { $0.formUnion(reached[$1] ?? [$1]) }
+        return all.filter { !$0.contains("?") || !all.contains(String($0.prefix { $0 != "?" })) }
     }
 
     func target(

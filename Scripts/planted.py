@@ -51,7 +51,7 @@ private let plantedFault = getenv("{VARIABLE}").map {{ atoi($0) }} ?? 0
 PLANTS = [
     Plant(
         "lost wake-up: values do not wake an app that was in front three times",
-        "Sources/System/BluetoothService/Managers/AppLife.swift",
+        "Sources/System/BluetoothService/Managers/ProcessLifecycle.swift",
         "        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }\n",
         "        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }\n"
         "        if IS_PLANTED, lastInFront > 2, case .central(.peer(_, .valueNotified)) = event { return }\n",
@@ -95,7 +95,7 @@ PLANTS = [
         "        let values = mailbox.waiting.filter {\n"
         "            if case .central(.peer(_, .valueNotified)) = $0 { true } else { false }\n"
         "        }\n"
-        "        if IS_PLANTED, life.lastInFront > 2, let first = values.first { sink?.accept(first, on: loop) }\n"
+        "        if IS_PLANTED, lifecycle.lastInFront > 2, let first = values.first { sink?.accept(first, on: loop) }\n"
         "        return sink.map",
         r"values arrive in order, once: (\d+) arrived after \1\b",
     ),
@@ -113,7 +113,7 @@ PLANTS = [
         "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
         "        if isReconnecting {",
         "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
-        "        precondition(!IS_PLANTED || manager.life.rules.scansAfresh)\n        if isReconnecting {",
+        "        precondition(!IS_PLANTED || manager.lifecycle.rules.restartsScans)\n        if isReconnecting {",
         r"the process survives: it was ended by signal \d+\n.*CentralSession\.swift:\d+: Precondition failed",
     ),
     Plant(

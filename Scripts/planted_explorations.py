@@ -240,8 +240,8 @@ PLANTS = {
         Defect(
             "an event for an app that is slowed down is forgotten",
             LIFECYCLE,
-            "case (.slowedDown, .told): return move(to: .slowedDown(isTold: true), [])",
-            "case (.slowedDown, .told): return []",
+            "case (.slowedDown, .eventDelivered): return move(to: .slowedDown(hasEvent: true), [])",
+            "case (.slowedDown, .eventDelivered): return []",
         ),
         Defect(
             "an app that is woken has no end of its time",

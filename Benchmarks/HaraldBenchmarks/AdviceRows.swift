@@ -32,7 +32,7 @@ extension HaraldBenchmarks {
         let (app, manager) = (AppIdentity(name: "app"), ManagerID(1))
         var advisor = Advisor()
         advisor.accept(.managerOpened(.central), of: app, manager, at: .zero)
-        advisor.accept(.told(.stateChanged(.poweredOn)), of: app, manager, at: .zero)
+        advisor.accept(.delivered(.stateChanged(.poweredOn)), of: app, manager, at: .zero)
         let empty = Day.heap
         for number in 0..<links {
             let peer = UUID()
@@ -40,24 +40,24 @@ extension HaraldBenchmarks {
             func ask(_ request: LinkRequest) {
                 advisor.accept(.requested(.central(.peer(peer, .link(request)))), of: app, manager, at: now)
             }
-            func tell(_ event: PeerEvent) {
-                advisor.accept(.told(.central(.peer(peer, event))), of: app, manager, at: now)
+            func sendObservation(_ event: PeerEvent) {
+                advisor.accept(.delivered(.central(.peer(peer, event))), of: app, manager, at: now)
             }
             advisor.accept(.requested(.central(.peer(peer, .connect(ConnectOptions())))), of: app, manager, at: now)
-            tell(.connected(name: "Sensor", maximumWriteWithoutResponse: 182))
+            sendObservation(.connected(name: "Sensor", maximumWriteWithoutResponse: 182))
             ask(.discoverServices([0x180D]))
-            tell(
+            sendObservation(
                 .servicesDiscovered(.success([RemoteService(handle: 16, endHandle: 30, uuid: 0x180D, isPrimary: true)]))
             )
             ask(.discoverCharacteristics(of: 16, [0x2A37, 0x2A38]))
             let measurement = RemoteCharacteristic(handle: 18, uuid: 0x2A37, properties: 0x12)
             let location = RemoteCharacteristic(handle: 21, uuid: 0x2A38, properties: 0x02)
-            tell(.characteristicsDiscovered(of: 16, .success([measurement, location])))
+            sendObservation(.characteristicsDiscovered(of: 16, .success([measurement, location])))
             ask(.readCharacteristic(21))
-            tell(.valueRead(21, .success(PacketBuffer([1]))))
+            sendObservation(.valueRead(21, .success(PacketBuffer([1]))))
             ask(.setNotify(18, isEnabled: true))
-            tell(.notifyStateChanged(18, isNotifying: true, nil))
-            for value in 0..<10 { tell(.valueNotified(18, PacketBuffer([UInt8(value)]))) }
+            sendObservation(.notifyStateChanged(18, isNotifying: true, nil))
+            for value in 0..<10 { sendObservation(.valueNotified(18, PacketBuffer([UInt8(value)]))) }
         }
         row("memory of the advisor for a link", "\((Day.heap - empty) / links) octets")
         precondition(advisor.advice.isEmpty, "the app does nothing wrong")

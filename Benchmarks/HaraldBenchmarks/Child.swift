@@ -20,11 +20,11 @@ final class Child {
     }
 
     func ask(_ question: String) -> String {
-        tell(question)
+        report(question)
         return next()
     }
 
-    func tell(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
+    func report(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
 
     /// The next line that the child prints.
     func next() -> String {

@@ -52,7 +52,7 @@ final class Crowd {
                     ownAddressKind: isPrivate ? .randomDevice : .publicDevice,
                     peerAddress: .none,
                     channels: .all,
-                    filterPolicy: .everybody
+                    filterPolicy: .unfiltered
                 )
             )
             loop.schedule(after: .microseconds(Int64(random.below(UInt64(interval) * 1_000)))) {
@@ -65,7 +65,7 @@ final class Crowd {
                 scanInterval: 0x10,
                 scanWindow: 0x10,
                 ownAddressKind: .publicDevice,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
         scanner.command(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))

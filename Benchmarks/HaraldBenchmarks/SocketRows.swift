@@ -26,7 +26,7 @@ extension HaraldBenchmarks {
         crowd.end()
         let app = try host.start(apps: 0)
         let outside = throughput(of: host.pair) { count, ahead in
-            app.tell("\(count)")
+            app.report("\(count)")
             ahead()
             app.wait(for: "\(count)")
         }

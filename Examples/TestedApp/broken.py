@@ -59,7 +59,7 @@ VERSIONS = [
          r'belts . connected "Heart Rate"'],
     ),
     Broken(
-        "NoTimeOut", MONITOR, [("        queue.asyncAfter(deadline: .now() + Self.patience, execute: timeOut)\n", "")],
+        "NoTimeOut", MONITOR, [("        queue.asyncAfter(deadline: .now() + Self.timeout, execute: timeOut)\n", "")],
         "givesUpAfterTenSeconds",
         [r'belts has waited for a connection to "Heart Rate" since .*: a connection request never times out'],
     ),

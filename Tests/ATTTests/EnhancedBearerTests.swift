@@ -163,7 +163,7 @@ final class EnhancedPair {
     }
 
     @Test("GATT/SR/GAC/BI-01, GATT/SR/GAW/BI-38: an enhanced bearer accepts neither an MTU exchange nor signed writes")
-    func whatAnEnhancedBearerDoesNotTake() throws {
+    func enhancedBearersRejectMTUExchangeAndSignedWrites() throws {
         let pair = try EnhancedPair()
         pair.central.open(1)
         pair.loop.run(for: .zero)
@@ -227,7 +227,7 @@ final class EnhancedPair {
         #expect(pair.central.enhanced.bearers.count == 5)
     }
 
-    @Test func whatIsAnsweredAfterTheEndIsEnded() throws {
+    @Test func channelsAcceptedAfterClosingAreDisconnected() throws {
         let pair = try EnhancedPair()
         pair.central.open(2)
         pair.central.enhanced.close()

@@ -131,7 +131,7 @@ import Testing
     @Test("advice needs the right to control, and a service that gives it")
     func refusals() {
         let device = world.addDevice(named: "Phone")
-        let looking = Tool(device, rights: .look)
+        let looking = Tool(device, rights: .inspect)
         looking.say(.ask(number: 7, .advice))
         #expect(looking.error?.code == .core(.operationNotSupported))
         let bare = Tool(world.addDevice(named: "Other"), gives: false)

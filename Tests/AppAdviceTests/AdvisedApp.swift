@@ -19,7 +19,7 @@ struct AdvisedApp {
 
     init(_ role: ManagerRole, isOn: Bool = true) {
         note(.managerOpened(role))
-        if isOn { tell(.stateChanged(.poweredOn)) }
+        if isOn { report(.stateChanged(.poweredOn)) }
     }
 
     /// The numbers of the rules for which there is advice so far, each as often as it was broken.
@@ -45,9 +45,9 @@ struct AdvisedApp {
         advisor.accept(content, of: Self.manager, at: now, from: site, about: peer)
     }
 
-    mutating func tell(_ event: Event) {
+    mutating func report(_ event: Event) {
         guard countsValues, case .central(.peer(let peer, .valueNotified(let handle, let value))) = event else {
-            return note(.told(event))
+            return note(.delivered(event))
         }
         advisor.count(
             ValueArrival(
@@ -65,29 +65,29 @@ struct AdvisedApp {
 
     mutating func ask(_ request: PeripheralRequest) { note(.requested(.peripheral(request))) }
 
-    mutating func tell(_ event: PeripheralEvent) { tell(.peripheral(event)) }
+    mutating func report(_ event: PeripheralEvent) { report(.peripheral(event)) }
 
     mutating func scan(_ services: [BluetoothUUID]? = [0x180D], duplicates: Bool = false) {
         ask(.startScan(ScanRequest(services: services, allowsDuplicates: duplicates)))
     }
 
     mutating func discover(_ peer: UUID, name: String? = "Sensor") {
-        tell(.central(.discovered(PeerInfo(identifier: peer, name: name), Advertisement(), rssi: -50)))
+        report(.central(.discovered(PeerInfo(identifier: peer, name: name), Advertisement(), rssi: -50)))
     }
 
     mutating func connect(_ peer: UUID) {
         ask(.peer(peer, .connect(ConnectOptions())))
-        tell(.central(.peer(peer, .connected(name: "Sensor", maximumWriteWithoutResponse: 182))))
+        report(.central(.peer(peer, .connected(name: "Sensor", maximumWriteWithoutResponse: 182))))
     }
 
     mutating func disconnect(_ peer: UUID) {
         ask(.peer(peer, .cancelConnection))
-        tell(.central(.peer(peer, .disconnected(nil, isReconnecting: false, timestamp: nil))))
+        report(.central(.peer(peer, .disconnected(nil, isReconnecting: false, timestamp: nil))))
     }
 
     mutating func request(_ request: LinkRequest, of peer: UUID) { ask(.peer(peer, .link(request))) }
 
-    mutating func tell(_ event: PeerEvent, of peer: UUID) { tell(.central(.peer(peer, event))) }
+    mutating func report(_ event: PeerEvent, of peer: UUID) { report(.central(.peer(peer, event))) }
 
     /// Connects, and discovers the Heart Rate service (handle 16) with a measurement that notifies (18) and a location
     /// that can be read (21).
@@ -95,26 +95,26 @@ struct AdvisedApp {
         connect(peer)
         request(.discoverServices(all ? nil : [0x180D]), of: peer)
         let service = RemoteService(handle: 16, endHandle: 30, uuid: 0x180D, isPrimary: true)
-        tell(.servicesDiscovered(.success([service])), of: peer)
+        report(.servicesDiscovered(.success([service])), of: peer)
         request(.discoverCharacteristics(of: 16, all ? nil : [0x2A37, 0x2A38]), of: peer)
         let measurement = RemoteCharacteristic(handle: 18, uuid: 0x2A37, properties: 0x12)
         let location = RemoteCharacteristic(handle: 21, uuid: 0x2A38, properties: 0x02)
-        tell(.characteristicsDiscovered(of: 16, .success([measurement, location])), of: peer)
+        report(.characteristicsDiscovered(of: 16, .success([measurement, location])), of: peer)
     }
 
     mutating func subscribe(_ handle: AttributeHandle, of peer: UUID) {
         request(.setNotify(handle, isEnabled: true), of: peer)
-        tell(.notifyStateChanged(handle, isNotifying: true, nil), of: peer)
+        report(.notifyStateChanged(handle, isNotifying: true, nil), of: peer)
     }
 
     mutating func unsubscribe(_ handle: AttributeHandle, of peer: UUID) {
         request(.setNotify(handle, isEnabled: false), of: peer)
-        tell(.notifyStateChanged(handle, isNotifying: false, nil), of: peer)
+        report(.notifyStateChanged(handle, isNotifying: false, nil), of: peer)
     }
 
     mutating func read(_ handle: AttributeHandle, of peer: UUID) {
         request(.readCharacteristic(handle), of: peer)
-        tell(.valueRead(handle, .success(PacketBuffer([1]))), of: peer)
+        report(.valueRead(handle, .success(PacketBuffer([1]))), of: peer)
     }
 }
 

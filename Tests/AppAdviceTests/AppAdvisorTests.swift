@@ -209,7 +209,7 @@ import Testing
             app.note(.appMoved(.background))
             if event {
                 app.wait(9)
-                app.tell(.valueNotified(18, PacketBuffer([1])), of: .sensor)
+                app.report(.valueNotified(18, PacketBuffer([1])), of: .sensor)
             }
             app.wait(seconds)
             app.note(.appMoved(last))
@@ -230,7 +230,7 @@ import Testing
     func eachWake() {
         var app = AdvisedApp(.central)
         app.note(.appMoved(.background))
-        app.tell(.valueNotified(18, PacketBuffer([1])), of: .sensor)
+        app.report(.valueNotified(18, PacketBuffer([1])), of: .sensor)
         app.wait(30)
         app.note(.appMoved(.suspended))
         #expect(app.rules == [])

@@ -17,7 +17,7 @@ import Testing
         var app = AdvisedApp(.central)
         app.connect(.sensor)
         app.request(.discoverServices(nil), of: .sensor)
-        app.tell(.servicesDiscovered(.success([10, 20, 30].map(Self.service))), of: .sensor)
+        app.report(.servicesDiscovered(.success([10, 20, 30].map(Self.service))), of: .sensor)
         app.request(.discoverCharacteristics(of: 20, [0x2A37]), of: .sensor)
         #expect(app.rules == [])
         app.disconnect(.sensor)
@@ -27,7 +27,7 @@ import Testing
 
     @Test("behaviour 12.5: unused characteristics are noticed when the manager is released, or the radio fails")
     func wideDiscoveryAtTheEnd() {
-        for end in [Observation.Content.managerClosed, .told(.stateChanged(.poweredOff))] {
+        for end in [Observation.Content.managerClosed, .delivered(.stateChanged(.poweredOff))] {
             var app = AdvisedApp(.central)
             app.connectAndDiscover(.sensor, all: true)
             app.note(end)
@@ -93,7 +93,7 @@ import Testing
         app.subscribe(18, of: .sensor)
         for _ in 0..<3 {
             app.wait(599)
-            app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+            app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
         }
         app.unsubscribe(18, of: .sensor)
         app.disconnect(.sensor)
@@ -106,7 +106,7 @@ import Testing
         var app = AdvisedApp(.central)
         app.connectAndDiscover(.sensor)
         app.subscribe(18, of: .sensor)
-        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
         app.read(18, of: .sensor)
         #expect(app.rules == ["12.8"])
     }
@@ -117,7 +117,7 @@ import Testing
         app.connectAndDiscover(.sensor)
         app.subscribe(18, of: .sensor)
         app.read(18, of: .sensor)
-        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
         app.read(21, of: .sensor)
         app.unsubscribe(18, of: .sensor)
         app.read(18, of: .sensor)
@@ -147,7 +147,7 @@ import Testing
         var channel = AdvisedApp(.central)
         channel.connect(.sensor)
         channel.request(.openChannel(psm: 0x80), of: .sensor)
-        channel.tell(.channelOpened(psm: 0x80, .success(ChannelID(1))), of: .sensor)
+        channel.report(.channelOpened(psm: 0x80, .success(ChannelID(1))), of: .sensor)
         channel.wait(300)
         #expect(channel.rules == [])
         var used = AdvisedApp(.central)
@@ -180,7 +180,7 @@ import Testing
         app.disconnect(.sensor)
         app.connectAndDiscover(.sensor)
         app.subscribe(18, of: .sensor)
-        app.tell(.disconnected(nil, isReconnecting: false, timestamp: nil), of: .sensor)
+        app.report(.disconnected(nil, isReconnecting: false, timestamp: nil), of: .sensor)
         app.ask(.peer(.sensor, .connect(ConnectOptions())))
         app.ask(.peer(.sensor, .cancelConnection))
         #expect(app.rules == [])
@@ -224,7 +224,7 @@ import Testing
         for count in [182, 400] {
             app.request(.writeCharacteristic(18, value: PacketBuffer([UInt8](repeating: 1, count: count))), of: .sensor)
         }
-        app.tell(.maximumWriteLengthChanged(244), of: .sensor)
+        app.report(.maximumWriteLengthChanged(244), of: .sensor)
         app.request(.writeCharacteristic(18, value: PacketBuffer([UInt8](repeating: 1, count: 185))), of: .sensor)
         #expect(app.rules == [])
     }
@@ -236,7 +236,7 @@ import Testing
         app.subscribe(18, of: .sensor)
         let value = PacketBuffer([UInt8](repeating: 1, count: 500))
         for _ in 0..<200 {
-            app.tell(.valueNotified(18, value), of: .sensor)
+            app.report(.valueNotified(18, value), of: .sensor)
             app.request(.writeWithoutResponse(18, value: value), of: .sensor)
         }
         #expect(app.rules == ["12.22"])
@@ -274,7 +274,7 @@ import Testing
         app.note(.appMoved(.background))
         for _ in 0..<5 {
             app.wait(8)
-            app.tell(.valueNotified(18, PacketBuffer([1])), of: .sensor)
+            app.report(.valueNotified(18, PacketBuffer([1])), of: .sensor)
         }
         app.wait(10)
         app.note(.appMoved(.suspended))
@@ -299,26 +299,26 @@ import Testing
         app.subscribe(18, of: .sensor)
         for _ in 0..<3 {
             app.wait(599)
-            app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+            app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
             #expect(app.rules == [])
         }
         app.wait(601)
         #expect(app.rules == ["12.7"])
-        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
         app.read(18, of: .sensor)
         #expect(app.rules == ["12.7", "12.8"])
-        app.tell(.valueNotified(18, PacketBuffer([UInt8](repeating: 0, count: 100_000))), of: .sensor)
+        app.report(.valueNotified(18, PacketBuffer([UInt8](repeating: 0, count: 100_000))), of: .sensor)
         #expect(app.rules == ["12.7", "12.8", "12.22"])
         app.unsubscribe(18, of: .sensor)
         app.wait(59)
-        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
         app.wait(60)
         #expect(app.rules == ["12.7", "12.8", "12.22"])
         app.wait(1)
         #expect(app.rules == ["12.7", "12.8", "12.22", "12.9"])
         // Idle anew only after a use.
         app.wait(200)
-        app.tell(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
+        app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
         app.wait(61)
         #expect(app.rules == ["12.7", "12.8", "12.22", "12.9", "12.9"])
     }
@@ -326,8 +326,8 @@ import Testing
     @Test("behaviour 12.27: a restored peripheral that is released at once is noticed", arguments: [true, false])
     func unkeptRestored(connected: Bool) {
         var app = AdvisedApp(.central, isOn: false)
-        app.tell(Self.restored(connected: connected))
-        app.tell(.stateChanged(.poweredOn))
+        app.report(Self.restored(connected: connected))
+        app.report(.stateChanged(.poweredOn))
         app.ask(.peer(.sensor, .forget))
         #expect(app.rules == ["12.27"])
     }
@@ -335,8 +335,8 @@ import Testing
     @Test("behaviour 12.27: a restored peripheral that is used is right")
     func keptRestored() {
         var app = AdvisedApp(.central, isOn: false)
-        app.tell(Self.restored(connected: true))
-        app.tell(.stateChanged(.poweredOn))
+        app.report(Self.restored(connected: true))
+        app.report(.stateChanged(.poweredOn))
         app.subscribe(18, of: .sensor)
         app.wait(60)
         app.unsubscribe(18, of: .sensor)

@@ -18,8 +18,8 @@ import Testing
 
     /// The radio goes off and on again, which ends all connections.
     private static func toggle(_ app: inout AdvisedApp) {
-        app.tell(.stateChanged(.poweredOff))
-        app.tell(.stateChanged(.poweredOn))
+        app.report(.stateChanged(.poweredOff))
+        app.report(.stateChanged(.poweredOn))
     }
 
     // MARK: Scans
@@ -60,8 +60,8 @@ import Testing
     func laterScans() {
         var restored = AdvisedApp(.central, isOn: false)
         let scan = ScanRequest(services: [0x180D], allowsDuplicates: true)
-        restored.tell(.central(.willRestore(RestoredCentral(scan: scan, peers: []))))
-        restored.tell(.stateChanged(.poweredOn))
+        restored.report(.central(.willRestore(RestoredCentral(scan: scan, peers: []))))
+        restored.report(.stateChanged(.poweredOn))
         for _ in 0..<80 {
             restored.discover(.sensor)
             restored.wait(0.5)
@@ -218,12 +218,12 @@ import Testing
     func connectingAgain() {
         var app = AdvisedApp(.central)
         app.ask(.peer(.sensor, .connect(ConnectOptions())))
-        app.tell(.connectionFailed(ServiceError(.connectionFailed)), of: .sensor)
+        app.report(.connectionFailed(ServiceError(.connectionFailed)), of: .sensor)
         app.connect(.sensor)
         app.ask(.peer(.sensor, .connect(ConnectOptions())))
         app.ask(.peer(.sensor, .connect(ConnectOptions())))
         #expect(app.rules == [])
-        app.tell(.disconnected(nil, isReconnecting: true, timestamp: nil), of: .sensor)
+        app.report(.disconnected(nil, isReconnecting: true, timestamp: nil), of: .sensor)
         app.ask(.peer(.sensor, .connect(ConnectOptions())))
         #expect(app.rules == ["12.13"])
         #expect(app.advice[0].found == "connected to \"Sensor\" again while it was connecting")
@@ -234,8 +234,8 @@ import Testing
         func rules(_ peer: UUID, after seconds: Double) -> [String] {
             var app = AdvisedApp(.central, isOn: false)
             let info = PeerInfo(identifier: .sensor, name: "Sensor")
-            app.tell(.central(.willRestore(RestoredCentral(peers: [RestoredPeer(info: info)]))))
-            app.tell(.stateChanged(.poweredOn))
+            app.report(.central(.willRestore(RestoredCentral(peers: [RestoredPeer(info: info)]))))
+            app.report(.stateChanged(.poweredOn))
             if peer == .other { app.ask(.peer(.other, .connect(ConnectOptions()))) }
             app.wait(seconds)
             app.ask(.peer(peer, .forget))
@@ -263,8 +263,8 @@ import Testing
                 maximumWriteWithoutResponse: 182,
                 services: [service]
             )
-            app.tell(.central(.willRestore(RestoredCentral(peers: [peer]))))
-            app.tell(.stateChanged(.poweredOn))
+            app.report(.central(.willRestore(RestoredCentral(peers: [peer]))))
+            app.report(.stateChanged(.poweredOn))
             for _ in 0..<3 { app.read(18, of: .sensor) }
             app.wait(10)
             app.ask(.peer(.sensor, .cancelConnection))
@@ -333,7 +333,7 @@ import Testing
             let values = (0..<number).map {
                 RemoteCharacteristic(handle: AttributeHandle($0 + 1), uuid: 0x2A37, properties: 0x12)
             }
-            app.tell(.characteristicsDiscovered(of: 1, .success(values)), of: peer)
+            app.report(.characteristicsDiscovered(of: 1, .success(values)), of: peer)
         }
         return app
     }
@@ -372,7 +372,7 @@ import Testing
         for number in 0..<257 { app.subscribe(AttributeHandle(number % 256 + 1), of: number < 256 ? .sensor : .other) }
         app.wait(300)
         for handle in 1...256 as ClosedRange<AttributeHandle> {
-            app.tell(.valueNotified(handle, Self.bytes(1)), of: .sensor)
+            app.report(.valueNotified(handle, Self.bytes(1)), of: .sensor)
         }
         app.wait(301)
         #expect(app.advice == [])
@@ -402,7 +402,7 @@ import Testing
         app.subscribe(18, of: .sensor)
         app.unsubscribe(18, of: .sensor)
         let refusal = ServiceError(.connectionFailed, reason: "refused")
-        app.tell(.notifyStateChanged(21, isNotifying: true, refusal), of: .sensor)
+        app.report(.notifyStateChanged(21, isNotifying: true, refusal), of: .sensor)
         app.wait(700)
         #expect(!app.rules.contains("12.7"))
         app.subscribe(18, of: .sensor)
@@ -420,7 +420,7 @@ import Testing
         app.disconnectQuietly(.other)
         // A value of a subscription that is not watched begins none.
         app.connect(.sensor)
-        app.tell(.valueNotified(18, Self.bytes(1)), of: .sensor)
+        app.report(.valueNotified(18, Self.bytes(1)), of: .sensor)
         app.wait(700)
         #expect(app.rules.count { $0 == "12.7" } == 1)
     }
@@ -442,7 +442,7 @@ import Testing
         events.connect(.sensor)
         for _ in 0..<5 {
             events.wait(50)
-            events.tell(.nameChanged("Sensor"), of: .sensor)
+            events.report(.nameChanged("Sensor"), of: .sensor)
         }
         #expect(events.rules == [])
         events.wait(61)
@@ -478,6 +478,6 @@ extension AdvisedApp {
 
     /// The peer ends the connection.
     fileprivate mutating func disconnectQuietly(_ peer: UUID) {
-        tell(.disconnected(nil, isReconnecting: false, timestamp: nil), of: peer)
+        report(.disconnected(nil, isReconnecting: false, timestamp: nil), of: peer)
     }
 }

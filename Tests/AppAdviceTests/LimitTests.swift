@@ -173,15 +173,15 @@ import Testing
                     if kind < 2 {
                         app.request(requests[kind], of: .sensor)
                     } else {
-                        app.tell(events[kind - 2], of: .sensor)
+                        app.report(events[kind - 2], of: .sensor)
                     }
                 }
             }
             app.connectAndDiscover(.sensor)
             move(999)
-            app.tell(.valueNotified(18, Self.bytes(99)), of: .sensor)
+            app.report(.valueNotified(18, Self.bytes(99)), of: .sensor)
             #expect(app.rules == [])
-            app.tell(.valueNotified(18, Self.bytes(1)), of: .sensor)
+            app.report(.valueNotified(18, Self.bytes(1)), of: .sensor)
             #expect(app.rules == ["12.22"])
             move(1_000)
             #expect(app.rules == ["12.22"])
@@ -200,7 +200,7 @@ import Testing
         let service = LocalService(id: LocalAttributeID(1), uuid: 0x180D, isPrimary: true, characteristics: [value])
         app.ask(.addService(service))
         for peer in [UUID.sensor, .other] {
-            app.tell(.subscribed(CentralInfo(identifier: peer, maximumUpdateLength: 512), id))
+            app.report(.subscribed(CentralInfo(identifier: peer, maximumUpdateLength: 512), id))
         }
         for _ in 0..<999 { app.ask(.updateValue(id, value: Self.bytes(100), centrals: nil)) }
         app.ask(.updateValue(id, value: Self.bytes(99), centrals: [.sensor]))
@@ -230,7 +230,7 @@ import Testing
             var app = AdvisedApp(.central)
             app.ask(.peer(.sensor, .connect(ConnectOptions())))
             if isConnected {
-                app.tell(.connected(name: "Sensor", maximumWriteWithoutResponse: 182), of: .sensor)
+                app.report(.connected(name: "Sensor", maximumWriteWithoutResponse: 182), of: .sensor)
             }
             app.ask(.peer(.sensor, .forget))
             let state = isConnected ? "was connected to it" : "was connecting to it"

@@ -54,8 +54,8 @@ import Testing
         var facts = LinkFacts()
         (facts.interval, facts.latency, facts.supervisionTimeout) = (7_500, 0, 720)
         (facts.isEncrypted, facts.isBonded) = (true, true)
-        app.tell(.linkInformation(facts), of: .sensor)
-        app.tell(.servicesModified(invalidated: [16]), of: .sensor)
+        app.report(.linkInformation(facts), of: .sensor)
+        app.report(.servicesModified(invalidated: [16]), of: .sensor)
         #expect(app.rules == [])
         app.note(.practiced(.noServiceChanged))
         app.note(.practiced(.parametersRefused(explanation: "")))
@@ -196,7 +196,7 @@ import Testing
         app.site = Self.site(3)
         app.request(.setNotify(18, isEnabled: true), of: .sensor)
         app.site = nil
-        app.tell(.notifyStateChanged(18, isNotifying: true, nil), of: .sensor)
+        app.report(.notifyStateChanged(18, isNotifying: true, nil), of: .sensor)
         app.wait(700)
         app.site = Self.site(4)
         app.ask(.peer(.sensor, .cancelConnection))
@@ -225,7 +225,7 @@ import Testing
         let services = [10, 20, 30].map {
             RemoteService(handle: $0, endHandle: $0 + 9, uuid: 0x1800, isPrimary: true)
         }
-        app.tell(.servicesDiscovered(.success(services)), of: .sensor)
+        app.report(.servicesDiscovered(.success(services)), of: .sensor)
         app.wait(61)
         app.site = Self.site(6)
         app.ask(.peer(.sensor, .forget))

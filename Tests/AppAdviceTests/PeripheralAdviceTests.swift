@@ -15,7 +15,7 @@ import Testing
         var app = AdvisedApp(.peripheral)
         app.wait(5)
         app.ask(.addService(service(1, 0x180D, properties: properties, permissions: permissions)))
-        app.tell(.serviceAdded(LocalAttributeID(1), nil))
+        app.report(.serviceAdded(LocalAttributeID(1), nil))
         return app
     }
 
@@ -45,7 +45,7 @@ import Testing
         var app = Self.app()
         app.ask(Self.advertising("Sensor", [0x180D]))
         app.wait(60)
-        app.tell(.subscribed(Self.central, Self.value))
+        app.report(.subscribed(Self.central, Self.value))
         app.wait(31)
         #expect(app.rules == ["12.14"])
     }
@@ -65,12 +65,12 @@ import Testing
         var app = Self.app()
         app.ask(Self.advertising("Sensor", [0x180D]))
         app.wait(590)
-        app.tell(.subscribed(Self.central, Self.value))
+        app.report(.subscribed(Self.central, Self.value))
         app.wait(29)
         app.ask(.stopAdvertising)
         app.wait(1_000)
         app.ask(Self.advertising("Sensor", [0x180D]))
-        app.tell(.stateChanged(.poweredOff))
+        app.report(.stateChanged(.poweredOff))
         app.wait(1_000)
         #expect(app.rules == [])
     }
@@ -91,8 +91,8 @@ import Testing
         later.ask(Self.advertising("Sensor", [0x180D]))
         #expect(later.rules == [])
         var restored = AdvisedApp(.peripheral, isOn: false)
-        restored.tell(.willRestore(RestoredPeripheral()))
-        restored.tell(.stateChanged(.poweredOn))
+        restored.report(.willRestore(RestoredPeripheral()))
+        restored.report(.stateChanged(.poweredOn))
         restored.ask(Self.advertising("Sensor", [0x180D]))
         #expect(restored.rules == [])
     }
@@ -129,7 +129,7 @@ import Testing
         var read = Self.app(properties: 0x02)
         for number in 0..<3 {
             read.wait(10)
-            read.tell(.readRequested(transaction: UInt64(number), Self.central, Self.value, offset: 0))
+            read.report(.readRequested(transaction: UInt64(number), Self.central, Self.value, offset: 0))
             read.ask(.respond(transaction: UInt64(number), .success, value: PacketBuffer([1])))
         }
         #expect(read.rules == ["12.17"])
@@ -140,16 +140,16 @@ import Testing
         var app = Self.app()
         app.ask(.updateValue(Self.value, value: PacketBuffer([1]), centrals: nil))
         for number in 0..<5 {
-            app.tell(.readRequested(transaction: UInt64(number), Self.central, Self.value, offset: 0))
+            app.report(.readRequested(transaction: UInt64(number), Self.central, Self.value, offset: 0))
             app.ask(.respond(transaction: UInt64(number), .success, value: nil))
         }
         #expect(app.rules == [])
         var long = Self.app(properties: 0x02)
         for number in 0..<5 {
-            long.tell(.readRequested(transaction: UInt64(number), Self.central, Self.value, offset: number * 22))
+            long.report(.readRequested(transaction: UInt64(number), Self.central, Self.value, offset: number * 22))
             long.ask(.respond(transaction: UInt64(number), .success, value: nil))
         }
-        long.tell(
+        long.report(
             .readRequested(
                 transaction: 9,
                 CentralInfo(identifier: .sensor, maximumUpdateLength: 20),
@@ -179,12 +179,12 @@ import Testing
     @Test("behaviour 12.19: a read without a response for five seconds is noticed while it waits, a write as well")
     func lateResponses() {
         var app = Self.app()
-        app.tell(.readRequested(transaction: 1, Self.central, Self.value, offset: 0))
+        app.report(.readRequested(transaction: 1, Self.central, Self.value, offset: 0))
         app.wait(5.5)
         #expect(app.rules == ["12.19"])
         app.ask(.respond(transaction: 1, .success, value: nil))
         let write = WriteRequest(characteristic: Self.value, offset: 0, value: PacketBuffer([1]))
-        app.tell(.writeRequested(transaction: 2, Self.central, [write], needsResponse: true))
+        app.report(.writeRequested(transaction: 2, Self.central, [write], needsResponse: true))
         app.wait(5.5)
         app.ask(.respond(transaction: 2, .success, value: nil))
         #expect(app.rules == ["12.19", "12.19"])
@@ -193,11 +193,11 @@ import Testing
     @Test("behaviour 12.19: a response in time, and a write command, are right")
     func promptResponses() {
         var app = Self.app()
-        app.tell(.readRequested(transaction: 1, Self.central, Self.value, offset: 0))
+        app.report(.readRequested(transaction: 1, Self.central, Self.value, offset: 0))
         app.wait(4.5)
         app.ask(.respond(transaction: 1, .success, value: nil))
         let write = WriteRequest(characteristic: Self.value, offset: 0, value: PacketBuffer([1]))
-        app.tell(.writeRequested(transaction: 2, Self.central, [write], needsResponse: false))
+        app.report(.writeRequested(transaction: 2, Self.central, [write], needsResponse: false))
         app.wait(60)
         #expect(app.rules == [])
     }
@@ -205,7 +205,7 @@ import Testing
     @Test("behaviour 12.21: an update that is too long for a subscriber is noticed")
     func truncatedUpdate() {
         var app = Self.app()
-        app.tell(.subscribed(Self.central, Self.value))
+        app.report(.subscribed(Self.central, Self.value))
         app.ask(.updateValue(Self.value, value: PacketBuffer([UInt8](repeating: 1, count: 21)), centrals: nil))
         #expect(app.rules == ["12.21"])
         #expect(app.advice[0].found.hasSuffix("with 21 octets, of which a subscriber receives 20"))
@@ -216,10 +216,10 @@ import Testing
         var app = Self.app()
         let value = PacketBuffer([UInt8](repeating: 1, count: 21))
         app.ask(.updateValue(Self.value, value: value, centrals: nil))
-        app.tell(.subscribed(Self.central, Self.value))
-        app.tell(.subscribed(CentralInfo(identifier: .sensor, maximumUpdateLength: 182), Self.value))
+        app.report(.subscribed(Self.central, Self.value))
+        app.report(.subscribed(CentralInfo(identifier: .sensor, maximumUpdateLength: 182), Self.value))
         app.ask(.updateValue(Self.value, value: value, centrals: [.sensor]))
-        app.tell(.centralChanged(CentralInfo(identifier: .other, maximumUpdateLength: 182)))
+        app.report(.centralChanged(CentralInfo(identifier: .other, maximumUpdateLength: 182)))
         app.ask(.updateValue(Self.value, value: value, centrals: nil))
         #expect(app.rules == [])
     }
@@ -230,10 +230,10 @@ import Testing
         var app = Self.app()
         for _ in 0..<6_000 { app.ask(.updateValue(Self.value, value: value, centrals: nil)) }
         #expect(app.rules == [])
-        app.tell(.subscribed(Self.central, Self.value))
+        app.report(.subscribed(Self.central, Self.value))
         for _ in 0..<4_000 { app.ask(.updateValue(Self.value, value: value, centrals: nil)) }
-        app.tell(.unsubscribed(Self.central, Self.value))
-        app.tell(.subscribed(Self.central, Self.value))
+        app.report(.unsubscribed(Self.central, Self.value))
+        app.report(.subscribed(Self.central, Self.value))
         for _ in 0..<4_000 { app.ask(.updateValue(Self.value, value: value, centrals: nil)) }
         #expect(app.rules == [])
         for _ in 0..<2_000 { app.ask(.updateValue(Self.value, value: value, centrals: nil)) }

@@ -78,10 +78,10 @@ import Testing
             var app = Self.app()
             app.ask(Self.advertise)
             app.wait(300)
-            app.tell(sign)
+            app.report(sign)
             if case .readRequested = sign { app.ask(.respond(transaction: 1, .success, value: nil)) }
             app.wait(20)
-            app.tell(.subscribed(Self.central(.sensor), Self.value))
+            app.report(.subscribed(Self.central(.sensor), Self.value))
             app.wait(10)
             #expect(app.rules == [], "\(sign)")
             app.wait(0.001)
@@ -95,9 +95,9 @@ import Testing
     func noCentral() {
         var app = Self.app()
         app.ask(Self.advertise)
-        app.tell(.advertisingStarted(nil, number: 0))
-        app.tell(.unsubscribed(Self.central(.other), Self.value))
-        app.tell(.centralChanged(Self.central(.other)))
+        app.report(.advertisingStarted(nil, number: 0))
+        app.report(.unsubscribed(Self.central(.other), Self.value))
+        app.report(.centralChanged(Self.central(.other)))
         app.wait(31)
         #expect(app.rules == [])
         app.wait(570)
@@ -108,13 +108,13 @@ import Testing
     func noAdvertising() {
         var failed = Self.app()
         failed.ask(Self.advertise)
-        failed.tell(.advertisingStarted(ServiceError(.connectionFailed), number: 0))
+        failed.report(.advertisingStarted(ServiceError(.connectionFailed), number: 0))
         failed.wait(1_000)
         #expect(failed.rules == [])
         var off = Self.app()
         off.ask(Self.advertise)
-        off.tell(.stateChanged(.poweredOff))
-        off.tell(.stateChanged(.poweredOn))
+        off.report(.stateChanged(.poweredOff))
+        off.report(.stateChanged(.poweredOn))
         off.wait(1_000)
         #expect(off.rules == [])
         var again = Self.app()
@@ -131,8 +131,8 @@ import Testing
         for isAdvertising in [true, false] {
             var app = AdvisedApp(.peripheral, isOn: false)
             let request = AdvertisingRequest(localName: "a", services: [])
-            app.tell(.willRestore(RestoredPeripheral(services: [], advertising: isAdvertising ? request : nil)))
-            app.tell(.stateChanged(.poweredOn))
+            app.report(.willRestore(RestoredPeripheral(services: [], advertising: isAdvertising ? request : nil)))
+            app.report(.stateChanged(.poweredOn))
             app.wait(601)
             #expect(app.rules == (isAdvertising ? ["12.14"] : []))
         }
@@ -220,11 +220,11 @@ import Testing
             for number in 0..<3 {
                 if number > 0 { app.wait(pause) }
                 if number == 2, off {
-                    app.tell(.stateChanged(.poweredOff))
-                    app.tell(.stateChanged(.poweredOn))
+                    app.report(.stateChanged(.poweredOff))
+                    app.report(.stateChanged(.poweredOn))
                 }
                 let central = Self.central(alternating && number == 1 ? .sensor : .other)
-                app.tell(
+                app.report(
                     .readRequested(transaction: UInt64(number), central, Self.value, offset: number == 1 ? offset : 0)
                 )
                 app.ask(.respond(transaction: UInt64(number), .success, value: nil))
@@ -247,20 +247,20 @@ import Testing
             for (reader, rules) in [(UUID.other, []), (.sensor, ["12.17"])] {
                 var app = Self.app(properties: 0x02)
                 for number in 0..<3 as Range<UInt64> {
-                    app.tell(.readRequested(transaction: number, Self.central(reader), Self.value, offset: 0))
+                    app.report(.readRequested(transaction: number, Self.central(reader), Self.value, offset: 0))
                     app.ask(.respond(transaction: number, .success, value: nil))
-                    app.tell(end)
+                    app.report(end)
                 }
                 #expect(app.rules == rules)
             }
         }
         // A central that is still subscribed to another value is still connected.
         var app = Self.app(values: [101, 102, 103], properties: 0x02)
-        app.tell(.subscribed(Self.central(.other), LocalAttributeID(103)))
+        app.report(.subscribed(Self.central(.other), LocalAttributeID(103)))
         for number in 0..<3 as Range<UInt64> {
-            app.tell(.readRequested(transaction: number, Self.central(.other), Self.value, offset: 0))
+            app.report(.readRequested(transaction: number, Self.central(.other), Self.value, offset: 0))
             app.ask(.respond(transaction: number, .success, value: nil))
-            app.tell(.unsubscribed(Self.central(.other), LocalAttributeID(102)))
+            app.report(.unsubscribed(Self.central(.other), LocalAttributeID(102)))
         }
         #expect(app.rules == ["12.17"])
     }
@@ -269,7 +269,7 @@ import Testing
     func unknownValues() {
         var app = Self.app(properties: 0x02)
         for number in 0..<3 as Range<UInt64> {
-            app.tell(.readRequested(transaction: number, Self.central(.other), LocalAttributeID(9), offset: 0))
+            app.report(.readRequested(transaction: number, Self.central(.other), LocalAttributeID(9), offset: 0))
             app.ask(.respond(transaction: number, .success, value: nil))
         }
         app.ask(.updateValue(LocalAttributeID(9), value: Self.bytes(1), centrals: nil))
@@ -281,7 +281,7 @@ import Testing
         for (count, rules) in [(256, ["12.17"]), (257, [])] {
             var app = Self.app(properties: 0x02)
             func read(_ number: Int) {
-                app.tell(.readRequested(transaction: 1, Self.central(Self.peer(number)), Self.value, offset: 0))
+                app.report(.readRequested(transaction: 1, Self.central(Self.peer(number)), Self.value, offset: 0))
                 app.ask(.respond(transaction: 1, .success, value: nil))
             }
             read(0)
@@ -295,10 +295,10 @@ import Testing
     @Test("behaviour 12.19: each request may wait for exactly five seconds, and is told once by what it asks for")
     func requests() {
         var app = Self.app()
-        app.tell(Self.write(2, from: .sensor, [1], needsResponse: true))
-        app.tell(.readRequested(transaction: 1, Self.central(.other), Self.value, offset: 0))
-        app.tell(.readRequested(transaction: 3, Self.central(.other), LocalAttributeID(9), offset: 0))
-        app.tell(.writeRequested(transaction: 4, Self.central(.other), [], needsResponse: true))
+        app.report(Self.write(2, from: .sensor, [1], needsResponse: true))
+        app.report(.readRequested(transaction: 1, Self.central(.other), Self.value, offset: 0))
+        app.report(.readRequested(transaction: 3, Self.central(.other), LocalAttributeID(9), offset: 0))
+        app.report(.writeRequested(transaction: 4, Self.central(.other), [], needsResponse: true))
         app.wait(5)
         #expect(app.rules == [])
         app.wait(0.001)
@@ -312,8 +312,8 @@ import Testing
         )
         #expect(app.advice.map(\.count) == [2, 1, 1])
         #expect(app.rules.count == 4)
-        app.tell(Self.write(5, from: .sensor, [1], needsResponse: true))
-        app.tell(.stateChanged(.poweredOff))
+        app.report(Self.write(5, from: .sensor, [1], needsResponse: true))
+        app.report(.stateChanged(.poweredOff))
         app.wait(10)
         #expect(app.rules.count == 4)
     }
@@ -323,7 +323,7 @@ import Testing
         for isRead in [true, false] {
             var app = Self.app()
             for number in 0..<300 as Range<UInt64> {
-                app.tell(
+                app.report(
                     isRead
                         ? .readRequested(transaction: number, Self.central(.other), Self.value, offset: 0)
                         : Self.write(number, from: .other, [1], needsResponse: true)
@@ -337,8 +337,8 @@ import Testing
     @Test("behaviour 12.21: an update may be as long as the least that a subscriber receives")
     func truncatedUpdates() {
         var app = Self.app()
-        app.tell(.subscribed(Self.central(.other, length: 20), Self.value))
-        app.tell(.subscribed(Self.central(.sensor, length: 30), Self.value))
+        app.report(.subscribed(Self.central(.other, length: 20), Self.value))
+        app.report(.subscribed(Self.central(.sensor, length: 30), Self.value))
         app.ask(.updateValue(Self.value, value: Self.bytes(20), centrals: nil))
         app.ask(.updateValue(Self.value, value: Self.bytes(30), centrals: [.sensor]))
         #expect(app.rules == [])
@@ -348,8 +348,8 @@ import Testing
         #expect(app.advice.map(\.found) == [found])
         #expect(app.advice.map(\.site) == [CallSite(number: 3)])
         // With the radio the subscriptions end.
-        app.tell(.stateChanged(.poweredOff))
-        app.tell(.stateChanged(.poweredOn))
+        app.report(.stateChanged(.poweredOff))
+        app.report(.stateChanged(.poweredOn))
         app.ask(.updateValue(Self.value, value: Self.bytes(30), centrals: nil))
         #expect(app.rules == ["12.21"])
     }
@@ -358,22 +358,22 @@ import Testing
     func bulk() {
         var app = Self.app(values: [101, 102])
         let other = LocalAttributeID(102)
-        for id in [Self.value, other] { app.tell(.subscribed(Self.central(.other, length: 10_000), id)) }
-        app.tell(Self.write(1, from: .other, [40_000, 50_000]))
+        for id in [Self.value, other] { app.report(.subscribed(Self.central(.other, length: 10_000), id)) }
+        app.report(Self.write(1, from: .other, [40_000, 50_000]))
         app.ask(.updateValue(Self.value, value: Self.bytes(9_999), centrals: nil))
-        app.tell(.unsubscribed(Self.central(.other), other))
+        app.report(.unsubscribed(Self.central(.other), other))
         #expect(app.rules == [])
-        app.tell(Self.write(2, from: .other, [1]))
+        app.report(Self.write(2, from: .other, [1]))
         #expect(app.rules == ["12.22"])
-        app.tell(Self.write(3, from: .other, [100_000]))
+        app.report(Self.write(3, from: .other, [100_000]))
         #expect(app.rules == ["12.22"])
-        app.tell(.unsubscribed(Self.central(.other), Self.value))
-        app.tell(Self.write(4, from: .other, [99_999]))
-        app.tell(.stateChanged(.poweredOff))
-        app.tell(.stateChanged(.poweredOn))
-        app.tell(Self.write(5, from: .other, [99_999]))
+        app.report(.unsubscribed(Self.central(.other), Self.value))
+        app.report(Self.write(4, from: .other, [99_999]))
+        app.report(.stateChanged(.poweredOff))
+        app.report(.stateChanged(.poweredOn))
+        app.report(Self.write(5, from: .other, [99_999]))
         #expect(app.rules == ["12.22"])
-        app.tell(Self.write(6, from: .other, [1]))
+        app.report(Self.write(6, from: .other, [1]))
         #expect(app.rules == ["12.22", "12.22"])
     }
 
@@ -381,8 +381,8 @@ import Testing
     func manyCentrals() {
         for (count, rules) in [(64, ["12.22"]), (65, [])] {
             var app = Self.app()
-            for number in 0..<count { app.tell(Self.write(1, from: Self.peer(number), [99_999])) }
-            app.tell(Self.write(1, from: Self.peer(0), [1]))
+            for number in 0..<count { app.report(Self.write(1, from: Self.peer(number), [99_999])) }
+            app.report(Self.write(1, from: Self.peer(0), [1]))
             #expect(app.rules == rules)
         }
     }

@@ -81,7 +81,7 @@ import Testing
             connected.discover(.sensor)
         }
         #expect(!connected.rules.contains("12.2"))
-        connected.tell(.disconnected(nil, isReconnecting: false, timestamp: nil), of: .sensor)
+        connected.report(.disconnected(nil, isReconnecting: false, timestamp: nil), of: .sensor)
         for _ in 0..<100 {
             connected.wait(0.5)
             connected.discover(.sensor)
@@ -154,7 +154,7 @@ import Testing
         app.wait(2)
         app.scan()
         app.wait(59)
-        app.tell(.stateChanged(.poweredOff))
+        app.report(.stateChanged(.poweredOff))
         app.wait(100)
         #expect(app.rules == [])
 

@@ -18,7 +18,7 @@ import Testing
 
     private static func discover(_ services: [AttributeHandle], of peer: UUID = .sensor, app: inout AdvisedApp) {
         app.request(.discoverServices(nil), of: peer)
-        app.tell(.servicesDiscovered(.success(services.map(service))), of: peer)
+        app.report(.servicesDiscovered(.success(services.map(service))), of: peer)
     }
 
     /// The finding at the end of a connection in which all of so many services were discovered and some were used.
@@ -71,11 +71,11 @@ import Testing
         app.connect(.sensor)
         app.site = CallSite(number: 1)
         app.request(.discoverServices(nil), of: .sensor)
-        app.tell(.servicesDiscovered(.success([10, 20, 30, 40, 50].map(Self.service))), of: .sensor)
+        app.report(.servicesDiscovered(.success([10, 20, 30, 40, 50].map(Self.service))), of: .sensor)
         app.site = CallSite(number: 2)
         app.request(.discoverCharacteristics(of: 10, nil), of: .sensor)
         app.site = nil
-        app.tell(.characteristicsDiscovered(of: 10, .success([11, 13, 15].map(Self.characteristic))), of: .sensor)
+        app.report(.characteristicsDiscovered(of: 10, .success([11, 13, 15].map(Self.characteristic))), of: .sensor)
         app.disconnect(.sensor)
         #expect(
             app.advice.map(\.found) == [
@@ -93,19 +93,19 @@ import Testing
         app.connect(.sensor)
         Self.discover([10], app: &app)
         app.request(.discoverServices([0x180D]), of: .sensor)
-        app.tell(.servicesDiscovered(.success([10, 20, 30].map(Self.service))), of: .sensor)
+        app.report(.servicesDiscovered(.success([10, 20, 30].map(Self.service))), of: .sensor)
         app.request(.discoverCharacteristics(of: 10, nil), of: .sensor)
         app.request(.discoverCharacteristics(of: 10, [0x2A37]), of: .sensor)
-        app.tell(.characteristicsDiscovered(of: 10, .success([11, 13, 15].map(Self.characteristic))), of: .sensor)
+        app.report(.characteristicsDiscovered(of: 10, .success([11, 13, 15].map(Self.characteristic))), of: .sensor)
         app.disconnect(.sensor)
         #expect(app.rules == [])
 
         var again = AdvisedApp(.central)
         again.connectAndDiscover(.sensor, all: true)
         again.read(18, of: .sensor)
-        again.tell(.characteristicsDiscovered(of: 16, .success([18, 21].map(Self.characteristic))), of: .sensor)
+        again.report(.characteristicsDiscovered(of: 16, .success([18, 21].map(Self.characteristic))), of: .sensor)
         again.request(.discoverServices(nil), of: .sensor)
-        again.tell(.servicesDiscovered(.success([16, 40].map(Self.service))), of: .sensor)
+        again.report(.servicesDiscovered(.success([16, 40].map(Self.service))), of: .sensor)
         again.disconnect(.sensor)
         #expect(again.rules == [])
     }
@@ -116,10 +116,10 @@ import Testing
         app.connect(.sensor)
         Self.discover([10, 20], app: &app)
         app.request(.discoverCharacteristics(of: 10, nil), of: .sensor)
-        app.tell(.characteristicsDiscovered(of: 20, .success([21, 23, 25].map(Self.characteristic))), of: .sensor)
+        app.report(.characteristicsDiscovered(of: 20, .success([21, 23, 25].map(Self.characteristic))), of: .sensor)
         app.connect(.other)
         app.request(.discoverCharacteristics(of: 10, nil), of: .other)
-        app.tell(.characteristicsDiscovered(of: 10, .success([11, 13, 15].map(Self.characteristic))), of: .other)
+        app.report(.characteristicsDiscovered(of: 10, .success([11, 13, 15].map(Self.characteristic))), of: .other)
         app.disconnect(.sensor)
         app.disconnect(.other)
         #expect(app.rules == [])
@@ -149,7 +149,7 @@ import Testing
             app.connect(peer(number))
             Self.discover([10, 20, 30], of: peer(number), app: &app)
         }
-        app.tell(.stateChanged(.poweredOn))
+        app.report(.stateChanged(.poweredOn))
         #expect(app.advice == [])
         app.note(.managerClosed)
         #expect(app.advice.map(\.peer) == (0..<20 as Range<UInt8>).map(peer))
@@ -168,7 +168,7 @@ import Testing
         // Nor does a later request, which is not wide.
         let first = UUID(uuid: (9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         app.request(.discoverServices([0x180D]), of: first)
-        app.tell(.servicesDiscovered(.success([50, 60].map(Self.service))), of: first)
+        app.report(.servicesDiscovered(.success([50, 60].map(Self.service))), of: first)
         app.note(.managerClosed)
         #expect(app.advice.count == 64)
         #expect(app.advice.allSatisfy { $0.found == "discovered all of 4 services of \"Sensor\", and used 0" })
@@ -179,7 +179,7 @@ import Testing
         many.request(.discoverCharacteristics(of: 1, nil), of: .sensor)
         for count in [255, 300] {
             let found = (1...count).map { Self.characteristic(AttributeHandle($0)) }
-            many.tell(.characteristicsDiscovered(of: 1, .success(found)), of: .sensor)
+            many.report(.characteristicsDiscovered(of: 1, .success(found)), of: .sensor)
         }
         many.disconnect(.sensor)
         #expect(

@@ -3,12 +3,12 @@ import ServiceMessages
 
 @testable import BluetoothService
 
-/// A phone with one app, and an ``Accessory`` in range.
+/// A phone with one app, and an ``TestAccessory`` in range.
 struct AccessoryBench {
     let air: RadioWorld
     let phone: BluetoothSystem
     let central: TestManager
-    let accessory: Accessory
+    let accessory: TestAccessory
 
     /// - Parameters:
     ///   - hasExtendedAdvertising: Whether both controllers support extended advertising.
@@ -19,9 +19,9 @@ struct AccessoryBench {
         phone = air.system("Phone")
         central = air.world.manager(.central, on: phone)
         central.take()
-        accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges)
+        accessory = try TestAccessory(on: air, tellsOfChanges: tellsOfChanges)
         try accessory.publish(value: value)
     }
 
-    var world: TestWorld { air.world }
+    var world: ServiceWorld { air.world }
 }

@@ -17,19 +17,19 @@ import Testing
     func theFilterLooksAtAdvertisements() throws {
         let bench = try AccessoryBench()
         bench.accessory.advertise(services: [0x180F])
-        bench.central.send(.startScan(ScanRequest(services: [Accessory.service], allowsDuplicates: true)))
+        bench.central.send(.startScan(ScanRequest(services: [TestAccessory.service], allowsDuplicates: true)))
         bench.world.run(.seconds(10))
         #expect(bench.central.take().isEmpty)
         let peer = try bench.central.find(0x180F).identifier
         try bench.central.connect(peer)
-        #expect(try bench.central.explore(peer, Accessory.service).count == 1)
+        #expect(try bench.central.explore(peer, TestAccessory.service).count == 1)
     }
 
     @Test("behaviour 2.18: an app gets no event when a device disappears")
-    func nothingTellsThatADeviceIsGone() throws {
+    func noEventReportsThatADeviceDisappeared() throws {
         let bench = try AccessoryBench()
         bench.accessory.advertise()
-        _ = try bench.central.find(Accessory.service)
+        _ = try bench.central.find(TestAccessory.service)
         bench.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
         bench.world.run(.seconds(3))
         #expect(!bench.central.take().isEmpty)
@@ -54,7 +54,7 @@ import Testing
         try bench.central.connect(found.peer.identifier)
         bench.world.run(.milliseconds(500))
         #expect(phys == [.le2M], "the link is on the PHY of the advertisement")
-        #expect(try bench.central.explore(found.peer.identifier, Accessory.service).count == 1)
+        #expect(try bench.central.explore(found.peer.identifier, TestAccessory.service).count == 1)
     }
 
     /// The advertiser is the only one on the air and has a long interval.
@@ -63,7 +63,7 @@ import Testing
         let bench = try AccessoryBench()
         let seldom = AdvertisingTempo(fast: 1636...1636, slow: 1636...1636)
         bench.accessory.advertise(tempo: seldom)
-        let peer = try bench.central.find(Accessory.service).identifier
+        let peer = try bench.central.find(TestAccessory.service).identifier
         func time(_ body: () throws -> Void) throws -> Duration {
             let start = bench.world.loop.now
             try body()
@@ -78,7 +78,7 @@ import Testing
         var (direct, scanned) = (Duration.zero, Duration.zero)
         for _ in 1...8 {
             direct += try time { try bench.central.connect(peer) }
-            scanned += try time { try bench.central.connect(try bench.central.find(Accessory.service).identifier) }
+            scanned += try time { try bench.central.connect(try bench.central.find(TestAccessory.service).identifier) }
         }
         #expect(scanned > direct * 3 / 2, "\(direct) against \(scanned)")
     }
@@ -90,7 +90,7 @@ import Testing
     func aMissedRequestIsMadeAgain() throws {
         let bench = try AccessoryBench(hasExtendedAdvertising: false)
         bench.accessory.advertise()
-        let peer = try bench.central.find(Accessory.service).identifier
+        let peer = try bench.central.find(TestAccessory.service).identifier
         bench.central.take()
         // CONNECT_IND is PDU type 5 (Core Vol 6 Part B 2.3).
         var missed = 0
@@ -107,14 +107,14 @@ import Testing
         bench.air.radio.onSend = nil
         _ = try bench.central.expect("connected", \.connection)
         #expect(bench.phone.links.all.count == 1)
-        #expect(try bench.central.explore(peer, Accessory.service).count == 1)
+        #expect(try bench.central.explore(peer, TestAccessory.service).count == 1)
     }
 
     @Test("behaviours 3.7, 3.41: a connection whose requests are missed can be cancelled, and is not requested again")
     func aMissedRequestIsCancelled() throws {
         let bench = try AccessoryBench(hasExtendedAdvertising: false)
         bench.accessory.advertise()
-        let peer = try bench.central.find(Accessory.service).identifier
+        let peer = try bench.central.find(TestAccessory.service).identifier
         bench.central.take()
         var missed = 0
         bench.air.radio.onSend = { frame in
@@ -134,18 +134,18 @@ import Testing
     }
 
     @Test("behaviour 11.8: a connected device does not advertise, and is retrieved with the connected ones")
-    func whoIsConnectedIsNotFoundByScanning() throws {
+    func connectedDevicesAreRetrievedAndNotScanned() throws {
         let bench = try AccessoryBench()
         bench.accessory.advertise()
-        let peer = try bench.central.find(Accessory.service).identifier
+        let peer = try bench.central.find(TestAccessory.service).identifier
         try bench.central.connect(peer)
         bench.world.run(.seconds(2))
         let other = bench.world.manager(.central, on: bench.phone)
         other.take()
-        other.send(.startScan(ScanRequest(services: [Accessory.service])))
+        other.send(.startScan(ScanRequest(services: [TestAccessory.service])))
         bench.world.run(.seconds(30))
         #expect(other.take().isEmpty)
-        #expect(other.ask(.connectedPeripherals(services: [Accessory.service])).map(\.identifier) == [peer])
+        #expect(other.ask(.connectedPeripherals(services: [TestAccessory.service])).map(\.identifier) == [peer])
         try other.connect(peer)
     }
 
@@ -153,9 +153,9 @@ import Testing
     func longPacketsAreUsed() throws {
         let bench = try AccessoryBench(value: PacketBuffer([UInt8](repeating: 7, count: 100)))
         bench.accessory.advertise()
-        let peer = try bench.central.find(Accessory.service).identifier
+        let peer = try bench.central.find(TestAccessory.service).identifier
         try bench.central.connect(peer)
-        let handle = try #require(try bench.central.explore(peer, Accessory.service)[Accessory.value])
+        let handle = try #require(try bench.central.explore(peer, TestAccessory.service)[TestAccessory.value])
         bench.world.run(.seconds(2))
         var lengths: [Int] = []
         bench.air.radio.onSend = { if $0.channel < 37, $0.pdu.count > 2 { lengths.append($0.pdu.count - 2) } }

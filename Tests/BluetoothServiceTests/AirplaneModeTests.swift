@@ -14,16 +14,16 @@ import Testing
     }
 
     @Test("behaviour 10.23: a change to Bluetooth during airplane mode is remembered")
-    func whatThePersonDoesIsRemembered() {
+    func changesDuringAirplaneModeAreRemembered() {
         var mode = AirplaneMode()
-        mode.bluetoothWasSwitched(true)
+        mode.bluetoothSwitched(true)
         #expect(!mode.leavesBluetooth)
         _ = mode.set(true, hasPower: true)
-        mode.bluetoothWasSwitched(true)
+        mode.bluetoothSwitched(true)
         let kept = [mode.set(false, hasPower: true), mode.set(true, hasPower: true)]
         #expect(kept == [nil, nil])
         #expect(mode.leavesBluetooth)
-        mode.bluetoothWasSwitched(false)
+        mode.bluetoothSwitched(false)
         let gone = [mode.set(false, hasPower: false), mode.set(true, hasPower: true)]
         #expect(gone == [nil, false])
     }

@@ -12,8 +12,8 @@ import Testing
 @Suite struct AppTests {
     /// The connection stays up, and events queue in order meanwhile.
     @Test("behaviour 9.3: events without a consumer are delivered later")
-    func whatHappensWhileNobodyTakesEventsIsToldLater() throws {
-        let pair = try Pair()
+    func eventsWithoutConsumerAreDeliveredLater() throws {
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(10))
         pair.central.take()
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test("behaviour 9.3: a new consumer of a suspended app's events gets them when the app runs")
-    func whoeverTakesTheEventsOfASleepingApp() throws {
+    func newConsumersOfASuspendedAppGetEventsOnResume() throws {
         let apps = LivingApps()
         try apps.subscribe()
         apps.centralApp.fallAsleep(in: apps.world)
@@ -76,8 +76,8 @@ import Testing
     }
 
     @Test("behaviour 9.14: events in flight to an app whose process ends are dropped", arguments: [false, true])
-    func whatIsOnItsWayIsForNobody(ends: Bool) {
-        let world = TestWorld()
+    func eventsInFlightToAnEndedProcessAreDropped(ends: Bool) {
+        let world = ServiceWorld()
         let app = world.device("Phone").app("Collector")
         let queue = LazyQueue()
         let told = Atomic(0)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func aManagerThatIsClosedHasNothingToTell() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let app = pair.central.connection.app.value
         app.detach()
         pair.central.close()
@@ -109,7 +109,7 @@ import Testing
         [true, false]
     )
     func aManagerMadeWhileBluetoothIsOffTellsThePerson(isOn: Bool, shows: Bool) throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let device = world.device("Phone")
         var notices: [SystemNotice] = []
         device.system.observers.add(.notices) { if case .noticed(let notice) = $0.content { notices.append(notice) } }
@@ -132,7 +132,7 @@ import Testing
 
     @Test("behaviour 9.14: nothing left of an ended process reaches the service")
     func aConnectionThatIsCutIsSilent() {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let device = world.device("Phone")
         let manager = device.manager(.central)
         var seen: [String] = []

@@ -3,7 +3,7 @@ import EventLoops
 import L2CAP
 import Testing
 
-struct ParameterCase: CustomTestStringConvertible, Sendable {
+struct RuleCase: CustomTestStringConvertible, Sendable {
     var name: String
     var parameters: ConnectionParameters
     var isLegal = true
@@ -37,38 +37,38 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
 
 @Suite struct AppleConnectionParameterRulesTests {
     static let cases = [
-        ParameterCase("15/15 ms", 12, 12, 0, 600, true),
-        ParameterCase("15/30 ms", 12, 24, 0, 600, true),
-        ParameterCase("15/28.75 ms", 12, 23, 0, 600, false),
-        ParameterCase("30/30 ms", 24, 24, 0, 600, false),
-        ParameterCase("30/45 ms", 24, 36, 0, 600, true),
-        ParameterCase("20/40 ms is no multiple of 15", 16, 32, 0, 600, false),
-        ParameterCase("7.5/15 ms", 6, 12, 0, 600, false, inputDevice: false),
-        ParameterCase("11.25/11.25 ms", 9, 9, 0, 600, false, inputDevice: true),
-        ParameterCase("11.25/26.25 ms", 9, 21, 0, 600, false, inputDevice: true),
-        ParameterCase("latency 30", 24, 36, 30, 600, true),
-        ParameterCase("latency 31", 24, 36, 31, 600, false),
-        ParameterCase("timeout 5.99 s", 24, 36, 0, 599, false),
-        ParameterCase("timeout 18 s", 24, 36, 0, 1800, true),
-        ParameterCase("timeout 18.01 s", 24, 36, 0, 1801, false),
-        ParameterCase("minimum 1.995 s", 1596, 1620, 0, 800, true),
-        ParameterCase("minimum 2.01 s", 1608, 1632, 0, 800, false),
-        ParameterCase("effective 6 s", 1200, 1600, 2, 1801 - 1, false),
-        ParameterCase("effective 6 s, timeout above 18 s", 1200, 1600, 2, 1801, false),
-        ParameterCase("effective 5.985 s", 1584, 1596, 2, 1800, true),
-        ParameterCase("effective above 6 s", 1200, 1608, 2, 1800, false),
-        ParameterCase("timeout of three effective intervals", 1584, 1600, 0, 600, false),
-        ParameterCase("minimum above maximum", 36, 24, 0, 600, legal: false, false),
-        ParameterCase("below 7.5 ms", 5, 24, 0, 600, legal: false, false),
-        ParameterCase("above 4 s", 24, 3201, 0, 3200, legal: false, false),
-        ParameterCase("latency 500", 6, 6, 500, 3200, legal: false, false),
-        ParameterCase("timeout of two effective intervals", 40, 80, 4, 100, legal: false, false),
-        ParameterCase("zero", 0, 0, 0, 0, legal: false, false),
-        ParameterCase("all ones", .max, .max, .max, .max, legal: false, false),
+        RuleCase("15/15 ms", 12, 12, 0, 600, true),
+        RuleCase("15/30 ms", 12, 24, 0, 600, true),
+        RuleCase("15/28.75 ms", 12, 23, 0, 600, false),
+        RuleCase("30/30 ms", 24, 24, 0, 600, false),
+        RuleCase("30/45 ms", 24, 36, 0, 600, true),
+        RuleCase("20/40 ms is no multiple of 15", 16, 32, 0, 600, false),
+        RuleCase("7.5/15 ms", 6, 12, 0, 600, false, inputDevice: false),
+        RuleCase("11.25/11.25 ms", 9, 9, 0, 600, false, inputDevice: true),
+        RuleCase("11.25/26.25 ms", 9, 21, 0, 600, false, inputDevice: true),
+        RuleCase("latency 30", 24, 36, 30, 600, true),
+        RuleCase("latency 31", 24, 36, 31, 600, false),
+        RuleCase("timeout 5.99 s", 24, 36, 0, 599, false),
+        RuleCase("timeout 18 s", 24, 36, 0, 1800, true),
+        RuleCase("timeout 18.01 s", 24, 36, 0, 1801, false),
+        RuleCase("minimum 1.995 s", 1596, 1620, 0, 800, true),
+        RuleCase("minimum 2.01 s", 1608, 1632, 0, 800, false),
+        RuleCase("effective 6 s", 1200, 1600, 2, 1801 - 1, false),
+        RuleCase("effective 6 s, timeout above 18 s", 1200, 1600, 2, 1801, false),
+        RuleCase("effective 5.985 s", 1584, 1596, 2, 1800, true),
+        RuleCase("effective above 6 s", 1200, 1608, 2, 1800, false),
+        RuleCase("timeout of three effective intervals", 1584, 1600, 0, 600, false),
+        RuleCase("minimum above maximum", 36, 24, 0, 600, legal: false, false),
+        RuleCase("below 7.5 ms", 5, 24, 0, 600, legal: false, false),
+        RuleCase("above 4 s", 24, 3201, 0, 3200, legal: false, false),
+        RuleCase("latency 500", 6, 6, 500, 3200, legal: false, false),
+        RuleCase("timeout of two effective intervals", 40, 80, 4, 100, legal: false, false),
+        RuleCase("zero", 0, 0, 0, 0, legal: false, false),
+        RuleCase("all ones", .max, .max, .max, .max, legal: false, false),
     ]
 
     @Test("behaviour 3.27: a central accepts what Apple's rules accept", arguments: cases)
-    func centralFollowsApplesRules(_ testCase: ParameterCase) {
+    func centralFollowsApplesRules(_ testCase: RuleCase) {
         #expect(testCase.parameters.isLegal == testCase.isLegal)
         #expect(AppleConnectionParameterRules().accept(testCase.parameters) == testCase.isAccepted)
     }
@@ -197,7 +197,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
     }
 
     @Test("behaviour 3.29: input devices may ask for a shorter interval", arguments: cases)
-    func inputDevicesMayAskForLess(_ testCase: ParameterCase) {
+    func inputDevicesMayAskForLess(_ testCase: RuleCase) {
         let rules = AppleConnectionParameterRules(allowsHumanInterfaceDevice: true)
         let expected = testCase.isAcceptedForInputDevice ?? testCase.isAccepted
         #expect(rules.accept(testCase.parameters) == expected)

@@ -12,7 +12,7 @@ import Testing
     @Test(
         "behaviours 4.10, 15.6: the services cached in a bond are dropped at once on request, and cached again with their hash"
     )
-    func whatABondKeepsIsForgottenOnRequest() throws {
+    func bondedServiceCachesAreDroppedOnRequest() throws {
         let bench = try EnhancedBearerBench()
         /// Whether the bond has a service table, and its database hash.
         func kept() -> [Bool] {

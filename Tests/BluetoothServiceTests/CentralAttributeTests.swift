@@ -12,7 +12,7 @@ import Testing
 @Suite struct CentralAttributeTests {
     @Test("behaviour 4.1: only requested services are discovered, and no list means all")
     func onlyListedServicesAreFoundAndNoneMeansAll() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.sensorAlsoPublishes(0x180F)
         try pair.central.connect(pair.peer)
         func found(_ uuids: [BluetoothUUID]?) throws -> [BluetoothUUID] {
@@ -32,7 +32,7 @@ import Testing
 
     @Test("behaviour 4.2: characteristics are discovered by UUID and added to the known ones")
     func characteristicsAreFoundIncrementally() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         let services = try pair.central.ask(
             .discoverServices(peer: pair.peer, uuids: nil),
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func includedServicesAndDescriptorsAreFound() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let central = world.device("Phone").manager(.central)
         let sensor = world.device("Strap").manager(.peripheral)
         let battery = LocalService(id: LocalAttributeID(70), uuid: 0x180F, isPrimary: false)
@@ -90,7 +90,7 @@ import Testing
         let long = PacketBuffer((0..<512).map { UInt8(truncatingIfNeeded: $0) })
         var service = Example.heartRate
         service.characteristics[1].value = long
-        let pair = try Pair(service)
+        let pair = try ConnectedPair(service)
         let location = try #require(try pair.connected()[Example.location])
         let value = try pair.central.ask(
             .readCharacteristic(peer: pair.peer, characteristic: location),
@@ -102,7 +102,7 @@ import Testing
 
     @Test("behaviour 5.4: a refused request fails with the peer's error code")
     func aRefusalHasTheCodeOfThePeer() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let handles = try pair.connected()
         let controlPoint = try #require(handles[Example.controlPoint])
         let value = try pair.central.ask(
@@ -121,7 +121,7 @@ import Testing
 
     @Test("behaviour 5.9: a long value is written by prepare and execute requests")
     func longValuesArePreparedAndExecuted() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         let long = PacketBuffer((0..<400).map { UInt8(truncatingIfNeeded: $0) })
         pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: long))
@@ -137,7 +137,7 @@ import Testing
 
     @Test("behaviour 5.13: writes without response return their credits")
     func commandsReturnTheirCredits() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let controlPoint = try #require(try pair.connected()[Example.controlPoint])
         let count = ServiceLimits.writesWithoutResponse
         for index in 0..<count {
@@ -161,7 +161,7 @@ import Testing
 
     @Test("behaviour 5.12: a write without response to an attribute that does not support it is dropped")
     func aCommandToAnAttributeThatTakesNoneIsDropped() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.writeWithoutResponse(peer: pair.peer, characteristic: note, value: [1]))
         pair.world.run(.seconds(1))
@@ -171,7 +171,7 @@ import Testing
 
     @Test("behaviour 5.18: two apps share one subscription")
     func twoAppsShareASubscription() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         let other = pair.phone.manager(.central)
         try other.connect(pair.peer)
@@ -201,7 +201,7 @@ import Testing
     /// Cancelling the connection also ends the app's subscriptions, even though other apps keep the link.
     @Test("behaviour 5.18: a subscription ends with the connection of its app")
     func aSubscriptionEndsWithTheConnectionOfItsApp() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         let other = pair.phone.manager(.central)
         try other.connect(pair.peer)
@@ -215,7 +215,7 @@ import Testing
 
     @Test("behaviour 5.16: indications are used only without support for notifications")
     func indicationsAreChosenWhenThereIsNothingElse() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: note, enabled: true)
         #expect(try pair.central.ask(subscribe, "subscribed", \.notifyState).isNotifying)
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test func aCharacteristicThatTellsNothingCannotBeSubscribedTo() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let location = try #require(try pair.connected()[Example.location])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: location, enabled: true)
         let state = try pair.central.ask(subscribe, "notifyState", \.notifyState)
@@ -238,7 +238,7 @@ import Testing
 
     @Test("behaviour 4.7: apps cannot write the client configuration")
     func theClientConfigurationIsNotWrittenByApps() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         let descriptors = try pair.central.ask(
             .discoverDescriptors(peer: pair.peer, characteristic: measurement),
@@ -252,7 +252,7 @@ import Testing
 
     @Test("behaviour 4.13: services that changed are invalid for the app")
     func servicesThatChangeAreDead() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let handles = try pair.connected()
         pair.world.run(.seconds(1))
         pair.central.take()
@@ -279,7 +279,7 @@ import Testing
     /// on the air.
     @Test("behaviour 4.13: a subscription ends with its service")
     func aSubscriptionGoesWithItsService() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.useUpHandles()
         func subscribe() throws -> AttributeHandle {
             let measurement = try #require(try pair.central.explore(pair.peer)[Example.measurement])
@@ -303,7 +303,7 @@ import Testing
 
     @Test("behaviour 5.22: responses arrive in the order of the requests")
     func answersComeInTheOrderOfAsking() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let handles = try pair.connected()
         let (note, location) = (try #require(handles[Example.note]), try #require(handles[Example.location]))
         pair.central.take()
@@ -322,7 +322,7 @@ import Testing
 
     @Test("behaviours 5.23, 14.20: a link to a peer that does not respond for 30 s is lost")
     func aPeerThatDoesNotAnswerLosesTheLink() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
         pair.world.run(.seconds(29))
@@ -336,7 +336,7 @@ import Testing
     /// A manager that exceeds its credits has at most that many writes pending; the rest is dropped.
     @Test("AB-G05: pending writes without response are bounded")
     func commandsThatWaitAreBounded() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let controlPoint = try #require(try pair.connected()[Example.controlPoint])
         pair.world.run(.seconds(1))
         pair.central.take()
@@ -352,7 +352,7 @@ import Testing
 
     @Test("AB-G05: an app's pending requests on a link are bounded")
     func requestsOnALinkAreBounded() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.take()
         for _ in 0..<(ServiceLimits.linkRequests.app + 10) {
@@ -366,7 +366,7 @@ import Testing
 
     @Test("behaviour 4.5: the system's own services are hidden from apps")
     func servicesOfTheSystemAreHidden() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let notificationCenter = BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0)
         try pair.sensorAlsoPublishes(0x1812)
         try pair.sensorAlsoPublishes(notificationCenter, as: 51)
@@ -379,7 +379,7 @@ import Testing
 
     @Test("behaviour 0.6: a secondary service is found only through the service that includes it")
     func secondaryServicesAreFoundByInclusion() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let inner = LocalService(id: LocalAttributeID(50), uuid: 0xFFF5, isPrimary: false)
         let outer = LocalService(
             id: LocalAttributeID(51),
@@ -404,7 +404,7 @@ import Testing
 
     @Test("behaviour 4.19: discoveries are reported in the order of the requests")
     func discoveriesComeInTheOrderOfAsking() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.sensorAlsoPublishes(0xFFF5)
         try pair.central.connect(pair.peer)
         let all = Request.discoverServices(peer: pair.peer, uuids: nil)
@@ -431,7 +431,7 @@ import Testing
     /// Some apps start to wait for an answer only after they have asked.
     @Test("an answer from the cache takes as long as one from another process, and keeps its place")
     func answersFromTheCacheTakeTheirTime() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         let all = Request.discoverServices(peer: pair.peer, uuids: nil)
         _ = try pair.central.ask(all, "services", \.services).get()
@@ -449,7 +449,7 @@ import Testing
 
     @Test("behaviours 4.20, 3.25: a discovery that the peer never answers ends with the connection")
     func aDiscoveryThatIsNotAnsweredEnds() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.strap.controller.transport.onReceive = { _ in }
         pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
@@ -463,7 +463,7 @@ import Testing
 
     @Test("behaviours 5.3, 14.21: a value has 512 octets at most")
     func aValueHas512Octets() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         func write(_ count: Int) -> Request {
             let value = PacketBuffer([UInt8](repeating: 1, count: count))
@@ -481,7 +481,7 @@ import Testing
 
     @Test("behaviour 5.19: a subscription ends with the connection, and is written again on the next")
     func subscriptionsAreMadeAnewOnEachConnection() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         for _ in 1...2 {
             let measurement = try #require(try pair.connected()[Example.measurement])
             pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
@@ -502,7 +502,7 @@ import Testing
     func aReadHasTheRestOfANotification() throws {
         var service = Example.heartRate
         service.characteristics[0].properties = 0x12
-        let pair = try Pair(service)
+        let pair = try ConnectedPair(service)
         let measurement = try #require(try pair.connected()[Example.measurement])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
         _ = try pair.central.ask(subscribe, "subscribed", \.notifyState)
@@ -521,7 +521,7 @@ import Testing
     }
 }
 
-extension Pair {
+extension ConnectedPair {
     /// Publishes and removes so many attributes that handles are reused from here on.
     func useUpHandles() throws {
         for (count, times) in [(240, 140), (100, 40), (10, 40), (1, 40)] {

@@ -41,7 +41,7 @@ import Testing
 
     @Test("behaviour 3.22: connections of other apps are reported by identifier or by service, once each")
     func connectionsByOthersAreTold() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let watches: [(ConnectionWatch?, [Bool])] = [
             (ConnectionWatch(peers: [pair.peer]), [true, false]),
             (ConnectionWatch(services: [0x180F, Example.service]), [true, false]),
@@ -69,7 +69,7 @@ import Testing
 
     @Test("behaviour 3.22: a new registration replaces the old one, and unregistering ends all events")
     func aNewWatchReplacesTheOldOne() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         func visit() throws -> [Bool] {
             try pair.central.connect(pair.peer)
             pair.world.run(.seconds(3))
@@ -94,7 +94,7 @@ import Testing
 
     @Test("behaviours 1.11, 3.22: a lost link is reported, and a loss of power only as a state")
     func lossIsToldAndPowerIsNot() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let listener = pair.phone.manager(.central)
         listener.send(.watchConnections(ConnectionWatch(peers: [pair.peer])))
         try pair.central.connect(pair.peer)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test("behaviour 14.23, AB-G05: registrations for connection events are bounded")
-    func whatCanBeAskedForIsBounded() {
+    func registrationsAreBounded() {
         func error(_ services: Int, _ peers: Int) -> ServiceError? {
             let watch = ConnectionWatch(
                 services: [BluetoothUUID](repeating: 0xFFF0, count: services),
@@ -130,7 +130,7 @@ import Testing
         "behaviour 3.19: a peer that cannot pair gets none of this system's notifications, and stays connected"
     )
     func withoutAPairingNoNotifications() throws {
-        let pair = try Pair(configure: { $0.sharesNotifications = true })
+        let pair = try ConnectedPair(configure: { $0.sharesNotifications = true })
         var options = ConnectOptions()
         options.requiresNotifications = true
         _ = try pair.central.ask(.connect(peer: pair.peer, options: options), "connected", \.connection)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func distancesAreNotMeasuredByAControllerThatCannot() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         let start = Request.central(.peer(pair.peer, .link(.startChannelSounding)))
         let error = try pair.central.ask(start, "ended") { event -> ServiceError?? in

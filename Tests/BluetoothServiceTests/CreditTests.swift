@@ -12,7 +12,7 @@ import Testing
 
     /// Sends as fast as the credits allow, and returns the number of credits in each event.
     private func sendAll(
-        _ pair: Pair,
+        _ pair: ConnectedPair,
         by app: TestManager,
         _ request: Request,
         room: Int,
@@ -38,7 +38,7 @@ import Testing
 
     @Test("behaviour 5.13: an app that writes as fast as it can gets credits for many writes at a time")
     func writesReturnTheirCreditsTogether() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let controlPoint = try #require(try pair.connected()[Example.controlPoint])
         let write = Request.writeWithoutResponse(peer: pair.peer, characteristic: controlPoint, value: [1])
         let limit = ServiceLimits.writesWithoutResponse
@@ -51,7 +51,7 @@ import Testing
 
     @Test("behaviour 7.43: an app that updates as fast as it can gets credits for many updates at a time")
     func updatesReturnTheirCreditsTogether() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
         _ = try pair.central.ask(subscribe, "subscribed", \.notifyState)

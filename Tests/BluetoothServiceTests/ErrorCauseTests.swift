@@ -66,7 +66,7 @@ import Testing
         "behaviours 6.6, 15.9: a pairing that times out counts as missing encryption, and the error carries the refusal"
     )
     func aPairingThatTimesOut() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         let link = try #require(pair.phone.system.links.all.first)
         let refusal = ATTErrorResponse(.insufficientAuthentication, to: .readRequest, at: 3)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct EventLossTests {
     /// An app with a manager, and the numbers of lost events that observers are told.
     private final class WatchedApp {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone: TestDevice
         let app: InProcessConnection
         let manager: TestManager
@@ -27,10 +27,10 @@ import Testing
         }
 
         /// The manager is told so many values.
-        func tell(_ count: Int) {
+        func report(_ count: Int) {
             let value = Event.central(.peer(.blank, .valueNotified(3, [1])))
             let manager = phone.system.centrals.first?.manager
-            for _ in 0..<count { manager?.tell(value, on: world.loop) }
+            for _ in 0..<count { manager?.deliver(value, on: world.loop) }
         }
     }
 
@@ -50,7 +50,7 @@ import Testing
         idle.happened(.timeIsUp)
         let value = Event.central(.peer(.blank, .valueNotified(3, [1])))
         for _ in 0..<EventMailbox.capacity + 2 {
-            watched.phone.system.centrals.last?.manager.tell(value, on: watched.world.loop)
+            watched.phone.system.centrals.last?.manager.deliver(value, on: watched.world.loop)
         }
         #expect(watched.lost.isEmpty)
         idle.happened(.entered)
@@ -63,11 +63,11 @@ import Testing
         let watched = WatchedApp()
         let app = watched.app.app.value
         app.detach()
-        watched.tell(3)
+        watched.report(3)
         app.attach(RecordingSink(), to: watched.manager.id)
         #expect(watched.lost.isEmpty)
         app.detach()
-        watched.tell(EventMailbox.capacity + 5)
+        watched.report(EventMailbox.capacity + 5)
         app.attach(RecordingSink(), to: watched.manager.id)
         app.attach(RecordingSink(), to: watched.manager.id)
         #expect(watched.lost == [5])
@@ -84,7 +84,7 @@ import Testing
         watched.world.run(.seconds(1))
         #expect(watched.lost.isEmpty)
         again.app.value.detach()
-        watched.tell(EventMailbox.capacity + 1)
+        watched.report(EventMailbox.capacity + 1)
         again.happened(.ended(.crashed))
         #expect(watched.lost == [1])
         withExtendedLifetime(manager) {}

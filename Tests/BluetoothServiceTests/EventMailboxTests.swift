@@ -182,7 +182,7 @@ import Testing
         box.withLock { $0 = nil }
     }
 
-    @Test func whoIsDetachedTwiceKeepsWhatWaits() {
+    @Test func detachingTwiceKeepsQueuedEvents() {
         let mailbox = EventMailbox(RecordingSink())
         mailbox.detach()
         mailbox.accept(value(1), on: loop)

@@ -14,17 +14,17 @@ import Testing
         "behaviour 4.10: the table of an unbonded peer is cached for good if the peer cannot report changes, and else for one connection",
         arguments: [false, true]
     )
-    func whatIsCachedOfAStranger(tellsOfChanges: Bool) throws {
+    func unbondedTablesAreCachedByChangeSupport(tellsOfChanges: Bool) throws {
         let bench = try AccessoryBench(tellsOfChanges: tellsOfChanges)
         let peer = try bench.peer()
-        #expect(try bench.visit(peer) == [Accessory.service])
+        #expect(try bench.visit(peer) == [TestAccessory.service])
         try bench.accessory.publish(0xFFF0)
-        let both: [BluetoothUUID] = [Accessory.service, 0xFFF0]
-        for _ in 1...2 { #expect(try bench.visit(peer) == (tellsOfChanges ? both : [Accessory.service])) }
+        let both: [BluetoothUUID] = [TestAccessory.service, 0xFFF0]
+        for _ in 1...2 { #expect(try bench.visit(peer) == (tellsOfChanges ? both : [TestAccessory.service])) }
         // Another app's device discovers the current table.
         let other = bench.air.world.manager(.central, on: bench.air.system("Tablet"))
         bench.accessory.advertise()
-        let found = try other.find(Accessory.service).identifier
+        let found = try other.find(TestAccessory.service).identifier
         try other.connect(found)
         let services = try other.ask(.discoverServices(peer: found, uuids: nil), "services", \.services)
         #expect(try services.get().map(\.uuid) == both)
@@ -34,13 +34,13 @@ import Testing
         "behaviour 15.6: a table that an app has dropped is discovered again, on this connection or the next, and stays cached",
         arguments: [false, true]
     )
-    func whatIsForgottenOnRequest(isCut: Bool) throws {
+    func droppedTablesAreDiscoveredAgain(isCut: Bool) throws {
         let bench = try AccessoryBench(tellsOfChanges: false)
         let peer = try bench.peer()
-        #expect(try bench.visit(peer) == [Accessory.service])
+        #expect(try bench.visit(peer) == [TestAccessory.service])
         try bench.accessory.publish(0xFFF0)
-        let both: [BluetoothUUID] = [Accessory.service, 0xFFF0]
-        #expect(try bench.visit(peer) == [Accessory.service])
+        let both: [BluetoothUUID] = [TestAccessory.service, 0xFFF0]
+        #expect(try bench.visit(peer) == [TestAccessory.service])
         bench.accessory.advertise()
         try bench.central.connect(peer)
         bench.air.world.run(.seconds(2))
@@ -60,14 +60,14 @@ import Testing
     func switchingOffForgetsTheTables() throws {
         let bench = try AccessoryBench(tellsOfChanges: false)
         let peer = try bench.peer()
-        #expect(try bench.visit(peer) == [Accessory.service])
+        #expect(try bench.visit(peer) == [TestAccessory.service])
         try bench.accessory.publish(0xFFF0)
-        #expect(try bench.visit(peer) == [Accessory.service])
+        #expect(try bench.visit(peer) == [TestAccessory.service])
         bench.phone.setPower(false)
         bench.air.world.run(.seconds(1))
         bench.phone.setPower(true)
         bench.air.world.run(.seconds(1))
-        #expect(try bench.visit(peer) == [Accessory.service, 0xFFF0])
+        #expect(try bench.visit(peer) == [TestAccessory.service, 0xFFF0])
     }
 
     @Test(
@@ -75,16 +75,16 @@ import Testing
         arguments: ["today", "tomorrow", nil],
         [false, true]
     )
-    func whatOutlivesTheService(run: String?, isSwitchedOff: Bool) throws {
+    func unbondedTablesSurviveARestartOfTheService(run: String?, isSwitchedOff: Bool) throws {
         let air = RadioWorld()
-        let accessory = try Accessory(on: air, tellsOfChanges: false)
+        let accessory = try TestAccessory(on: air, tellsOfChanges: false)
         try accessory.publish()
         let storage = MemoryBondStorage(secret: RandomSource(seed: 5), records: MemoryRecordStorage())
         func visit(_ run: String?) throws -> (services: [BluetoothUUID], peer: UUID) {
             let phone = air.system("Phone", bonds: storage) { $0.run = run }
             let central = air.world.manager(.central, on: phone)
             accessory.advertise()
-            let peer = try central.find(Accessory.service).identifier
+            let peer = try central.find(TestAccessory.service).identifier
             try central.connect(peer)
             let services = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
             air.world.run(.seconds(2))
@@ -96,12 +96,12 @@ import Testing
             return (try services.get().map(\.uuid), peer)
         }
         let first = try visit("today")
-        #expect(first.services == [Accessory.service])
+        #expect(first.services == [TestAccessory.service])
         try accessory.publish(0xFFF0)
         let second = try visit(run)
         #expect(second.peer == first.peer)
         let isKept = run == "today" && !isSwitchedOff
-        #expect(second.services == (isKept ? [Accessory.service] : [Accessory.service, 0xFFF0]))
+        #expect(second.services == (isKept ? [TestAccessory.service] : [TestAccessory.service, 0xFFF0]))
     }
 
     /// Holds for another app too, and for the next connection if the table never changes.
@@ -152,7 +152,7 @@ extension AccessoryBench {
     /// The identifier of the accessory, which advertises and is found.
     fileprivate func peer() throws -> UUID {
         accessory.advertise()
-        return try central.find(Accessory.service).identifier
+        return try central.find(TestAccessory.service).identifier
     }
 
     /// The services found during one connection.

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    private func watch(_ isWatched: Bool, _ pair: Pair) -> Request {
+    private func watch(_ isWatched: Bool, _ pair: ConnectedPair) -> Request {
         .central(.peer(pair.peer, .link(.watchLink(isWatched))))
     }
 
@@ -30,24 +30,24 @@ import Testing
         "behaviour 15.4: link information is reported in microseconds, milliseconds and octets, for each direction"
     )
     func numbers() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         pair.world.run(.seconds(2))
         pair.central.take()
         pair.central.send(watch(true, pair))
         let handle = try #require(pair.phone.system.links.all.first?.connection.handle)
-        func tell(_ event: some HCIEvent) { pair.phone.controller.transport.send(HCIPacket(event)) }
+        func report(_ event: some HCIEvent) { pair.phone.controller.transport.send(HCIPacket(event)) }
         pair.world.run(.milliseconds(1))
-        tell(LEDataLengthChange(handle: handle, maxTxOctets: 200, maxTxTime: 1_712, maxRxOctets: 100, maxRxTime: 912))
+        report(LEDataLengthChange(handle: handle, maxTxOctets: 200, maxTxTime: 1_712, maxRxOctets: 100, maxRxTime: 912))
         pair.world.run(.milliseconds(1))
-        tell(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
+        report(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
         pair.world.run(.milliseconds(1))
         // Repeating the same values is no change.
-        tell(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
+        report(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
         pair.world.run(.milliseconds(1))
         var update = LEConnectionUpdateComplete()
         (update.handle, update.interval, update.latency, update.supervisionTimeout) = (handle, 40, 3, 500)
-        tell(update)
+        report(update)
         pair.world.run(.milliseconds(1))
         var expected = LinkFacts()
         (expected.interval, expected.latency, expected.supervisionTimeout) = (30_000, 0, 720)
@@ -63,7 +63,7 @@ import Testing
         all.append(expected)
         #expect(facts(pair.central.take()) == all)
         pair.central.send(watch(false, pair))
-        tell(LEPHYUpdateComplete(handle: handle, txPHY: .le1M, rxPHY: .le1M))
+        report(LEPHYUpdateComplete(handle: handle, txPHY: .le1M, rxPHY: .le1M))
         pair.world.run(.milliseconds(1))
         #expect(facts(pair.central.take()).isEmpty)
     }
@@ -94,13 +94,13 @@ import Testing
             (30_000, 60_000, 24, 48), (30_000, nil, 24, 24), (nil, 60_000, 48, 48), (60_000, 30_000, 48, 48),
         ] as [(Int?, Int?, UInt16, UInt16)]
     )
-    func wishes(shortest: Int?, longest: Int?, least: UInt16, most: UInt16) throws {
-        let pair = try Pair()
+    func requests(shortest: Int?, longest: Int?, least: UInt16, most: UInt16) throws {
+        let pair = try ConnectedPair()
         _ = try pair.connected()
-        var wish = LinkPreference()
-        (wish.minimumInterval, wish.maximumInterval) = (shortest, longest)
-        (wish.latency, wish.supervisionTimeout) = (2, 4_000)
-        pair.central.send(.central(.peer(pair.peer, .link(.preferLink(wish)))))
+        var request = LinkPreference()
+        (request.minimumInterval, request.maximumInterval) = (shortest, longest)
+        (request.latency, request.supervisionTimeout) = (2, 4_000)
+        pair.central.send(.central(.peer(pair.peer, .link(.preferLink(request)))))
         pair.world.run(.milliseconds(10))
         let asked = try #require(pair.phone.controller.lastConnectionUpdate)
         #expect(asked.intervalMin == least)
@@ -111,11 +111,11 @@ import Testing
 
     @Test("behaviour 15.4: a request for a PHY alone changes no other parameters")
     func aWishForAPHY() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
-        var wish = LinkPreference()
-        wish.phy = 2
-        pair.central.send(.central(.peer(pair.peer, .link(.preferLink(wish)))))
+        var request = LinkPreference()
+        request.phy = 2
+        pair.central.send(.central(.peer(pair.peer, .link(.preferLink(request)))))
         pair.world.run(.milliseconds(10))
         #expect(pair.phone.controller.commands.last == "LE Set PHY")
         #expect(pair.phone.controller.lastConnectionUpdate == nil)
@@ -129,7 +129,7 @@ import Testing
         #expect(RadioTimes.advertising.later == .microseconds(152_500))
         #expect(RadioTimes.fastAdvertising == .seconds(30))
         #expect(RadioTimes.connectionInterval == .milliseconds(30))
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let sent = Sent(pair.phone.controller)
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.milliseconds(10))

@@ -41,7 +41,7 @@ import Testing
     @Test(
         "AB-G05: advertisers and writes without response give way at 257 events, and what waits for an answer does not"
     )
-    func whatGivesWay() {
+    func overflowDropsAdvertisersAndWriteCommandsFirst() {
         let many = (0..<257).map { heard(UInt16($0)) }
         var got = held(many)
         #expect(got.events == Array(many.dropFirst()))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test("behaviour 1.18: what is void is dropped, and the rest waits on in order")
-    func whatIsVoid() {
+    func voidEventsAreDroppedAndOthersKeepTheirOrder() {
         let (mailbox, sink) = (EventMailbox(nil), RecordingSink())
         for event in [heard(1), answer(1), heard(2), answer(2)] { mailbox.accept(event, on: loop) }
         mailbox.removeAll { if case .central(.discovered) = $0 { true } else { false } }

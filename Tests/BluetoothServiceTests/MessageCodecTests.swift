@@ -170,7 +170,7 @@ import Testing
 
     /// Replies to a tool fit in one message: longer answers become an error, and longer texts are cut (AB-G05).
     @Test("AB-G05: a reply that does not fit in one message becomes an error")
-    func whatDoesNotFitIsAnError() throws {
+    func oversizedRepliesBecomeErrors() throws {
         let longest = String(repeating: "a", count: ToolReply.maximumText)
         let fits = ToolReply.answer(number: 1, .success(longest))
         #expect(try ToolReply(reading: fits.encoded()) == fits)

@@ -124,7 +124,7 @@ import Testing
         arguments: lists
     )
     func theBoundWithoutAWire(list: List) throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone")
         var misuses: [String] = []
         phone.system.observers.add(.misuse) { if case .misused(let text, _) = $0.content { misuses.append(text) } }
@@ -185,8 +185,8 @@ import Testing
         let wanted = (0..<256).map { BluetoothUUID(UInt16(0x4000 + $0)) }
         let filter = ScanFilter(ScanRequest(services: wanted))
         let area = OverflowArea(wanted)
-        func heard(_ structures: [AdvertisingStructure]) -> HeardAdvertisement {
-            HeardAdvertisement(
+        func heard(_ structures: [AdvertisingStructure]) -> ReceivedAdvertisement {
+            ReceivedAdvertisement(
                 Sighting(
                     address: BluetoothAddress(1, kind: .publicDevice),
                     data: AdvertisingData(structures),

@@ -24,10 +24,10 @@ import Testing
         case .requested(.central(.peer(_, .connect))): "asked to connect"
         case .requested(.central(.peer(_, .cancelConnection))): "asked to cancel"
         case .requested: "asked"
-        case .told(.stateChanged(.poweredOn)): "told of power"
-        case .told(.central(.peer(_, .connected))): "told of a connection"
-        case .told(.central(.peer(_, .disconnected))): "told of its end"
-        case .told: "told"
+        case .delivered(.stateChanged(.poweredOn)): "told of power"
+        case .delivered(.central(.peer(_, .connected))): "told of a connection"
+        case .delivered(.central(.peer(_, .disconnected))): "told of its end"
+        case .delivered: "told"
         case .linkMade: "link"
         case .linkEnded: "no link"
         case .misused(let text, isToldToApp: let isTold): "\(isTold ? "app" : "service"): \(text.prefix(23))"
@@ -46,25 +46,25 @@ import Testing
         let advisor = observers.add([.messages], counting: { story.append("counted \($0.handle) \($0.octets)") }) {
             story.append(Self.text($0) ?? "")
         }
-        observers.tell(value, of: subject)
-        observers.tell(end, of: subject)
+        observers.report(value, of: subject)
+        observers.report(end, of: subject)
         #expect(story == ["counted 18 3", "told of its end"])
         story = []
         let monitor = observers.add([.messages]) { story.append("monitor: \(Self.text($0) ?? "")") }
-        observers.tell(value, of: subject)
+        observers.report(value, of: subject)
         #expect(story == ["counted 18 3", "monitor: told"])
         story = []
         if let advisor { observers.remove(advisor) }
-        observers.tell(value, of: subject)
+        observers.report(value, of: subject)
         #expect(story == ["monitor: told"])
         if let monitor { observers.remove(monitor) }
-        observers.tell(value, of: subject)
+        observers.report(value, of: subject)
         #expect(story == ["monitor: told"])
     }
 
     @Test("an observation contains its time, app, subject, link and cause")
-    func whatAConnectionIs() throws {
-        let pair = try Pair()
+    func observationsContainTheirContext() throws {
+        let pair = try ConnectedPair()
         pair.world.run(.seconds(1))
         var seen: [Observation] = []
         let loop = pair.world.loop
@@ -88,7 +88,7 @@ import Testing
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.number < $1.number && $0.time <= $1.time })
         for observation in seen {
             switch observation.content {
-            case .requested, .told:
+            case .requested, .delivered:
                 #expect(observation.subject.app == AppIdentity(name: "test"))
                 #expect(observation.subject.manager == pair.central.id)
                 #expect(observation.subject.peer == pair.peer)
@@ -109,7 +109,7 @@ import Testing
 
     @Test("misuse by an app is observed with its manager, and has the request as its cause")
     func misuseIsObserved() throws {
-        let device = TestWorld().device("Phone")
+        let device = ServiceWorld().device("Phone")
         let manager = device.manager(.central)
         var seen: [Observation] = []
         device.system.observers.add([.misuse, .messages]) { seen.append($0) }
@@ -127,7 +127,7 @@ import Testing
 
     @Test("opening and closing managers is observed by observers of that kind only")
     func managersAreObserved() {
-        let device = TestWorld().device("Phone")
+        let device = ServiceWorld().device("Phone")
         var words: [[String]] = [[], []]
         device.system.observers.add(.managers) { words[0] += [Self.text($0) ?? "other"] }
         device.system.observers.add([.managers, .messages]) { words[1] += [Self.text($0) ?? "other"] }
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test("nothing is computed for events without an observer")
-    func nothingIsPaidForNobody() {
+    func unobservedEventsAreNotComputed() {
         let observers = Observers(loop: VirtualEventLoop())
         var made = 0
         func content() -> Observation.Content {
@@ -149,21 +149,21 @@ import Testing
             made += 1
             return Observation.Subject()
         }
-        observers.tell(.links, content(), of: subject())
-        #expect(observers.tell(.links, content(), of: subject()) { 7 } == 7)
+        observers.report(.links, content(), of: subject())
+        #expect(observers.report(.links, content(), of: subject()) { 7 } == 7)
         let registration = observers.add(.notices) { _ in }
-        observers.tell(.links, content(), of: subject())
+        observers.report(.links, content(), of: subject())
         #expect(made == 0)
         let other = observers.add([.links, .state]) { _ in }
-        observers.tell(.links, content(), of: subject())
+        observers.report(.links, content(), of: subject())
         #expect(made == 2)
         for registration in [registration, other].compactMap(\.self) { observers.remove(registration) }
-        observers.tell([.links, .notices], content(), of: subject())
+        observers.report([.links, .notices], content(), of: subject())
         #expect(made == 2)
     }
 
     @Test("nothing is computed in the host stack either, in any module, without an observer of that module")
-    func nothingIsPaidBelow() {
+    func unobservedStackEventsAreNotComputed() {
         let observers = Observers(loop: VirtualEventLoop())
         let sink = observers.sink
         var (made, named) = (0, 0)
@@ -176,10 +176,10 @@ import Testing
             return content
         }
         func tellAll() {
-            sink.tell(making(HostEvent.bufferOverflow(linkKind: 1)))
-            sink.tell(making(PrivacyEvent.notQuiet))
-            sink.tell(making(SecurityEvent(.gaveWay, peer: .none, link: ConnectionHandle(rawValue: 1))))
-            sink.tell(making(AccessEvent.cannotScan(.queueFull)))
+            sink.report(making(HostEvent.bufferOverflow(linkKind: 1)))
+            sink.report(making(PrivacyEvent.notQuiet))
+            sink.report(making(SecurityEvent(.gaveWay, peer: .none, link: ConnectionHandle(rawValue: 1))))
+            sink.report(making(AccessEvent.cannotScan(.queueFull)))
         }
         tellAll()
         observers.add([.state, .managers, .messages, .links, .notices, .misuse, .trouble]) { _ in }
@@ -198,9 +198,9 @@ import Testing
     }
 
     @Test("events of the host stack are observed, and logged with the same level and text")
-    func whatHappensBelowIsObservedAndLogged() throws {
+    func stackEventsAreObservedAndLogged() throws {
         let log = LogLines()
-        let world = TestWorld()
+        let world = ServiceWorld()
         let device = world.device("Phone", logger: Logger(label: "test") { _ in log })
         var seen: [any StackEvent] = []
         device.system.observers.add([.host, .privacy, .security, .access]) {
@@ -211,12 +211,12 @@ import Testing
         let plain = LogLines()
         log.clear()
         for sink in [device.system.observers.sink, .log(Logger(label: "test") { _ in plain })] {
-            sink.tell(HostEvent.failed(.notRunning))
-            sink.tell(HostEvent.bufferOverflow(linkKind: 1))
-            sink.tell(PrivacyEvent.notQuiet)
-            sink.tell(SecurityEvent(.secondLinkRefused, peer: .none, link: link))
-            sink.tell(SecurityEvent(.securityLost, peer: .none, link: link))
-            sink.tell(AccessEvent.cannotDisconnect(link, .queueFull))
+            sink.report(HostEvent.failed(.notRunning))
+            sink.report(HostEvent.bufferOverflow(linkKind: 1))
+            sink.report(PrivacyEvent.notQuiet)
+            sink.report(SecurityEvent(.secondLinkRefused, peer: .none, link: link))
+            sink.report(SecurityEvent(.securityLost, peer: .none, link: link))
+            sink.report(AccessEvent.cannotDisconnect(link, .queueFull))
         }
         #expect(seen.count == 6)
         #expect(log.all == plain.all)
@@ -235,18 +235,18 @@ import Testing
     @Test("the log describes the phase of an app in words")
     func phasesAreLoggedInWords() {
         let log = LogLines()
-        let device = TestWorld().device("Phone", logger: Logger(label: "test") { _ in log })
+        let device = ServiceWorld().device("Phone", logger: Logger(label: "test") { _ in log })
         log.clear()
         let subject = Observation.Subject(app: AppIdentity(name: "Timer"))
         for phase in [AppPhase.background, .notRunning(.crashed)] {
-            device.system.observers.tell(.managers, .appMoved(phase), of: subject)
+            device.system.observers.report(.managers, .appMoved(phase), of: subject)
         }
         #expect(log.all == ["info: Timer is in the background", "info: Timer is not running: it ended or crashed"])
     }
 
     @Test("the phase of an app that is launched in the background is reported", arguments: [true, false])
     func aLaunchInTheBackgroundIsReported(inBackground: Bool) {
-        let device = TestWorld().device("Phone")
+        let device = ServiceWorld().device("Phone")
         var phases: [AppPhase] = []
         device.system.observers.add(.managers) { if case .appMoved(let phase) = $0.content { phases.append(phase) } }
         let declaration = AppDeclaration()
@@ -266,7 +266,7 @@ import Testing
         }
         second = observers.add(.links) { _ in heard.append("second") }
         observers.add(.links) { _ in heard.append("third") }
-        observers.tell(.links, .linkMade)
+        observers.report(.links, .linkMade)
         #expect(heard == ["first", "third"])
         for _ in 2..<Observers.maximumListeners { #expect(observers.add(.links) { _ in } != nil) }
         #expect(observers.add(.links) { _ in } == nil)

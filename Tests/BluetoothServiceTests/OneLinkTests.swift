@@ -13,7 +13,7 @@ import Testing
 @Suite struct OneLinkTests {
     /// A strap that a phone uses without encryption, and a twin that uses the phone's address.
     private struct Trio {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let strap: TestDevice
         let strapApp: TestManager
         let phone: TestDevice

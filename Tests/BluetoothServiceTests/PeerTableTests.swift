@@ -59,7 +59,7 @@ import Testing
 
     /// An app cannot forge an identifier that stands for an address.
     @Test("behaviour 11.3: an identifier that this host has not assigned is unknown")
-    func whatThisHostHasNotGivenIsUnknown() {
+    func unassignedIdentifiersAreUnknown() {
         var table = PeerTable(seed: 1)
         let name = PeerTable.names(seed: 1).name(of: address(77))
         for bit in 0..<128 {

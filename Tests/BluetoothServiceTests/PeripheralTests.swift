@@ -25,7 +25,7 @@ import Testing
             ("7.7: extended properties", 0x1234, 0x80, 1, false, .invalidParameters),
         ] as [(String, UInt16, UInt16, UInt8, Bool, ServiceError.CoreCode)]
     )
-    func whatCannotBePublished(
+    func invalidServicesAreRefused(
         fault: String,
         uuid: UInt16,
         properties: UInt16,
@@ -33,7 +33,7 @@ import Testing
         hasValue: Bool,
         code: ServiceError.CoreCode
     ) throws {
-        let manager = TestWorld().device("Strap").manager(.peripheral)
+        let manager = ServiceWorld().device("Strap").manager(.peripheral)
         let service = LocalService(
             id: LocalAttributeID(1),
             uuid: BluetoothUUID(uuid),
@@ -61,7 +61,7 @@ import Testing
         ] as [(String, UInt16, Bool)]
     )
     func onlyDescriptorsThatDescribeArePublished(name: String, uuid: UInt16, isPublished: Bool) throws {
-        let manager = TestWorld().device("Strap").manager(.peripheral)
+        let manager = ServiceWorld().device("Strap").manager(.peripheral)
         var service = Example.heartRate
         service.characteristics[0].descriptors = [LocalDescriptor(uuid: BluetoothUUID(uuid), value: [0, 0])]
         let error = try manager.ask(.addService(service), "serviceAdded", \.serviceAdded)
@@ -76,7 +76,7 @@ import Testing
     func aFixedValueForTrustedPeersIsForNobodyElse(permissions: UInt8, refusal: UInt8?) throws {
         var service = Example.heartRate
         service.characteristics[1].permissions = permissions
-        let pair = try Pair(service)
+        let pair = try ConnectedPair(service)
         let location = try #require(try pair.connected()[Example.location])
         let read = Request.readCharacteristic(peer: pair.peer, characteristic: location)
         let value = try pair.central.ask(read, "value", \.value)
@@ -86,7 +86,7 @@ import Testing
 
     @Test("AB-G05: the services of a manager are bounded")
     func servicesOfAManagerAreBounded() throws {
-        let strap = TestWorld().device("Strap")
+        let strap = ServiceWorld().device("Strap")
         let manager = strap.manager(.peripheral)
         func add(_ number: Int, _ manager: TestManager) throws -> ServiceError? {
             let service = LocalService(id: LocalAttributeID(UInt32(number)), uuid: 0x1234, isPrimary: true)
@@ -103,7 +103,7 @@ import Testing
     /// A manager that exceeds its credits has at most that many updates pending.
     @Test("AB-G05: pending value updates are bounded")
     func updatesThatWaitAreBounded() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try subscribed(pair)
         pair.central.take()
         for octet in 0..<200 as Range<UInt8> {
@@ -118,7 +118,7 @@ import Testing
 
     @Test("behaviour 7.9: included services are published first and removed last")
     func includedServicesComeFirstAndGoLast() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let manager = world.device("Strap").manager(.peripheral)
         let inner = Example.emptyBattery
         let outer = LocalService(
@@ -139,7 +139,7 @@ import Testing
 
     @Test("behaviour 7.11: apps share the table, and change only their own services")
     func appsShareTheTableAndEditTheirOwn() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let other = pair.strap.manager(.peripheral)
         let battery = LocalService(id: Example.serviceID, uuid: 0x180F, isPrimary: true)
         #expect(try other.ask(.addService(battery), "serviceAdded", \.serviceAdded) == .some(nil))
@@ -167,7 +167,7 @@ import Testing
 
     @Test("behaviour 7.17: advertising twice is an error")
     func advertisingTwiceIsAnError() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let again = try pair.sensor.ask(
             .startAdvertising(AdvertisingRequest(localName: "Again")),
             "advertisingStarted",
@@ -178,7 +178,7 @@ import Testing
 
     @Test("behaviour 7.30: several apps advertise at the same time")
     func appsAdvertiseTogether() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let strap = world.device("Strap")
         let one = strap.manager(.peripheral)
         let two = strap.manager(.peripheral)
@@ -210,7 +210,7 @@ import Testing
 
     @Test("behaviour 7.28: advertising continues during a connection")
     func advertisingGoesOnDuringAConnection() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(1))
         #expect(pair.strap.controller.isAdvertising)
@@ -221,7 +221,7 @@ import Testing
 
     @Test("behaviour 7.22: services in the overflow area are found by a scan that names them")
     func overflowingServicesAreFoundWhenAskedFor() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let services = (0..<3).map { BluetoothUUID(high: 0x1234_5678, low: UInt64($0)) }
         let phone = world.device("A phone").manager(.peripheral)
         let request = AdvertisingRequest(localName: "A phone with a name", services: services)
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func aControllerThatRefusesToAdvertiseIsReported() throws {
-        let strap = TestWorld().device("Strap")
+        let strap = ServiceWorld().device("Strap")
         strap.controller.refuses[LESetAdvertisingEnable.opcode] = .unsupportedFeatureOrParameter
         let manager = strap.manager(.peripheral)
         let request = AdvertisingRequest(localName: "x")
@@ -244,7 +244,7 @@ import Testing
     }
 
     @Test func advertisingGoesOnWhenTheControllerHasRoomAgain() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.strap.controller.refuses[LESetAdvertisingEnable.opcode] = .commandDisallowed
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(3))
@@ -256,7 +256,7 @@ import Testing
 
     @Test("AB-G05: an app that dies leaves nothing behind")
     func anAppThatDiesLeavesNothingBehind() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let strap = world.device("Strap")
         do {
             let app = strap.manager(.peripheral)
@@ -273,7 +273,7 @@ import Testing
 
     @Test("behaviour 7.31: the app answers reads")
     func readsAreAnsweredByTheApp() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
         let request = try pair.sensor.expect("readRequested", \.readRequest)
@@ -290,7 +290,7 @@ import Testing
 
     @Test("behaviour 7.32: a long read repeats the request with an offset")
     func longReadsAskAgainWithAnOffset() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         let text = PacketBuffer((0..<300).map { UInt8(truncatingIfNeeded: $0) })
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
@@ -306,7 +306,7 @@ import Testing
 
     @Test("behaviour 7.39: the app chooses the error of a write")
     func theAppChoosesTheError() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: [1]))
         let request = try pair.sensor.expect("writeRequested", \.writeRequest)
@@ -319,7 +319,7 @@ import Testing
     /// One app's acceptance could not be undone after another app's refusal, so neither gets writes that span two apps.
     @Test("behaviour 7.35: writes for two apps are refused as a whole")
     func writesForTwoAppsAreRefusedAsAWhole() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let other = pair.strap.manager(.peripheral)
         let switches = LocalCharacteristic(id: LocalAttributeID(2), uuid: 0x2A56, properties: 0x08, permissions: 2)
         let automation = LocalService(
@@ -354,7 +354,7 @@ import Testing
     }
 
     @Test func anAppThatLeavesAnswersWhatItOwes() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
         _ = try pair.sensor.expect("readRequested", \.readRequest)
@@ -365,7 +365,7 @@ import Testing
 
     // MARK: Subscribers
 
-    private func subscribed(_ pair: Pair) throws -> AttributeHandle {
+    private func subscribed(_ pair: ConnectedPair) throws -> AttributeHandle {
         let measurement = try #require(try pair.connected()[Example.measurement])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
         _ = try pair.central.ask(subscribe, "subscribed", \.notifyState)
@@ -375,7 +375,7 @@ import Testing
 
     @Test("behaviour 7.40: a disconnection ends the subscriptions")
     func aDisconnectionUnsubscribes() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try subscribed(pair)
         pair.central.send(.cancelConnection(peer: pair.peer))
         #expect(try !pair.sensor.expect("unsubscribed", \.subscriber).isSubscribed)
@@ -384,7 +384,7 @@ import Testing
     /// A central that switches from notifications to indications stays the same subscriber to the app.
     @Test("behaviour 7.40: switching to the other kind of update is not reported as a new subscription")
     func anotherKindOfUpdateIsNoOtherSubscription() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let measurement = try subscribed(pair)
         let attributes = pair.strap.system.attributes
         let session = try #require(pair.strap.system.links.all.first?.served)
@@ -402,7 +402,7 @@ import Testing
 
     @Test("behaviour 7.43: value updates return their credits in order")
     func updatesReturnTheirCreditsInOrder() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try subscribed(pair)
         pair.central.take()
         let count = ServiceLimits.valueUpdates
@@ -421,7 +421,7 @@ import Testing
 
     @Test("behaviour 7.43: updates queued for a disconnected central return all their credits")
     func updatesThatWaitForNobodyGiveTheirCreditsBack() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try subscribed(pair)
         // Both the queue towards the central and the app's own queue are full.
         let count = 2 * ServiceLimits.valueUpdates
@@ -437,7 +437,7 @@ import Testing
 
     @Test("behaviour 7.42: only subscribers receive a value")
     func onlySubscribersAreTold() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try subscribed(pair)
         let stranger = pair.world.device("Watch").manager(.central)
         let found = try stranger.find().identifier
@@ -458,7 +458,7 @@ import Testing
 
     @Test("behaviour 7.52: a central named repeatedly in an update gets the value once, and costs one credit")
     func anUpdateThatNamesACentralRepeatedly() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         pair.central.send(.setNotify(peer: pair.peer, characteristic: measurement, enabled: true))
         let central = try pair.sensor.expect("subscribed", \.subscriber).central.identifier
@@ -482,7 +482,7 @@ import Testing
 
     @Test("behaviour 7.44: value updates are truncated for each central")
     func updatesAreCutForEachCentral() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try subscribed(pair)
         pair.central.take()
         let long = PacketBuffer([UInt8](repeating: 7, count: 300))
@@ -491,7 +491,7 @@ import Testing
     }
 
     @Test func updatesForNobodyReturnTheirCredits() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
         pair.sensor.send(.updateValue(characteristic: LocalAttributeID(99), value: [1], centrals: nil))
         pair.world.run(.seconds(1))

@@ -15,12 +15,12 @@ import Testing
 
     @Test("behaviour 1.18: an app without permission sees unauthorized, whatever the radio state")
     func anAppThatMayNotUseBluetooth() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.seconds(1))
         pair.central.take()
-        let other = TestWorld.named("other", on: pair)
+        let other = ServiceWorld.named("other", on: pair)
         pair.phone.system.setPermission(.denied, for: AppIdentity(name: "test"))
         pair.world.run(.seconds(1))
         #expect(pair.central.take() == [.stateChanged(.unauthorized)])
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test("behaviour 1.18: revoking permission removes an app's services")
-    func whatAnAppPublishesGoesWithThePermission() throws {
-        let pair = try Pair()
+    func revokingPermissionRemovesServices() throws {
+        let pair = try ConnectedPair()
         pair.strap.system.setPermission(.restricted, for: AppIdentity(name: "test"))
         pair.world.run(.seconds(1))
         #expect(pair.sensor.take() == [.stateChanged(.unauthorized)])
@@ -60,7 +60,7 @@ import Testing
 
     @Test("AB-G07: permission for one user's app does not apply to another user's app of that name")
     func permissionIsOfAUsersApp() {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         let managers = [1_000, 1_001].map { owner in
             phone.manager(.central, of: phone.system.openApp(AppIdentity(name: "app", owner: owner)))
@@ -79,7 +79,7 @@ import Testing
 
     @Test("behaviour 1.18: until the permission question is answered, an app does not see the radio state")
     func untilSomebodyHasDecided() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         let central = phone.manager(.central)
         world.run(.seconds(5))
@@ -105,9 +105,9 @@ import Testing
     }
 }
 
-extension TestWorld {
+extension ServiceWorld {
     /// A central manager of an app with another name.
-    fileprivate static func named(_ name: String, on pair: Pair) -> TestManager {
+    fileprivate static func named(_ name: String, on pair: ConnectedPair) -> TestManager {
         pair.phone.manager(.central, of: pair.phone.system.openApp(AppIdentity(name: name)))
     }
 }

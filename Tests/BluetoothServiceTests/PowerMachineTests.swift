@@ -19,7 +19,7 @@ import Testing
             if !isReady, attempts == 0 { _ = machine.handle(.starting) }
             for _ in 1..<max(attempts, 1) {
                 _ = machine.handle(.failed(.reopen))
-                _ = machine.handle(.lookAgain)
+                _ = machine.handle(.retry)
             }
         case .off(let isAttached):
             if isAttached { _ = machine.handle(.start) }
@@ -27,7 +27,7 @@ import Testing
         case .missing(let attempts):
             machine = self.machine(in: .attached(isReady: false, attempts: attempts - 1))
             _ = machine.handle(.failed(.reopen))
-        case .mending(let attempts):
+        case .repairing(let attempts):
             machine = self.machine(in: .attached(isReady: false, attempts: attempts))
             _ = machine.handle(.failed(.resetDevice))
         }
@@ -37,24 +37,24 @@ import Testing
 
     @Test(arguments: [
         (Phase.idle, PowerMachine.Event.start, Phase.attached(isReady: false, attempts: 1), [PowerMachine.Action.open]),
-        (.idle, .stop, .idle, [.tell(.unsupported)]),
-        (.idle, .switched(isOn: false), .off(isAttached: false), [.tell(.poweredOff)]),
+        (.idle, .stop, .idle, [.report(.unsupported)]),
+        (.idle, .switched(isOn: false), .off(isAttached: false), [.report(.poweredOff)]),
         (.idle, .switched(isOn: true), .idle, []),
         (.idle, .ready, .idle, []),
         (.idle, .starting, .idle, []),
         (.idle, .failed(.reopen), .idle, []),
         (.idle, .noneThere, .idle, []),
-        (.idle, .lookAgain, .idle, []),
+        (.idle, .retry, .idle, []),
         (.attached(isReady: false, attempts: 1), .start, .attached(isReady: false, attempts: 1), []),
         (.attached(isReady: false, attempts: 1), .starting, .attached(isReady: false, attempts: 1), []),
-        (.attached(isReady: false, attempts: 1), .ready, .attached(isReady: true, attempts: 0), [.tell(.poweredOn)]),
+        (.attached(isReady: false, attempts: 1), .ready, .attached(isReady: true, attempts: 0), [.report(.poweredOn)]),
         (
             .attached(isReady: false, attempts: 1), .failed(.reopen), .missing(attempts: 2),
-            [.discard, .tell(.unsupported), .reportFailure, .startTimer(.seconds(1))]
+            [.discard, .report(.unsupported), .reportFailure, .startTimer(.seconds(1))]
         ),
         (
             .attached(isReady: false, attempts: 1), .noneThere, .missing(attempts: 2),
-            [.tell(.unsupported), .reportFailure]
+            [.report(.unsupported), .reportFailure]
         ),
         (
             .attached(isReady: false, attempts: 3), .failed(.reopen), .missing(attempts: 4),
@@ -67,65 +67,65 @@ import Testing
         ),
         (
             .attached(isReady: false, attempts: 2), .switched(isOn: false), .off(isAttached: true),
-            [.stopDevice, .tell(.poweredOff)]
+            [.stopDevice, .report(.poweredOff)]
         ),
         (
             .attached(isReady: true, attempts: 0), .starting, .attached(isReady: false, attempts: 0),
-            [.tell(.resetting)]
+            [.report(.resetting)]
         ),
         (
             .attached(isReady: true, attempts: 0), .failed(.reopen), .attached(isReady: false, attempts: 1),
-            [.discard, .tell(.resetting), .open]
+            [.discard, .report(.resetting), .open]
         ),
         (
             .attached(isReady: false, attempts: 0), .failed(.reopen), .attached(isReady: false, attempts: 1),
             [.discard, .open]
         ),
-        (.attached(isReady: true, attempts: 0), .lookAgain, .attached(isReady: true, attempts: 0), []),
+        (.attached(isReady: true, attempts: 0), .retry, .attached(isReady: true, attempts: 0), []),
         (.attached(isReady: true, attempts: 0), .switched(isOn: true), .attached(isReady: true, attempts: 0), []),
         (
             .attached(isReady: true, attempts: 0), .stop, .idle,
-            [.stopDevice, .discard, .tell(.unsupported)]
+            [.stopDevice, .discard, .report(.unsupported)]
         ),
         (
-            .attached(isReady: true, attempts: 0), .failed(.resetDevice), .mending(attempts: 1),
-            [.tell(.resetting), .resetDevice]
+            .attached(isReady: true, attempts: 0), .failed(.resetDevice), .repairing(attempts: 1),
+            [.report(.resetting), .resetDevice]
         ),
-        (.attached(isReady: false, attempts: 1), .failed(.resetDevice), .mending(attempts: 1), [.resetDevice]),
-        (.attached(isReady: false, attempts: 4), .failed(.resetDevice), .mending(attempts: 4), [.resetDevice]),
+        (.attached(isReady: false, attempts: 1), .failed(.resetDevice), .repairing(attempts: 1), [.resetDevice]),
+        (.attached(isReady: false, attempts: 4), .failed(.resetDevice), .repairing(attempts: 4), [.resetDevice]),
         (
             .attached(isReady: true, attempts: 0), .failed(.wait(.seconds(7))), .missing(attempts: 2),
-            [.discard, .tell(.unsupported), .reportFailure, .startTimer(.seconds(7))]
+            [.discard, .report(.unsupported), .reportFailure, .startTimer(.seconds(7))]
         ),
         (
             .attached(isReady: false, attempts: 2), .failed(.wait(.seconds(7))), .missing(attempts: 3),
             [.discard, .startTimer(.seconds(7))]
         ),
-        (.mending(attempts: 1), .deviceReset, .attached(isReady: false, attempts: 1), [.open]),
+        (.repairing(attempts: 1), .deviceReset, .attached(isReady: false, attempts: 1), [.open]),
         (
-            .mending(attempts: 1), .failed(.wait(.seconds(1))), .missing(attempts: 2),
-            [.tell(.unsupported), .reportFailure, .startTimer(.seconds(1))]
+            .repairing(attempts: 1), .failed(.wait(.seconds(1))), .missing(attempts: 2),
+            [.report(.unsupported), .reportFailure, .startTimer(.seconds(1))]
         ),
-        (.mending(attempts: 1), .failed(.reopen), .mending(attempts: 1), []),
-        (.mending(attempts: 1), .lookAgain, .mending(attempts: 1), []),
-        (.mending(attempts: 1), .switched(isOn: false), .off(isAttached: false), [.tell(.poweredOff)]),
-        (.mending(attempts: 1), .stop, .idle, [.tell(.unsupported)]),
+        (.repairing(attempts: 1), .failed(.reopen), .repairing(attempts: 1), []),
+        (.repairing(attempts: 1), .retry, .repairing(attempts: 1), []),
+        (.repairing(attempts: 1), .switched(isOn: false), .off(isAttached: false), [.report(.poweredOff)]),
+        (.repairing(attempts: 1), .stop, .idle, [.report(.unsupported)]),
         (.off(isAttached: false), .deviceReset, .off(isAttached: false), []),
         (.missing(attempts: 3), .deviceReset, .missing(attempts: 3), []),
         (.off(isAttached: true), .switched(isOn: true), .attached(isReady: false, attempts: 0), [.startDevice]),
         (.off(isAttached: true), .ready, .off(isAttached: true), []),
         (.off(isAttached: true), .failed(.reopen), .off(isAttached: true), []),
-        (.off(isAttached: true), .lookAgain, .off(isAttached: true), []),
-        (.off(isAttached: true), .stop, .idle, [.stopDevice, .discard, .tell(.unsupported)]),
+        (.off(isAttached: true), .retry, .off(isAttached: true), []),
+        (.off(isAttached: true), .stop, .idle, [.stopDevice, .discard, .report(.unsupported)]),
         (.off(isAttached: false), .switched(isOn: true), .attached(isReady: false, attempts: 1), [.open]),
         (.off(isAttached: false), .start, .off(isAttached: false), []),
-        (.off(isAttached: false), .stop, .idle, [.tell(.unsupported)]),
-        (.missing(attempts: 3), .lookAgain, .attached(isReady: false, attempts: 3), [.endTimer, .open]),
-        (.missing(attempts: 3), .switched(isOn: false), .off(isAttached: false), [.endTimer, .tell(.poweredOff)]),
+        (.off(isAttached: false), .stop, .idle, [.report(.unsupported)]),
+        (.missing(attempts: 3), .retry, .attached(isReady: false, attempts: 3), [.endTimer, .open]),
+        (.missing(attempts: 3), .switched(isOn: false), .off(isAttached: false), [.endTimer, .report(.poweredOff)]),
         (.missing(attempts: 3), .start, .missing(attempts: 3), []),
-        (.missing(attempts: 3), .stop, .idle, [.endTimer, .tell(.unsupported)]),
+        (.missing(attempts: 3), .stop, .idle, [.endTimer, .report(.unsupported)]),
     ])
-    func whatHappens(
+    func transitions(
         phase: PowerMachine.Phase,
         event: PowerMachine.Event,
         next: PowerMachine.Phase,

@@ -11,7 +11,7 @@ import Testing
 @Suite struct PowerTests {
     @Test("behaviour 1.1: a manager's state is its first event, whenever it was created")
     func theStateComesFirstAndLater() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let device = world.device("Phone", isUp: false)
         let central = device.manager(.central)
         world.run(.seconds(1))
@@ -21,7 +21,7 @@ import Testing
 
     @Test("behaviour 1.6: requests without power are ignored")
     func requestsWithoutPowerAreIgnored() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.phone.system.setPower(false)
         pair.world.run(.seconds(1))
         #expect(pair.central.take() == [.stateChanged(.poweredOff)])
@@ -40,7 +40,7 @@ import Testing
 
     @Test("behaviour 1.7: requests to a peripheral that is not connected are ignored")
     func requestsToAPeripheralThatIsNotConnectedAreIgnored() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
         pair.central.send(.readRSSI(peer: pair.peer))
         pair.world.run(.seconds(10))
@@ -56,7 +56,7 @@ import Testing
 
     @Test("behaviours 1.7, 3.6: a request that crosses a disconnection is no misuse, one without a connection is")
     func aRequestThatCrossesADisconnectionIsNoMisuse() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let misuse = Self.misuse(on: pair.phone)
         func sendRequests() {
             pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
@@ -75,7 +75,7 @@ import Testing
 
     @Test("behaviours 1.7, 1.11: a request that crosses a loss of power, and the return of power, is no misuse")
     func aRequestThatCrossesALossOfPowerIsNoMisuse() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         let misuse = Self.misuse(on: pair.phone)
         pair.phone.system.setPower(false)
@@ -89,7 +89,7 @@ import Testing
 
     @Test("behaviours 1.6, 10.7: a request that crosses the loss of the radio is no misuse, one before any power is")
     func aRequestThatCrossesTheLossOfTheRadioIsNoMisuse() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let sensor = pair.strap.manager(.peripheral)
         let (onPhone, onStrap) = (Self.misuse(on: pair.phone), Self.misuse(on: pair.strap))
         pair.phone.controller.transport.close()
@@ -111,7 +111,7 @@ import Testing
         "behaviours 1.11, 1.12: turning Bluetooth off ends everything without disconnection events, and turning it on restores nothing"
     )
     func powerOffEndsAllWithoutDisconnections() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let handles = try pair.connected()
         pair.central.send(.startScan(ScanRequest()))
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: try #require(handles[Example.note])))
@@ -141,7 +141,7 @@ import Testing
 
     @Test("behaviour 1.14: services and advertising survive turning Bluetooth off")
     func servicesAndAdvertisingSurvivePowerOff() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.strap.system.setPower(false)
         _ = try pair.central.expect("disconnected", \.disconnection)
@@ -155,7 +155,7 @@ import Testing
 
     @Test("behaviour 7.40: turning Bluetooth off ends remote subscriptions")
     func powerOffUnsubscribes() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let handles = try pair.connected()
         let measurement = try #require(handles[Example.measurement])
         pair.central.send(.setNotify(peer: pair.peer, characteristic: measurement, enabled: true))
@@ -167,7 +167,7 @@ import Testing
 
     @Test("behaviour 1.13: a failing controller is reset, and services and advertising are lost")
     func aControllerThatFailsIsResetAndServicesAreGone() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.central.take()
         pair.strap.controller.transport.send(HCIPacket(HardwareError(code: 1)))
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func aControllerThatIsGoneLeavesBluetoothUnsupported() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.central.take()
         pair.phone.controller.transport.close()
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test func aControllerThatCannotBeUsedLeavesBluetoothUnsupported() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let device = world.device("Phone", isUp: false)
         device.controller.refuses[LESetEventMask.opcode] = .unknownCommand
         let central = device.manager(.central)
@@ -201,7 +201,7 @@ import Testing
 
     @Test("AB-G05: the managers of an app are bounded")
     func managersOfAnAppAreBounded() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let device = world.device("Phone")
         let app = device.system.openApp(AppIdentity(name: "greedy"))
         let managers = (0..<ServiceLimits.managers).map { _ in device.manager(.central, of: app) }
@@ -215,7 +215,7 @@ import Testing
 @Suite struct DeterminismTests {
     /// All events of two apps in a session, and all commands to the controllers.
     private func session(seed: UInt64) throws -> [String] {
-        let world = TestWorld(seed: seed)
+        let world = ServiceWorld(seed: seed)
         let phone = world.device("Phone")
         let strap = world.device("Strap")
         let central = phone.manager(.central)

@@ -47,7 +47,7 @@ import Testing
 
     @Test("behaviour 12.28: parameters that a peer requests against the rules are a sign, others are none")
     func refusedParameters() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         let link = try #require(pair.phone.system.links.all.first)
         let signs = Signs(of: pair.phone.system)
@@ -64,7 +64,7 @@ import Testing
         arguments: [(12, 12, 0, 600), (12, 24, 30, 1_800), (1_596, 1_608, 1, 1_800), (24, 36, 30, 600)]
     )
     func parametersAtTheLimits(values: (UInt16, UInt16, UInt16, UInt16)) throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         let link = try #require(pair.phone.system.links.all.first)
         let signs = Signs(of: pair.phone.system)
@@ -78,7 +78,7 @@ import Testing
         let short = Self.parameters((24, 48, 0, 200))
         let sign = Sign.parametersRefused("interval 30 to 60 ms, latency 0, timeout 2000 ms")
         for version in [17, 18] as [SystemVersion] {
-            let pair = try Pair(configure: { $0.version = version })
+            let pair = try ConnectedPair(configure: { $0.version = version })
             _ = try pair.connected()
             let link = try #require(pair.phone.system.links.all.first)
             let signs = Signs(of: pair.phone.system)
@@ -91,7 +91,7 @@ import Testing
             let bench = try AccessoryBench()
             if isKeyboard { try bench.accessory.publish(0x1812) }
             bench.accessory.advertise()
-            let peer = try bench.central.find(Accessory.service).identifier
+            let peer = try bench.central.find(TestAccessory.service).identifier
             try bench.central.connect(peer)
             bench.world.run(.seconds(2))
             let link = try #require(bench.phone.links.all.first)
@@ -104,7 +104,7 @@ import Testing
 
     @Test("behaviour 12.28: a central that requests the same parameters of this device as its peripheral is no sign")
     func parametersOfACentral() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         let link = try #require(pair.strap.system.links.all.first)
         let signs = Signs(of: pair.strap.system)
@@ -116,7 +116,7 @@ import Testing
     private final class Bench {
         let air = RadioWorld()
         let phone: BluetoothSystem
-        let accessory: Accessory
+        let accessory: TestAccessory
         let central: TestManager
         let signs: Signs
         let peer: UUID
@@ -126,12 +126,12 @@ import Testing
             phone = air.system("Phone")
             phone.prompter = person
             signs = Signs(of: phone)
-            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges, bonds: try air.bonds(3))
+            accessory = try TestAccessory(on: air, tellsOfChanges: tellsOfChanges, bonds: try air.bonds(3))
             accessory.access.deviceSecurity.prompter = person
             try accessory.publish()
             accessory.advertise()
             central = air.world.manager(.central, on: phone)
-            peer = try central.find(Accessory.service).identifier
+            peer = try central.find(TestAccessory.service).identifier
             try connect(central)
         }
 

@@ -12,7 +12,7 @@ import Testing
 @Suite struct PresenceScanTests {
     /// A phone that scans, and two devices that advertise different services.
     private struct NearAndFar {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone: TestDevice
         let central: TestManager
         let near: TestDevice
@@ -28,8 +28,8 @@ import Testing
             try apps[1].publish(Example.emptyBattery, name: "Far")
         }
 
-        func scan(_ patience: Duration, _ services: [BluetoothUUID]? = [Example.service]) {
-            let milliseconds = Int(patience.nanoseconds / 1_000_000)
+        func scan(_ timeout: Duration, _ services: [BluetoothUUID]? = [Example.service]) {
+            let milliseconds = Int(timeout.nanoseconds / 1_000_000)
             central.send(.startScan(ScanRequest(services: services, lostAfter: milliseconds)))
             world.run(.milliseconds(100))
         }

@@ -14,7 +14,7 @@ import Security
 
 /// Systems with virtual controllers on a simulated radio.
 final class RadioWorld {
-    let world = TestWorld()
+    let world = ServiceWorld()
     let radio: Radio
     private let random = RandomSource(seed: 11)
     private let hasExtendedAdvertising: Bool

@@ -10,10 +10,10 @@ import Testing
     private let cause = HCIHostError.hardwareError(1)
 
     private func step(_ ladder: RecoveryLadder) -> Int {
-        if case .climbed(let step, _, _) = ladder.state { step.rawValue } else { 0 }
+        if case .escalated(let step, _, _) = ladder.state { step.rawValue } else { 0 }
     }
 
-    private func took(_ step: RecoveryStep) -> RecoveryLadder.Action { .tell(.took(step, cause)) }
+    private func took(_ step: RecoveryStep) -> RecoveryLadder.Action { .report(.took(step, cause)) }
 
     @Test("step 1: the host resets, which is reported, and nothing else happens")
     func stepOne() {
@@ -55,7 +55,7 @@ import Testing
         #expect(step(other) == 3)
         #expect(
             ladder.handle(.deviceReset(.impossible)) == [
-                .tell(.skipped(.resetDevice)), .endQuietTime, took(.powerOff), .advise(cause),
+                .report(.skipped(.resetDevice)), .endQuietTime, took(.powerOff), .advise(cause),
                 .apply(.wait(.seconds(1))),
             ]
         )
@@ -82,8 +82,8 @@ import Testing
         for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
         _ = ladder.handle(.ready)
         #expect(step(ladder) == 4)
-        #expect(ladder.handle(.quiet) == [.tell(.recovered(after: .powerOff))])
-        #expect(ladder.state == .well)
+        #expect(ladder.handle(.quiet) == [.report(.recovered(after: .powerOff))])
+        #expect(ladder.state == .healthy)
         #expect(ladder.handle(.quiet).isEmpty)
         _ = ladder.handle(.failed(cause))
         #expect(step(ladder) == 2)
@@ -96,8 +96,8 @@ import Testing
             var ladder = RecoveryLadder()
             for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
             let next: [RecoveryLadder.Action] = event == .absent ? [] : [.apply(.reopen)]
-            #expect(ladder.handle(event) == [.endQuietTime, .tell(.left(at: .powerOff))] + next)
-            #expect(ladder.state == .well)
+            #expect(ladder.handle(event) == [.endQuietTime, .report(.left(at: .powerOff))] + next)
+            #expect(ladder.state == .healthy)
             #expect(ladder.handle(event) == [.endQuietTime] + next)
         }
     }
@@ -112,14 +112,14 @@ import Testing
         }
     }
 
-    @Test func whatAControllerLacksNoStepGivesIt() {
+    @Test func unsupportedControllersAreNotEscalated() {
         var ladder = RecoveryLadder()
         let lacking = HCIHostError.unsupportedController(reason: "it has no buffers for data")
         for _ in 0..<3 { #expect(ladder.handle(.failed(lacking)) == [.apply(.reopen)]) }
-        #expect(ladder.state == .well)
+        #expect(ladder.state == .healthy)
     }
 
-    @Test func whatAPersonReadsSaysWhatToDo() {
+    @Test func noticesContainAdvice() {
         let notice = "\(SystemNotice.controllerStaysBroken(cause))"
         #expect(notice.contains("power the controller off"))
         #expect(notice.contains("hardware error 0x1"))

@@ -13,7 +13,7 @@ import Testing
         "behaviours 11.1, 11.4: a stored identifier leads back to the device, and so do connected peripherals and a scan"
     )
     func threeWaysBack() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.central.close()
         // The restarted app has kept the identifier from the first discovery.
         let kept = pair.peer

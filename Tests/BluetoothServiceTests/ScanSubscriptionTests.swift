@@ -14,8 +14,8 @@ import Testing
         _ structures: [AdvertisingStructure],
         hasScanResponse: Bool = false,
         rssi: Int = -50
-    ) -> HeardAdvertisement {
-        HeardAdvertisement(
+    ) -> ReceivedAdvertisement {
+        ReceivedAdvertisement(
             Sighting(
                 address: BluetoothAddress(1, kind: .publicDevice),
                 data: AdvertisingData(structures),
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test("AB-G02: the reported devices that a scan remembers are bounded")
-    func whatWasReportedIsRememberedWithinABound() {
+    func rememberedDevicesAreBounded() {
         var scan = ScanSubscription(ScanRequest())
         let first = UUID()
         #expect(scan.report(sighting([]), of: first) != nil)

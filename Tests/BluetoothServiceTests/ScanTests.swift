@@ -12,7 +12,7 @@ import Testing
 @Suite struct ScanTests {
     @Test("behaviour 2.15: a new device is reported twice, and then no more")
     func aNewDeviceIsReportedTwiceAndThenNoMore() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let central = world.device("Phone").manager(.central)
         let sensor = world.device("Strap").manager(.peripheral)
         // The services fill the advertisement, so the name moves into the scan response.
@@ -43,7 +43,7 @@ import Testing
 
     @Test("behaviour 2.11: a discovery has a wall-clock time", arguments: [nil, 1_000_000] as [Double?])
     func advertisementsHaveTheirTime(start: Double?) throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let central = world.device("Phone", configure: { $0.loopStart = start }).manager(.central)
         let sensor = world.device("Strap").manager(.peripheral)
         try sensor.publish()
@@ -58,7 +58,7 @@ import Testing
 
     @Test("behaviour 2.3: with duplicates allowed every packet is reported")
     func withDuplicatesEveryPacketIsReported() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
         pair.world.run(.seconds(1))
         // An advertisement and a scan response every 20 ms.
@@ -67,7 +67,7 @@ import Testing
 
     @Test("behaviour 2.6: repeating a scan changes nothing, and another scan replaces it")
     func theSameScanAgainChangesNothingAndAnotherReplacesIt() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.seconds(1))
         #expect(pair.central.take().count == 1)
@@ -84,7 +84,7 @@ import Testing
 
     @Test("behaviour 2.17: restarting a scan reports everything again")
     func stopAndStartBeginsAfresh() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         for _ in 0..<3 {
             pair.central.send(.startScan(ScanRequest()))
             pair.world.run(.seconds(1))
@@ -97,7 +97,7 @@ import Testing
 
     @Test("behaviour 9.11: the scans of apps are merged, and each app gets its own matches")
     func scansAreMergedAndEachGetsItsMatches() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let others = [pair.phone.manager(.central), pair.phone.manager(.central)]
         pair.central.send(.startScan(ScanRequest()))
         others[0].send(.startScan(ScanRequest(services: [0x1805])))
@@ -118,7 +118,7 @@ import Testing
 
     @Test("behaviour 2.1: a scan continues until it is stopped")
     func aScanHasNoEnd() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.strap.controller.isInRange = false
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.seconds(3_600))
@@ -161,7 +161,7 @@ import Testing
 
     @Test("AB-G02: a flood of addresses does not evict connected peers")
     func aCrowdOfAddressesDoesNotDisplaceWhoIsConnected() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.seconds(1))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ServiceLocatorTests {
     @Test func theSimulatedAppComesFirst() {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let app = world.device("Phone").system.openApp(AppIdentity(name: "app"))
         ServiceLocator.$current.withValue(app) {
             #expect(ServiceLocator.connect(otherwise: UnsupportedConnection()) as? InProcessConnection === app)
@@ -16,7 +16,7 @@ import Testing
 
     @Test("a manager outside of the simulated apps of a process is told so, and one inside is not")
     func managersOutsideAreToldSo() {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let place = SimulatedPlace(app: "app", device: "Phone", seed: 1, world: nil)
         let app = world.device("Phone").system.openApp(AppIdentity(name: "app"), at: place)
         var warnings = 0

@@ -14,8 +14,8 @@ import Testing
 /// Which requests and events an app in the peripheral role receives, and which not.
 @Suite struct ServingTests {
     @Test("behaviour 7.5: the app is asked for each read and write of a dynamic value, and never of a fixed one")
-    func whoIsAsked() throws {
-        let pair = try Pair()
+    func onlyDynamicValuesAskTheApp() throws {
+        let pair = try ConnectedPair()
         let handles = try pair.connected()
         let (note, location) = (try #require(handles[Example.note]), try #require(handles[Example.location]))
         pair.sensor.take()
@@ -37,7 +37,7 @@ import Testing
 
     @Test("behaviour 7.41: a central that only connects, discovers and disconnects is not reported")
     func connectionsOfCentralsAreNotTold() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         pair.world.run(.seconds(5))
         _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
@@ -60,7 +60,7 @@ import Testing
             isPrimary: true,
             characteristics: [measured]
         )
-        let pair = try Pair(service)
+        let pair = try ConnectedPair(service)
         let handle = try #require(try pair.connected()[Example.measurement])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: handle, enabled: true)
         #expect(try pair.central.ask(subscribe, "subscribed", \.notifyState).error == nil)
@@ -75,7 +75,7 @@ import Testing
 
     @Test("behaviour 7.43: an update in flight when power is lost returns its credit")
     func creditsComeBackWithoutPower() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.strap.system.setPower(false)
         pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
         pair.world.run(.seconds(1))
@@ -84,7 +84,7 @@ import Testing
 
     @Test("behaviour 7.43: credits return before the loss of power is reported")
     func creditsComeBeforeTheLossOfPower() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let system = LoopBound(pair.strap.system, loop: pair.world.loop)
         pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
         pair.world.loop.submit { system.value.setPower(false) }
@@ -99,7 +99,7 @@ import Testing
         "behaviours 4.11, 3.24: a system reports changes, and a connecting central enables these reports and reads the name"
     )
     func changesAreToldWithoutAnAppsAsking() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(3))
         let names = pair.central.take().compactMap { event -> String? in
@@ -114,9 +114,9 @@ import Testing
 
     /// Includes services published while the system explores the peer on its own.
     @Test("behaviours 4.11, 3.24: a service published at any time is found by or reported to connected centrals")
-    func whateverIsPublishedIsFound() throws {
+    func servicesPublishedAtAnyTimeAreFound() throws {
         for delay in 0..<100 as Range<Int64> {
-            let pair = try Pair()
+            let pair = try ConnectedPair()
             try pair.central.connect(pair.peer)
             pair.world.run(.milliseconds(delay))
             try pair.sensorAlsoPublishes(0x180F)
@@ -132,7 +132,7 @@ import Testing
         let short = (0..<4).map { BluetoothUUID(0xFFA0 + $0) }
         let long = (0..<4).map { BluetoothUUID(high: 0x1234_5678, low: UInt64($0)) }
         func packets(_ order: [BluetoothUUID]) throws -> Int {
-            let pair = try Pair()
+            let pair = try ConnectedPair()
             for (number, uuid) in order.enumerated() {
                 let service = LocalService(id: LocalAttributeID(UInt32(100 + number)), uuid: uuid, isPrimary: true)
                 #expect(try pair.sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
@@ -148,7 +148,7 @@ import Testing
 
     @Test("AB-G05: requests of a disconnected central hold none of its state, and the app's response is dropped")
     func aCentralThatIsGoneLeavesNothing() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         weak let session = pair.strap.system.links.all.first?.served
         #expect(session != nil)
@@ -163,7 +163,7 @@ import Testing
 
     @Test("a pending disconnection is dropped with the power, and does not affect a later link")
     func aWishToEndALinkGoesWithThePower() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         let central = try #require(pair.strap.system.links.all.first?.peer)
         // The controller refuses to end the link, so it ends when Bluetooth is turned off.
@@ -189,7 +189,7 @@ import Testing
 
     @Test("behaviour 14.2: after half a minute, the advertising interval is one that Apple recommends")
     func theSlowInterval() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
         func heard(in time: Duration) -> Int {
             pair.central.take()
@@ -207,7 +207,7 @@ import Testing
         arguments: [false, true]
     )
     func theShortestIntervalIsForInputDevices(isInputDevice: Bool) throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         if isInputDevice { try pair.sensorAlsoPublishes(0x1812) }
         _ = try pair.connected()
         pair.world.run(.seconds(2))

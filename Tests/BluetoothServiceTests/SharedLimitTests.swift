@@ -85,7 +85,7 @@ import Testing
 
     @Test("AB-G05: an app that floods a link with requests leaves capacity for another app")
     func requestsOnOneLink() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let note = try #require(try pair.connected()[Example.note])
         let connection = pair.phone.system.openApp(AppIdentity(name: "modest"))
         let modest = pair.phone.manager(.central, of: connection)
@@ -110,7 +110,7 @@ import Testing
 
     @Test("AB-G05: an app that reads the signal strength continuously does not fill the command queue")
     func signalStrength() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         pair.central.take()
         for _ in 0..<2_000 { pair.central.send(.readRSSI(peer: pair.peer)) }
@@ -161,7 +161,7 @@ import Testing
         "AB-G05: a user with many app names has a bounded number of open questions, and excess ones wait unanswered"
     )
     func questions() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         let person = Person()
         phone.system.permissionPrompter = person
@@ -187,7 +187,7 @@ import Testing
 
     @Test("AB-G05: unanswered questions about other apps do not deny an app anything")
     func unansweredQuestions() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         let desk = PromptDesk(phone.system, policy: try PolicyFile(parsing: Array("app name=* ask".utf8)))
         var managers: [TestManager] = []
@@ -212,7 +212,7 @@ import Testing
         "AB-G05: any number of user decisions apply, and those for absent apps are dropped first"
     )
     func decisions() {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         let present = manager("com.example.0000", of: 7, on: phone)
         for number in 0..<PermissionRecord.maximumApps {
@@ -253,7 +253,7 @@ import Testing
         arguments: [ManagerRole.central, .peripheral]
     )
     func idleManagers(role: ManagerRole) throws {
-        let phone = TestWorld().device("Phone")
+        let phone = ServiceWorld().device("Phone")
         let app = phone.system.openApp(AppIdentity(name: "idle"))
         let manager = phone.manager(role, of: app)
         let held = try #require(phone.system.managers.sessions(of: AppIdentity(name: "idle")).first).holdings
@@ -272,7 +272,7 @@ import Testing
         "AB-G05: a restored state fits in one message, with all peripherals but without their services if necessary"
     )
     func restoredState() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let app = pair.phone.system.openApp(AppIdentity(name: "collector"))
         let manager = pair.phone.manager(.central, of: app, restoring: "one")
         try manager.connect(pair.peer)

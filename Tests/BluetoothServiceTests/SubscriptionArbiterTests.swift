@@ -9,7 +9,7 @@ import Testing
     private static let failure = ServiceError(.unknown)
 
     @Test("behaviour 5.17: subscribing again to an active subscription causes no traffic")
-    func whatIsInForceCostsNoTraffic() {
+    func activeSubscriptionsCauseNoTraffic() {
         var arbiter = Arbiter()
         #expect(arbiter.handle(.request(1, enabled: false)) == [.report(1, isNotifying: false, nil)])
         #expect(arbiter.handle(.request(1, enabled: true)) == [.write(enabled: true)])
@@ -46,7 +46,7 @@ import Testing
         #expect(arbiter.handle(.written(.success(()))) == [.report(2, isNotifying: true, nil)])
     }
 
-    @Test func whoLeavesIsToldNothing() {
+    @Test func leavingSubscribersGetNoReport() {
         var arbiter = Arbiter()
         _ = arbiter.handle(.request(1, enabled: true))
         #expect(arbiter.handle(.leave(1)) == [])
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("behaviour 15.11: a request that waits when the characteristic is removed fails once, with its number")
-    func whoWaitsHearsThatItIsGone() {
+    func removedCharacteristicsFailQueuedRequests() {
         var arbiter = Arbiter()
         _ = arbiter.handle(.request(1, enabled: true, number: 7))
         _ = arbiter.handle(.request(2, enabled: true, number: 8))
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test("a request withdrawn before its turn has no effect and gets no response")
-    func whoLeavesBeforeHisTurn() {
+    func withdrawnRequestsHaveNoEffect() {
         var arbiter = Arbiter()
         #expect(arbiter.handle(.request(1, enabled: true)) == [.write(enabled: true)])
         #expect(arbiter.handle(.request(2, enabled: true)) == [])
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test("behaviour 5.28: values are delivered from the request to subscribe until the end of the unsubscription")
-    func whoReceivesValues() {
+    func valuesAreDeliveredWhileSubscribed() {
         var arbiter = Arbiter()
         _ = arbiter.handle(.request(1, enabled: true))
         _ = arbiter.handle(.request(2, enabled: true))
@@ -104,7 +104,7 @@ import Testing
     @Test(
         "behaviour 4.21, AB-A09: without a client configuration each manager that asked receives values until it unsubscribes or leaves"
     )
-    func whoListens() {
+    func valuesWithoutClientConfigurationAreShared() {
         var arbiter = Arbiter()
         for subscriber in 1...3 {
             _ = arbiter.handle(.request(subscriber, enabled: true))

@@ -15,7 +15,7 @@ import Testing
 /// Failures appear in the log, at a level that a service writes, and in the status.
 @Suite struct TroubleTests {
     private let log = LogLines()
-    private let world = TestWorld()
+    private let world = ServiceWorld()
 
     private var logger: Logger {
         var logger = Logger(label: "test") { _ in log }

@@ -5,16 +5,16 @@ import Synchronization
 import Testing
 
 /// Lines that apps note, from any thread.
-private final class Notes: Sendable {
+private final class CallbackNotes: Sendable {
     private let lines = Mutex<[String]>([])
     var all: [String] { lines.withLock { $0 } }
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
 /// An app whose manager is created in any place.
-private final class Scanner: NSObject, CBCentralManagerDelegate, Sendable {
+private final class ScanningApp: NSObject, CBCentralManagerDelegate, Sendable {
     private let manager = Mutex<CBCentralManager?>(nil)
-    let states = Notes()
+    let states = CallbackNotes()
     let isOn = DispatchSemaphore(value: 0)
 
     func start() {
@@ -155,7 +155,7 @@ private func seconds() -> String {
 @Suite(.world, .enabled(if: VirtualAppTime.isSupported)) struct AppThreadTests {
     @Test("a manager belongs to its app wherever code of the app creates it", arguments: Way.allCases)
     fileprivate func managersBelongToTheirApp(way: Way) async {
-        let scanner = Scanner()
+        let scanner = ScanningApp()
         world.addDevice(named: "Phone").launch("app") { _ in
             way.run { scanner.start() }
             return scanner
@@ -165,7 +165,7 @@ private func seconds() -> String {
 
     @Test("a blocking library works on a thread of its own")
     func aBlockingLibraryWorks() async {
-        let (scanner, notes) = (Scanner(), Notes())
+        let (scanner, notes) = (ScanningApp(), CallbackNotes())
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 scanner.start()
@@ -181,7 +181,7 @@ private func seconds() -> String {
 
     @Test("time-outs and sleeps on a thread of the app's own end in the time of the world, to the millisecond")
     func waitsEndInTheTimeOfTheWorld() async {
-        let notes = Notes()
+        let notes = CallbackNotes()
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 Thread.sleep(forTimeInterval: 3)
@@ -204,7 +204,7 @@ private func seconds() -> String {
 
     @Test("timers on the run loop of a thread of the app's own fire by the world")
     func timersOfThreads() async {
-        let notes = Notes()
+        let notes = CallbackNotes()
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 let count = Mutex(0)
@@ -233,7 +233,7 @@ private func seconds() -> String {
 
     @Test("the clock does not pass a thread that works")
     func theClockWaitsForThreads() async {
-        let notes = Notes()
+        let notes = CallbackNotes()
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 var hasher = Hasher()
@@ -248,7 +248,7 @@ private func seconds() -> String {
 
     @Test("a semaphore with a time-out on a queue waits by the clock of the machine")
     func queuesWaitByTheMachine() async {
-        let notes = Notes()
+        let notes = CallbackNotes()
         world.addDevice(named: "Phone").launch("app") { _ in
             DispatchQueue.global().async {
                 let began = DispatchTime.now()
@@ -265,7 +265,7 @@ private func seconds() -> String {
 
     @Test("AB-G05: a thread of an app that has ended wakes up, and has no Bluetooth")
     func aThreadOfAnEndedAppHasNoBluetooth() async {
-        let (scanner, ended) = (Scanner(), DispatchSemaphore(value: 0))
+        let (scanner, ended) = (ScanningApp(), DispatchSemaphore(value: 0))
         let app = Mutex<SimulatedApp?>(nil)
         world.addDevice(named: "Phone").launch("app") { launched in
             app.withLock { $0 = launched }

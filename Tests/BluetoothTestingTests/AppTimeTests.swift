@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Connects to a device, as apps on phones do, and gives up after 10 s by a timer of the system.
-private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
+private final class ConnectingApp: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
     // Safe: used on the main queue only, where the callbacks arrive.
 
     enum Timing: CaseIterable {
@@ -99,13 +99,13 @@ private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Se
         func note(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    @Test(arguments: Connector.Timing.allCases)
-    fileprivate func anAppGivesUpAfterTenSecondsOfTheWorld(timing: Connector.Timing) async {
+    @Test(arguments: ConnectingApp.Timing.allCases)
+    fileprivate func anAppGivesUpAfterTenSecondsOfTheWorld(timing: ConnectingApp.Timing) async {
         let journal = Journal()
         let device = world.addDevice(named: "Device", .accessory)
         device.launch("device") { _ in Advertiser() }
         world.addDevice(named: "Phone").launch("connector") { _ in
-            Connector(timing) { line in
+            ConnectingApp(timing) { line in
                 // The device is gone as soon as it is found.
                 if line == "found" { device.leaveRange() }
                 journal.note(line)

@@ -18,7 +18,7 @@ import Testing
 
     @Test("the world runs on a thread of its own, in the test's task", .world)
     func theThreadOfTheWorld() async {
-        let (executor, counter) = (world.executor, Counter())
+        let (executor, counter) = (world.executor, TimerCounter())
         world.after(.seconds(1)) {
             dispatchPrecondition(condition: .onQueue(executor.queue))
             counter.add()
@@ -30,7 +30,7 @@ import Testing
 
     @Test("a condition ends the wait, and after calls once", .world)
     func aConditionEndsTheWait() async {
-        let counter = Counter()
+        let counter = TimerCounter()
         world.after(.seconds(3)) { counter.add() }
         #expect(await world.until(within: .seconds(60)) { counter.count == 1 })
         #expect(world.now == .seconds(3))
@@ -54,7 +54,7 @@ import Testing
 
     @Test("a value that stays wrong is reported with what was seen", .gathers(Self.wrong), .world)
     func aWrongValue() async {
-        let counter = Counter()
+        let counter = TimerCounter()
         world.after(.seconds(2)) { counter.add() }
         #expect(await !world.expect(counter.count, equals: 2, "the count", within: .seconds(10)))
         #expect(world.now == .seconds(10))
@@ -75,7 +75,7 @@ import Testing
 
     @Test("a value that changes is reported", .gathers(Self.changed), .world)
     func aValueThatChanges() async {
-        let counter = Counter()
+        let counter = TimerCounter()
         #expect(await world.expectUnchanged(counter.count, for: .seconds(5)))
         world.after(.seconds(2)) { counter.add() }
         #expect(await !world.expectUnchanged(counter.count, "the count", for: .seconds(5)))
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test("nothing happens while devices are connected and idle", .gathers(Self.something), .world)
-    func nothingHappens() async {
+    func idleConnectionsCauseNoEvents() async {
         let pair = TestPair(in: world)
         await world.until { pair.follower.notes.all.last == "subscribed" }
         #expect(await world.expectNothing(for: .seconds(60)))
@@ -136,7 +136,7 @@ import Testing
 
     @Test("tasks of an app use the cooperative threads while the world runs", .world)
     func tasksOfApps() async {
-        let counter = Counter()
+        let counter = TimerCounter()
         let clock = world.clock
         world.addDevice(named: "Phone").launch("sleeper") { app in
             app.task {
@@ -151,7 +151,7 @@ import Testing
     @Test("a cancelled task ends the run", .world)
     func aCancelledRun() async {
         let world = world
-        let counter = Counter()
+        let counter = TimerCounter()
         world.after(.seconds(5)) {
             counter.add()
             withUnsafeCurrentTask { $0?.cancel() }
@@ -163,7 +163,7 @@ import Testing
     }
 }
 
-final class Counter: Sendable {
+final class TimerCounter: Sendable {
     private let value = Mutex(0)
     var count: Int { value.withLock { $0 } }
     func add() { value.withLock { $0 += 1 } }

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func whatTheSpecificationAllowsGoesOut() {
+    @Test func validStructuresHaveNoFault() {
         let structures: [AdvertisingStructure] = [
             .flags(.generalDiscoverable), .services([], width: .bits16, isComplete: true), .uri("https://a.example"),
             .uri("x"), .manufacturerData(.apple, []), .manufacturerData(.apple, [1]), .serviceData(0x180F, []),
@@ -49,7 +49,7 @@ import Testing
         #expect(fault([structure]) == .illegalValue(structure.type))
     }
 
-    @Test func whatMayStandOnceStandsOnceAndInItsPlace() {
+    @Test func repeatedOrMisplacedStructuresAreFaults() {
         #expect(fault([.appearance(1), .appearance(1)]) == .repeated(.appearance))
         #expect(fault([.flags([])], for: .scanResponse) == .notInScanResponse(.flags))
         #expect(fault([.manufacturerData(.apple, [1, 2])], limit: 5) == .tooLong(octets: 6, limit: 5))

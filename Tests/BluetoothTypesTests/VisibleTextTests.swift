@@ -17,7 +17,7 @@ import Testing
     /// The scalars of a text that was made visible.
     private func scalars(_ text: String) -> Set<Unicode.Scalar> { Set(text.unicodeScalars) }
 
-    @Test func nothing_that_steers_a_terminal_or_hides_gets_through() throws {
+    @Test func control_and_invisible_characters_are_escaped() throws {
         for value in Self.steering.joined() {
             let scalar = try #require(Unicode.Scalar(value))
             for text in ["\(scalar)", "a\(scalar)b", "\(scalar)\u{301}", "\r\n\(scalar)"] {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func what_persons_write_stays_as_it_is() {
+    @Test func ordinary_text_is_unchanged() {
         for text in ["", "Harald HR", "Gerät №5 – «küche»", "心拍計", "نبض", "דופק", "💓 ❤️", "C:\\notes", "\u{FFFD}"] {
             #expect(text.visible == text)
         }

@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test("a peer waits 5 s for a host that does not go on, once, and then goes on as fast as in the capture")
-    func patience() throws {
+    func timeout() throws {
         var packets = Array(Self.reading.prefix(5))
         let values: [UInt8] = [1, 2, 3]
         for (place, value) in values.enumerated() {

@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test("no secret of the source survives, with each link type", arguments: [251, 256, 272, 192] as [UInt32])
-    func nothingSurvives(linkType: UInt32) {
+    func noSecretSurvives(linkType: UInt32) {
         for fragment in [9, 27] {
             let source = Self.capture(linkType, fragment: fragment).records
             let result = Self.redacted(source)

@@ -33,7 +33,7 @@ import Testing
         links.add(Self.link(6), Self.key(1))
         #expect(links.count == 5)
         #expect(links.keys.map(\.number) == [2, 3, 4, 9, 1])
-        #expect(links.mostSilent == Self.key(2))
+        #expect(links.leastRecent == Self.key(2))
         #expect(links[Self.key(1)]?.number == 6)
     }
 

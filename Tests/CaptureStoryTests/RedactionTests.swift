@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("no secret of the source survives, in whatever fragments it arrives", arguments: [5, 9, 27, 251])
-    func nothingSurvives(fragment: Int) {
+    func noSecretSurvives(fragment: Int) {
         let source = capture(fragment: fragment).records
         let result = redacted(source)
         #expect(result.count == source.count)

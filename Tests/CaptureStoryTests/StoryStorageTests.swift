@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test("a story keeps no octets of a record after the next one, as they may be those of a whole piece of the file")
-    func nothingIsKept() {
+    func octetsOfEarlierRecordsAreReleased() {
         let next = CaptureRecord(offset: 0, unixMicroseconds: CaptureBench.start, content: .log(kind: 0, []))
         var story = CaptureStory()
         for record in bench.records {

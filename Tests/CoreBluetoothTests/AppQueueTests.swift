@@ -15,7 +15,7 @@ import Testing
         #expect(isThere)
     }
 
-    @Test func whoIsElsewhereIsNotOnTheMainQueue() {
+    @Test func otherQueuesAreNotTheMainQueue() {
         let main = AppQueue(.main)
         let isThere = DispatchQueue(label: "other").sync { main.isCurrent }
         #expect(!isThere)
@@ -30,7 +30,7 @@ import Testing
         return queue
     }
 
-    @Test func whatGathersIsCalledInOrderAndThenOthersHaveTheirTurn() {
+    @Test func burstsRunInOrderThenYield() {
         let seen = Mutex<[Int]>([])
         let burst = 64
         let done = DispatchSemaphore(value: 0)
@@ -47,7 +47,7 @@ import Testing
         #expect(seen.withLock { $0 } == Array(0..<burst) + [-1, burst])
     }
 
-    @Test func whatACallbackAddsIsCalledAfterIt() {
+    @Test func nestedCallbacksRunAfterwards() {
         let seen = Mutex<[Int]>([])
         let done = DispatchSemaphore(value: 0)
         let callbacks = AppQueue(DispatchQueue(label: "app"))
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// The service releases its end while a callback is in flight.
-    @Test func whatWaitsIsCalledWhoeverHasLetGoOfTheQueue() {
+    @Test func queuedCallbacksRunAfterTheQueueIsReleased() {
         let done = DispatchSemaphore(value: 0)
         weak var gone: AppQueue?
         let queue = gathering { callbacks, _ in

@@ -92,7 +92,7 @@ import Testing
             }
         }
 
-        func tell(_ event: ChannelEvent) { service.tell(event, of: id) }
+        func report(_ event: ChannelEvent) { service.report(event, of: id) }
 
         /// The channel requests since the last call.
         func asked() -> [ChannelRequest] {
@@ -111,10 +111,10 @@ import Testing
         #expect(!app.output.hasSpaceAvailable)
         app.start()
         #expect(app.take(3).sorted() == ["in open", "out open", "out space"])
-        app.tell(.received([1, 2, 3]))
+        app.report(.received([1, 2, 3]))
         #expect(app.take(1) == ["in bytes"])
         // Reported again only after a read, because data is left.
-        app.tell(.received([4]))
+        app.report(.received([4]))
         var buffer = [UInt8](repeating: 0, count: 2)
         #expect(app.input.read(&buffer, maxLength: 2) == 2)
         #expect(buffer == [1, 2])
@@ -125,8 +125,8 @@ import Testing
         #expect(app.output.write([9, 8], maxLength: 2) == 2)
         #expect(app.take(1) == ["out space"])
         #expect(app.asked() == [.send([9, 8])])
-        app.tell(.received([5]))
-        app.tell(.ended(nil))
+        app.report(.received([5]))
+        app.report(.ended(nil))
         #expect(app.take(2).sorted() == ["in bytes", "out end"])
         #expect(app.input.read(&buffer, maxLength: 9) == 1)
         #expect(app.take(1) == ["in end"])
@@ -146,34 +146,34 @@ import Testing
         let app = StreamApp()
         app.start(mode)
         _ = app.take(3)
-        app.tell(.ended(ServiceError(.unknown, reason: "a broken rule")))
+        app.report(.ended(ServiceError(.unknown, reason: "a broken rule")))
         #expect(app.take(2).sorted() == ["in error", "out error"])
         #expect((app.input.streamError as? CBError)?.code == .unknown)
         #expect(app.output.streamStatus == .error)
     }
 
     @Test("AB-G05: the writable amount is bounded, and an event reports new space")
-    func whatMayBeWrittenIsBounded() {
+    func writableAmountIsBounded() {
         let app = StreamApp()
         app.start()
         _ = app.take(3)
         let much = [UInt8](repeating: 1, count: 100_000)
         #expect(app.output.write(much, maxLength: much.count) == ServiceLimits.channelWindow)
         #expect(!app.output.hasSpaceAvailable)
-        app.tell(.room(100))
+        app.report(.room(100))
         #expect(app.take(1) == ["out space"])
         #expect(app.output.write(much, maxLength: much.count) == 100)
         // More than the window allows.
-        app.tell(.room(.max))
+        app.report(.room(.max))
         #expect(app.output.write(much, maxLength: much.count) == ServiceLimits.channelWindow)
     }
 
     @Test("AB-G05: unread data is not granted again")
-    func whatIsNotReadIsNotGrantedAgain() {
+    func unreadDataIsNotGrantedAgain() {
         let app = StreamApp()
         app.input.open()
         _ = app.asked()
-        for _ in 0..<16 { app.tell(.received(octets(2_048))) }
+        for _ in 0..<16 { app.report(.received(octets(2_048))) }
         #expect(app.asked() == [])
         var buffer = [UInt8](repeating: 0, count: ServiceLimits.channelWindow)
         #expect(app.input.read(&buffer, maxLength: 5_000) == 5_000)
@@ -207,12 +207,12 @@ import Testing
             }
         }.start()
         let bothDidOne = { (0..<2).allSatisfy { _ in step.wait(timeout: .now() + 20) == .success } }
-        app.tell(.received(octets(30)))
+        app.report(.received(octets(30)))
         #expect(bothDidOne())
-        app.tell(.room(77))
-        app.tell(.received(octets(40)))
+        app.report(.room(77))
+        app.report(.received(octets(40)))
         #expect(bothDidOne())
-        app.tell(.ended(nil))
+        app.report(.ended(nil))
         #expect(bothDidOne())
         #expect(read.withLock { $0 } == [30, 40, 0])
         #expect(written.withLock { $0 } == [ServiceLimits.channelWindow, 77, -1])
@@ -234,7 +234,7 @@ import Testing
         _ = dropped.asked()
         let input = dropped.input
         input.open()
-        dropped.tell(.received([1]))
+        dropped.report(.received([1]))
         dropped.drop()
         #expect(dropped.asked() == [.close])
         // Data that has arrived can still be read.
@@ -253,9 +253,9 @@ import Testing
         let much = [UInt8](repeating: 1, count: ServiceLimits.channelWindow)
         #expect(app.output.write(much, maxLength: much.count) == much.count)
         app.output.close()
-        app.tell(.room(5))
+        app.report(.room(5))
         app.input.delegate = nil
-        app.tell(.received([1]))
+        app.report(.received([1]))
         #expect(app.catchUp())
         #expect(app.take(0) == [])
         app.input.delegate = app
@@ -263,7 +263,7 @@ import Testing
         app.input.remove(from: app.runLoop, forMode: .default)
         var octet: UInt8 = 0
         #expect(app.input.read(&octet, maxLength: 1) == 1)
-        app.tell(.received([2]))
+        app.report(.received([2]))
         #expect(app.catchUp())
         #expect(app.take(0) == [])
         app.input.schedule(in: app.runLoop, forMode: .default)
@@ -281,8 +281,8 @@ import Testing
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for round in 0..<500 {
                 switch thread {
-                case 0: app.tell(.received(octets(20)))
-                case 1: app.tell(.room(8))
+                case 0: app.report(.received(octets(20)))
+                case 1: app.report(.room(8))
                 case 2: _ = app.output.write([UInt8(round & 0xFF), UInt8(round >> 8)], maxLength: 2)
                 default:
                     var buffer = [UInt8](repeating: 0, count: 20)

@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test("behaviour 4.4: nothing found is an empty list")
-    func nothingFoundIsAnEmptyList() {
+    func emptyDiscoveriesGiveEmptyLists() {
         let app = CentralApp()
         app.connect()
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([])))

@@ -142,7 +142,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     }
 
     @Test("behaviours 1.13, 1.14: services and advertising return with the power, and a reset leaves nothing")
-    func whatPowerOffLeaves() {
+    func servicesReturnAfterPowerOff() {
         let app = PeripheralApp()
         app.publish()
         app.manager.startAdvertising(nil)
@@ -411,7 +411,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     }
 
     @Test("behaviour 7.7: invalid properties of a local service are dropped and logged")
-    func whatIsNotAllowedLocallyIsLeftOutAndLogged() {
+    func invalidLocalPropertiesAreDroppedAndLogged() {
         let app = PeripheralApp()
         app.powerOn()
         let characteristic = CBMutableCharacteristic(

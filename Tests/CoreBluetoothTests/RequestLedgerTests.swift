@@ -9,7 +9,7 @@ import Testing
     @Test(
         "behaviour 15.11: requests that a connection ends are settled in order, and answered ones are not"
     )
-    func whatIsTakenAlongIsSettledInOrder() throws {
+    func endedRequestsAreSettledInOrder() throws {
         var ledger = RequestLedger()
         let settled = Mutex<[Int]>([])
         let numbers = (0..<20).map { index in

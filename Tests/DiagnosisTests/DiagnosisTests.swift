@@ -131,7 +131,7 @@ import Testing
         #expect(served == ["service"])
     }
 
-    @Test func whereAServiceWorksNoAdapterIsNeeded() {
+    @Test func workingServicesNeedNoAdapter() {
         var facts = Self.sound
         (facts.adapters, facts.mayTakeAdapters) = (.found([]), false)
         facts.service = .answers(path: "/s", state: "poweredOn", failure: nil, advice: nil)
@@ -149,7 +149,7 @@ import Testing
         #expect(codes { $0.switches = [.init("hci0", isSoft: true, isHard: true)] } == ["rfkill-hard", "rfkill-soft"])
     }
 
-    @Test func whoHasAnAdapterIsFound() throws {
+    @Test func adapterHoldersAreFound() throws {
         let daemon = try finding { $0.adapters = .found([.init("hci0", holder: .bluetoothd)]) }
         #expect(daemon.code == "bluetoothd")
         #expect(daemon.place == "hci0")
@@ -182,7 +182,7 @@ import Testing
     ]
 
     @Test(arguments: services)
-    func whatAServiceSaysIsTold(service: ServiceFacts, code: String, isSound: Bool) throws {
+    func serviceAnswersAreReported(service: ServiceFacts, code: String, isSound: Bool) throws {
         let found = try finding { $0.service = service }
         #expect(found.code == code)
         #expect((found.severity == .note) == isSound)

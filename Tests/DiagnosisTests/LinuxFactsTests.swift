@@ -29,7 +29,7 @@ import Testing
         #expect(!facts.isContainer)
     }
 
-    @Test func whatTheKernelSaysOfAdaptersIsSeen() {
+    @Test func kernelAnswersAreReported() {
         #expect(facts(StandInKernel(openError: EAFNOSUPPORT)).adapters == .noBluetooth)
         #expect(
             facts(StandInKernel([0: .init(isUp: true)])).adapters

@@ -92,7 +92,7 @@ import Testing
 
     @Test("A loop goes on without a callback that does not return, and says on which queue it is")
     func aBlockedCallback() {
-        let loop = VirtualEventLoop(looksForReturn: 60)
+        let loop = VirtualEventLoop(checksForReturn: 60)
         let never = DispatchSemaphore(value: 0)
         let reported = Mutex(0)
         let ran = Mutex(0)

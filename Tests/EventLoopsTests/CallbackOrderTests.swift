@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test("a call on a loop that is not running comes after the tasks submitted before")
-    func whatIsWaitedForKeepsItsPlace() {
+    func callsOnAnIdleLoopFollowEarlierTasks() {
         loop.submit { [notes] in notes.add("submitted") }
         loop.waitFor { [notes] in notes.add("waited for") }
         #expect(notes.all == ["submitted", "waited for"])

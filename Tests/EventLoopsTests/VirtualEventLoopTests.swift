@@ -120,7 +120,7 @@ import Testing
         #expect(tasks.count == 0)
     }
 
-    @Test func whatACancelledTaskHeldMayCancelOthersAtItsEnd() {
+    @Test func deinitializersMayCancelTasks() {
         final class Holder {
             let atTheEnd: () -> Void
             init(_ atTheEnd: @escaping () -> Void) { self.atTheEnd = atTheEnd }

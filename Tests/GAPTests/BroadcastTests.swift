@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test("broadcasts that the specification or the controller does not allow fail at once")
-    func whatIsNotAllowedFailsAtOnce() throws {
+    func invalidBroadcastsFailAtOnce() throws {
         func failure(_ mode: ControllerMode, _ advertisement: AdvertisingConfiguration) -> GAPError? {
             let broadcaster = GAPWorld(mode).device().access.advertiser.addSet()
             var failure: GAPError?

@@ -182,7 +182,7 @@ import Testing
         #expect(isInEffect(pair.centralLink.connection))
     }
 
-    @Test func whatTheSpecificationDoesNotAllowIsNotAskedFor() throws {
+    @Test func illegalParametersAreNotRequested() throws {
         let pair = try LinkedPair(.legacy)
         let illegal = ConnectionParameters(intervalMinimum: 60, intervalMaximum: 6, latency: 0, timeout: 100)
         #expect(error(update(pair.centralLink, in: pair.world, illegal).result) != nil)

@@ -12,13 +12,13 @@ import Testing
     func theScanResponseIsMergedIntoTheAdvertisement() throws {
         var table = DeviceTable()
         let firstSighting = table.receive(
-            HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
+            ReceivedPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
         )
         let first = try #require(firstSighting)
         #expect(first.data.localName == nil)
         #expect(!first.hasScanResponse)
         let secondSighting = table.receive(
-            HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -41)
+            ReceivedPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -41)
         )
         let second = try #require(secondSighting)
         #expect(second.data.serviceUUIDs == [0x180D])
@@ -27,7 +27,7 @@ import Testing
         #expect(second.isConnectable)
         #expect(second.rssi == -41)
         let thirdSighting = table.receive(
-            HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -42)
+            ReceivedPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -42)
         )
         let third = try #require(thirdSighting)
         #expect(third.data.localName?.text == "Strap")
@@ -41,7 +41,7 @@ import Testing
             (.connectable, true), (.nonConnectable, false), (.scannable, false), (.directed, true),
         ]
         for (kind, isConnectable) in kinds {
-            let sighting = table.receive(HeardPacket(kind, from: Self.address, data: [], rssi: 127))
+            let sighting = table.receive(ReceivedPacket(kind, from: Self.address, data: [], rssi: 127))
             #expect(sighting?.isConnectable == isConnectable)
         }
     }
@@ -49,7 +49,7 @@ import Testing
     @Test func aScanResponseAloneTellsTooLittle() {
         var table = DeviceTable()
         #expect(
-            table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)) == nil
+            table.receive(ReceivedPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)) == nil
         )
         #expect(table.count == 0)
     }
@@ -58,21 +58,23 @@ import Testing
     func aScanResponseBelongsToTheSetHeardLast() {
         var table = DeviceTable()
         for set in [7, 3] as [UInt8] {
-            var packet = HeardPacket(.scannable, from: Self.address, data: [], rssi: -40)
+            var packet = ReceivedPacket(.scannable, from: Self.address, data: [], rssi: -40)
             packet.advertiser.sid = set
             _ = table.receive(packet)
         }
-        let sighting = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40))
+        let sighting = table.receive(
+            ReceivedPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)
+        )
         #expect(sighting?.sid == 3)
         #expect(sighting?.data.localName?.text == "Strap")
         let stranger = BluetoothAddress(0xC0_0000_0000_02, kind: .randomDevice)
-        #expect(table.receive(HeardPacket(.scanResponse, from: stranger, data: Self.scanResponse, rssi: -40)) == nil)
+        #expect(table.receive(ReceivedPacket(.scanResponse, from: stranger, data: Self.scanResponse, rssi: -40)) == nil)
     }
 
     @Test func anEmptyScanResponseIsNone() {
         var table = DeviceTable()
-        _ = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
-        let sighting = table.receive(HeardPacket(.scanResponse, from: Self.address, data: [], rssi: -40))
+        _ = table.receive(ReceivedPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
+        let sighting = table.receive(ReceivedPacket(.scanResponse, from: Self.address, data: [], rssi: -40))
         #expect(sighting?.hasScanResponse == false)
     }
 
@@ -81,16 +83,18 @@ import Testing
         var table = DeviceTable()
         for index in 0..<100_000 {
             let stranger = BluetoothAddress(UInt64(index), kind: .randomDevice)
-            _ = table.receive(HeardPacket(.connectable, from: stranger, data: Self.advertisement, rssi: -70))
+            _ = table.receive(ReceivedPacket(.connectable, from: stranger, data: Self.advertisement, rssi: -70))
             if index % 100 == 0 {
-                _ = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
+                _ = table.receive(ReceivedPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
             }
             if index == 0 {
-                _ = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40))
+                _ = table.receive(ReceivedPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40))
             }
         }
         #expect(table.count <= DeviceTable.maximumDevices)
-        let sighting = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
+        let sighting = table.receive(
+            ReceivedPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
+        )
         #expect(sighting?.hasScanResponse == true)
     }
 }

@@ -36,7 +36,7 @@ import Testing
     func aPendingConnectionIsCancelled() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
-        #expect(machine.handle(.unwant(Self.a)) == [.endTurn, .cancel])
+        #expect(machine.handle(.withdraw(Self.a)) == [.endTurn, .cancel])
         #expect(machine.handle(.ended(.unknownConnection)) == [])
         #expect(machine.state == .idle)
         #expect(machine.wanted.isEmpty)
@@ -49,7 +49,7 @@ import Testing
         #expect(machine.handle(.connected(Self.a)) == [.endTurn, .connect(to: Self.b)])
     }
 
-    @Test func whatTheControllerRefusesIsNotAskedForever() {
+    @Test func refusedConnectionsAreNotRetried() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
         let status = HCIStatus.memoryCapacityExceeded
@@ -62,7 +62,7 @@ import Testing
         _ = machine.handle(.want(Self.a))
         #expect(machine.handle(.ended(.commandDisallowed)) == [.endTurn, .startRetry(ConnectorMachine.retryDelay)])
         #expect(machine.handle(.want(Self.b)) == [])
-        #expect(machine.handle(.unwant(Self.a)) == [])
+        #expect(machine.handle(.withdraw(Self.a)) == [])
         #expect(machine.handle(.retry) == [.connect(to: Self.b)])
         #expect(machine.handle(.retry) == [])
     }
@@ -140,7 +140,7 @@ import Testing
                 .endTurn, .startRetry(.seconds(1)), .reportHeld(Self.b),
             ]
         )
-        #expect(machine.handle(.unwant(Self.a)) == [])
+        #expect(machine.handle(.withdraw(Self.a)) == [])
         #expect(machine.handle(.retry) == [.connect(to: Self.b)])
         #expect(machine.handle(.pause) == [.endTurn, .cancel])
         #expect(machine.handle(.ended(.connectionAlreadyExists)) == [.reportPaused])
@@ -157,7 +157,7 @@ import Testing
         #expect(machine.handle(.ended(.unknownConnection)) == [.connectToList([Self.c, Self.a]), .startTurn])
     }
 
-    @Test func nothingIsAskedOfAControllerThatIsNotThere() {
+    @Test func resetsEndPendingConnections() {
         var machine = LoneConnectorMachine()
         #expect(machine.handle(.want(Self.a)) == [])
         #expect(machine.handle(.ready(acceptListSize: 0)) == [.connect(to: Self.a)])
@@ -233,7 +233,7 @@ import Testing
         #expect(machine.handle(.stopped) == [.start(Self.one, .fast)])
     }
 
-    @Test func whatCannotBeAdvertisedIsReported() {
+    @Test func refusedAdvertisingIsReported() {
         var machine = AdvertiserMachine()
         _ = machine.handle(.want(Self.one))
         #expect(machine.handle(.failed(Self.refused, isPassing: false)) == [.endTimers, .reportFailed(Self.refused)])
@@ -250,7 +250,7 @@ import Testing
         #expect(machine.state == .off)
     }
 
-    @Test func whatDoesNotOutlastAConnectionEndsWithIt() {
+    @Test func advertisingEndsWithAConnection() {
         let once = AdvertisingConfiguration(.connectable)
         var machine = advertising(once)
         #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])

@@ -10,7 +10,7 @@ import Testing
 /// Arbitration of a radio that does one thing at a time.
 @Suite struct RadioTurnsTests {
     @Test("a refused user of the radio gets a turn, and the others pause until it ends or succeeds")
-    func whoeverIsRefusedHasATurn() {
+    func refusedUsersGetATurn() {
         for end in [RadioTurns.Event.turnOver, .done(.connector)] {
             var turns = RadioTurns()
             #expect(turns.handle(.refused(.connector)) == [.pause(.advertiser), .pause(.scanner), .startTimer])
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("a user that is refused although the others pause lets them resume, and starves none")
-    func whoeverIsRefusedAloneLetsTheOthersGoOn() {
+    func usersRefusedAloneLetOthersResume() {
         var turns = RadioTurns()
         _ = turns.handle(.refused(.scanner))
         #expect(
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("a connector that waits for an absent peer repeatedly lets the others scan and advertise")
-    func whoWaitsLetsTheOthersGoOn() throws {
+    func waitingConnectorsLetOthersResume() throws {
         let world = GAPWorld(.extended)
         let (device, other) = (world.device { $0.quirks = [.statesLie] }, world.device())
         let sender = Peripheral(other.access)

@@ -36,7 +36,7 @@ import Testing
         var odd = report([], .complete)
         odd.primaryPHY.rawValue |= 0xE0
         odd.secondaryPHY.rawValue |= 0xE0
-        #expect(HeardPacket(odd).phys == Sighting.PHYs(primary: .le1M, secondary: .le2M))
+        #expect(ReceivedPacket(odd).phys == Sighting.PHYs(primary: .le1M, secondary: .le2M))
     }
 
     private func part(_ count: Int, _ octet: UInt8 = 1) -> PacketBuffer {
@@ -175,7 +175,7 @@ import Testing
         #expect(packet.phys == nil)
     }
 
-    @Test func whatALegacyScanResponseIsAnAnswerToDoesNotMatter() throws {
+    @Test func legacyScanResponsesMatchAnyAdvertisement() throws {
         var assembler = ReportAssembler()
         var table = DeviceTable()
         let advertisement = report([2, 1, 6], .complete, sid: 0xFF, kind: [.connectable, .scannable, .legacy])
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test("AB-G02: pinned entries stay in a table that overflows")
-    func whatIsKeptStays() {
+    func pinnedEntriesStay() {
         var table = RecencyTable<Int, Int>(limit: 10)
         table.set(-1, for: -1)
         table.keep(-1)

@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test("a request that only the newer commands support is not interrupted by a trial", arguments: [false, true])
-    func whatOnlyTheNewerCommandsCanSay(hasTwoSets: Bool) throws {
+    func extendedOnlyRequestsPreventATrial(hasTwoSets: Bool) throws {
         let device = world.device()
         var (one, two) = (AdvertisingConfiguration(.nonConnectable), AdvertisingConfiguration(.nonConnectable))
         if !hasTwoSets { one.packets = .extended(.init()) }
@@ -130,7 +130,7 @@ import Testing
         "a pending connection is made whenever the peer appears, trial or not",
         arguments: [5, 9, 10, 11, 15, 20, 25, 75]
     )
-    func whoWantsAConnectionHasIt(after seconds: Int) throws {
+    func trialsKeepPendingConnections(after seconds: Int) throws {
         let (device, peer) = (world.device(), world.device())
         let central = Central(device.access)
         var result: Result<AccessLink, GAPError>?

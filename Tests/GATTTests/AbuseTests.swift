@@ -10,7 +10,7 @@ import Testing
 @Suite struct AbusiveClientTests {
     let fixture: ServerFixture
     let client: BareClient
-    var app: App { fixture.app }
+    var app: RecordingApp { fixture.app }
 
     init() throws {
         fixture = try ServerFixture()
@@ -266,7 +266,7 @@ import Testing
 /// Unsolicited values from a server.
 @Suite struct AbusiveServerTests {
     @Test("AB-A09: indications are confirmed, whatever their contents")
-    func whateverArrivesIndicationsAreConfirmed() {
+    func indicationsAreAlwaysConfirmed() {
         let server = ScriptedServer { _ in nil }
         var values: [String] = []
         server.client.onValue = { values.append("\($0) \($2) \($1)") }

@@ -12,7 +12,7 @@ import Testing
     /// A value open to everyone, and one that requires encryption.
     let open = ServerFixture.measurement
     let bound: UInt16
-    var app: App { fixture.app }
+    var app: RecordingApp { fixture.app }
 
     init() throws {
         fixture = try ServerFixture()
@@ -86,7 +86,7 @@ import Testing
 
     /// A client that repeats its current configuration changes nothing, in the clear or encrypted.
     @Test("AB-A11: a client that repeats its configuration changes no record", arguments: [false, true])
-    func whatIsSaidAgainIsNothingNew(isEncrypted: Bool) {
+    func repeatedConfigurationsChangeNothing(isEncrypted: Bool) {
         let client = fixture.bareClient()
         if isEncrypted { encrypt(client) }
         fixture.loop.run(for: .seconds(2))
@@ -156,7 +156,7 @@ import Testing
     /// An injector writes on the clear link of a bonded client, which then encrypts: the bond does not store the write,
     /// while the link goes on with it (Core Vol 3 Part G 3.3.3.3 and 7.2).
     @Test("AB-L08: a choice that a client makes in the clear is not stored")
-    func whatIsChosenInTheClearIsNotRemembered() {
+    func unencryptedChoicesAreNotStored() {
         let record = ClientRecord(
             configurations: [open: .notify],
             features: .robustCaching,
@@ -195,7 +195,7 @@ import Testing
 
     /// A single octet in the clear is enough, and so is one part of a queue.
     @Test("AB-L08: a choice that a client makes partly in the clear is not stored")
-    func whatIsChosenHalfInTheClearIsNotRemembered() {
+    func partlyUnencryptedChoicesAreNotStored() {
         let write: [UInt8] = [5, 0, 4, 0, 0x12, UInt8(open + 1), 0, 2, 0]
         for cut in 1..<write.count {
             let client = comeBack(ClientRecord(configurations: [open: .notify]))
@@ -275,7 +275,7 @@ import Testing
     /// A link that loses its security ends, and choices made while it was secure stay stored: neither an empty record
     /// nor data in the clear replaces them.
     @Test("AB-A10: a client's record outlasts the security of its link", arguments: [true, false])
-    func whatWasRememberedOutlastsTheSecurityOfTheLink(isNew: Bool) {
+    func clientRecordsOutlastLinkSecurity(isNew: Bool) {
         let client = isNew ? fixture.bareClient() : comeBack(ClientRecord(configurations: [open: .notify]))
         encrypt(client)
         client.exchange([0x12, UInt8(bound + 1), 0, 1, 0])

@@ -10,10 +10,10 @@ import Testing
 @Suite struct BondedServerTests {
     let fixture: ServerFixture
     let peer: ConnectedClient
-    let owner: LinkOwner
+    let owner: RecordingLinkOwner
     let measurement = ServerFixture.measurement
     var client: GATTClient { peer.client }
-    var app: App { fixture.app }
+    var app: RecordingApp { fixture.app }
 
     private static let clear = LinkSecurity(isEncrypted: false)
     private static let encrypted = LinkSecurity(isEncrypted: true)
@@ -21,7 +21,7 @@ import Testing
     init() throws {
         fixture = try ServerFixture()
         peer = fixture.client(mtu: 23)
-        owner = LinkOwner(peer)
+        owner = RecordingLinkOwner(peer)
         app.values[28] = [7]
         client.security = Self.clear
         _ = peer.link.takeSent()
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test("AB-A10: nothing is requested from a bonded server before encryption")
-    func nothingIsAskedBeforeEncryption() throws {
+    func bondedServersAreQueriedAfterEncryption() throws {
         var ends: [String] = []
         client.read(28) { ends.append((try? $0.get()) == [7] ? "read" : "failed") }
         client.discoverServices { _ in ends.append("discovered") }

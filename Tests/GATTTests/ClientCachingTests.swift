@@ -168,7 +168,7 @@ import Testing
 
     /// The first half was found in the old database, and is known to be wrong by the time the second half arrives.
     @Test("AB-A11: discoveries made while the database changes are not cached")
-    func whatIsFoundWhileTheDatabaseChangesIsNotKept() {
+    func discoveriesDuringChangesAreNotCached() {
         let first: [UInt8] = [0x11, 6, 1, 0, 5, 0, 0, 0x18]
         let server = ScriptedServer { $0 == [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28] ? first : nil }
         let client = server.client

@@ -7,7 +7,7 @@ import LoopbackLinks
 import Testing
 
 /// The owner of a client's link, which secures the link when the test tells it to.
-final class LinkOwner {
+final class RecordingLinkOwner {
     let peer: ConnectedClient
     private(set) var causes: [ATTErrorCode] = []
     private var retries: [(SecuringOutcome) -> Void] = []
@@ -76,16 +76,16 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
 }
 
 /// Behaviour 6.1: a request refused for lack of security is held, and repeated once the link is secure.
-@Suite struct HeldRequestTests {
+@Suite struct HeldProcedureTests {
     let fixture: ServerFixture
     let peer: ConnectedClient
-    let owner: LinkOwner
-    var app: App { fixture.app }
+    let owner: RecordingLinkOwner
+    var app: RecordingApp { fixture.app }
 
     init() throws {
         fixture = try ServerFixture()
         peer = fixture.client(mtu: 23)
-        owner = LinkOwner(peer)
+        owner = RecordingLinkOwner(peer)
         app.values[31] = [7, 8]
     }
 

@@ -171,12 +171,12 @@ import Testing
         awareness.confirmed(isOnlyBearer: false)
         #expect(!awareness.isAware)
         // The second bearer is gone, and a new one has the same place in memory.
-        awareness.bearerIsGone(ObjectIdentifier(two))
+        awareness.bearerClosed(ObjectIdentifier(two))
         #expect(refuses(&awareness, two, alone: false))
         awareness.readHash()
         #expect(!refuses(&awareness, two, alone: false))
         #expect(awareness.isAware)
-        awareness.bearerIsGone(ObjectIdentifier(two))
+        awareness.bearerClosed(ObjectIdentifier(two))
         #expect(awareness.isAware)
     }
 

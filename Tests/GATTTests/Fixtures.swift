@@ -12,7 +12,7 @@ extension BluetoothUUID {
 }
 
 /// The app behind the server: it supplies the values that the database does not hold.
-final class App: GATTServerDelegate {
+final class RecordingApp: GATTServerDelegate {
     var values: [UInt16: [UInt8]] = [:]
     var refusals: [UInt16: ATTErrorCode] = [:]
     var isSlow = false
@@ -88,7 +88,7 @@ final class ServerFixture {
     let loop = VirtualEventLoop()
     let database = GATTDatabase()
     let server: GATTServer
-    let app = App()
+    let app = RecordingApp()
 
     /// - Parameter hasHash: Whether the server has a Database Hash, whose value is then 13, with all handles after it
     ///   two higher. Older servers have none. `serverFeatures` add one too, and shift the handles by two more.

@@ -153,7 +153,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
 /// round.
 @Suite struct SubscriptionSecurityTests {
     let client: BareClient
-    var app: App { client.fixture.app }
+    var app: RecordingApp { client.fixture.app }
 
     init() throws {
         client = try ServerFixture().bareClient()

@@ -9,7 +9,7 @@ import Testing
 /// A client with the fixed channel (4) and enhanced bearers (0x40, 0x41).
 @Suite struct MultipleBearerServerTests {
     let client: BareClient
-    var app: App { client.fixture.app }
+    var app: RecordingApp { client.fixture.app }
 
     init() throws {
         client = try ServerFixture().bareClient()

@@ -95,7 +95,7 @@ import Testing
     }
 
     /// Two values fill the response, and the app is not asked for a third.
-    @Test func nobodyIsAskedForAValueThatDoesNotFit() throws {
+    @Test func valuesThatDoNotFitAreNotRequested() throws {
         let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
         let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: [value, value, value]))
         let handles = service.characteristics.map(\.value)
@@ -116,7 +116,7 @@ import Testing
     /// The attributes found by type and value: those with these octets and this type that any client may read and whose
     /// value is in the database; a service by its UUID in either width (Core Vol 3 Part F 3.4.3.3).
     @Test(arguments: [LinkSecurity(), LinkSecurity(isEncrypted: true, isAuthenticated: true)])
-    func whatIsFoundByTypeAndValue(security: LinkSecurity) throws {
+    func findByTypeValue(security: LinkSecurity) throws {
         let fixture = try ServerFixture()
         let heartRate: [UInt8] = [0x0D, 0x18]
         func value(_ type: UInt16, _ read: SecurityLevel?, _ octets: [UInt8]?) -> CharacteristicDefinition {

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ServerBoundsTests {
     let fixture: ServerFixture
     let client: BareClient
-    var app: App { fixture.app }
+    var app: RecordingApp { fixture.app }
 
     init() throws {
         fixture = try ServerFixture()
@@ -194,7 +194,7 @@ import Testing
         #expect(!rule.isOpen)
     }
 
-    @Test func whatCannotBeChosenAsksForNothing() {
+    @Test func unavailableChoicesRequireNoSecurity() {
         let notified = SubscriptionRule(choices: .notify, notification: .none, indication: .secureConnections)
         let indicated = SubscriptionRule(choices: .indicate, notification: .secureConnections, indication: .none)
         #expect(notified.isOpen)

@@ -93,7 +93,7 @@ import Testing
         #expect(client.sent() == [[0x1B, 36, 0, 6]])
     }
 
-    @Test func whatWaitsTogetherKeepsItsPlace() {
+    @Test func joinedNotificationsKeepTheirOrder() {
         subscribe(client)
         announce(4, client)
         #expect(client.exchange([0x12, 43, 0, 2, 0]) == [0x13])
@@ -112,7 +112,7 @@ import Testing
         )
     }
 
-    @Test func whoHasNotAnnouncedItGetsThemOneByOne() {
+    @Test func unannouncedClientsGetSingleNotifications() {
         subscribe(client)
         client.link.isHeld = true
         for value: UInt8 in 1...3 { #expect(fixture.server.update([value], of: 36)) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ServerReadTests {
     let client: BareClient
-    var app: App { client.fixture.app }
+    var app: RecordingApp { client.fixture.app }
 
     init() throws {
         client = try ServerFixture().bareClient()

@@ -32,7 +32,7 @@ struct SecurityCase: Sendable {
 
 @Suite struct ServerSecurityTests {
     let client: BareClient
-    var app: App { client.fixture.app }
+    var app: RecordingApp { client.fixture.app }
 
     init() throws {
         client = try ServerFixture().bareClient()

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ServerSessionRuleTests {
     private let fixture: ServerFixture
     private let client: BareClient
-    private var app: App { fixture.app }
+    private var app: RecordingApp { fixture.app }
 
     init() throws {
         fixture = try ServerFixture()
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The link may outlive its session.
-    @Test func nothingIsServedAfterTheEndOfASession() throws {
+    @Test func detachedSessionsServeNothing() throws {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         let more = client.addBearer(on: 0x40)
         client.session.onSecurityNeeded = { _ in }
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// A removed bearer is not served, whether or not it is closed; the others are.
-    @Test func nothingIsServedOnABearerThatIsTakenAway() {
+    @Test func removedBearersAreNotServed() {
         let more = client.addBearer(on: 0x40)
         client.session.remove(more)
         #expect(client.exchange([0x0A, 14, 0], on: 0x40) == client.error(0x0A, 0, .requestNotSupported))

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ServerUpdateTests {
     let client: BareClient
     var server: GATTServer { client.fixture.server }
-    var app: App { client.fixture.app }
+    var app: RecordingApp { client.fixture.app }
 
     init() throws {
         client = try ServerFixture().bareClient()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ServerWriteTests {
     let client: BareClient
-    var app: App { client.fixture.app }
+    var app: RecordingApp { client.fixture.app }
     let executed: [UInt8] = [0x19]
 
     init() throws {
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test("GATT/SR/GAW/BV-11: executing with nothing prepared does nothing")
-    func nothingIsPrepared() {
+    func executingWithNothingPreparedDoesNothing() {
         #expect(client.exchange([0x18, 1]) == executed)
         #expect(app.writes.isEmpty)
     }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ServiceChangedTests {
     let fixture: ServerFixture
     let client: BareClient
-    var app: App { fixture.app }
+    var app: RecordingApp { fixture.app }
 
     init() throws {
         fixture = try ServerFixture()
@@ -34,7 +34,7 @@ import Testing
 
     private func wait() { fixture.loop.run(for: .seconds(2)) }
 
-    @Test func whoHasNotAskedIsToldNothingAlsoLater() throws {
+    @Test func unsubscribedClientsGetNoEarlierChanges() throws {
         _ = try change()
         #expect(client.session.record.missedChanges.isEmpty)
         #expect(!client.session.record.isChangeAware)
@@ -45,7 +45,7 @@ import Testing
         #expect(client.sent() == [told(UInt8(handle))])
     }
 
-    @Test func whoGivesItUpIsNotToldOfWhatWaits() throws {
+    @Test func unsubscribingDropsPendingChanges() throws {
         choose(2)
         let handle = try change()
         #expect(client.sent() == [told(handle - 1)])
@@ -117,7 +117,7 @@ import Testing
         #expect(app.records.count == count + 2)
     }
 
-    @Test func whatAClientAnnouncesIsRemembered() {
+    @Test func clientFeaturesAreRecorded() {
         #expect(client.exchange([0x12, 11, 0, 5]) == [0x13])
         wait()
         #expect(app.records.map(\.features.rawValue) == [5])
@@ -145,7 +145,7 @@ import Testing
     }
 
     /// A bonded client that has missed changes without subscribing to Service Changed: no changes are kept for it.
-    @Test func whoHasNotAskedIsNotToldAgainWhenTheLinkIsEncrypted() {
+    @Test func encryptionRepeatsNoChangesToUnsubscribedClients() {
         client.session.security = LinkSecurity(isEncrypted: false)
         client.session.restore(
             ClientRecord(databaseHash: fixture.database.hash, isChangeAware: false, missedChanges: [2...3])

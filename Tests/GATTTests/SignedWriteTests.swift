@@ -19,7 +19,7 @@ final class SigningPair {
     let signedOnly: UInt16
 
     var client: GATTClient { peer.client }
-    var app: App { fixture.app }
+    var app: RecordingApp { fixture.app }
 
     init(clientKey: UInt8? = 1, serverKey: UInt8? = 1) throws {
         fixture = try ServerFixture()

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test("AB-H08: the host learns a controller's place from the transport and not from the controller")
-    func whereAControllerIsTheLineSays() throws {
+    func placesComeFromTheTransport() throws {
         let bench = HostBench()
         bench.transport.place = "tcp:127.0.0.1:6402"
         bench.host.start()
@@ -251,7 +251,7 @@ import Testing
     ]
 
     @Test(arguments: optional.map { $0.opcode })
-    func whatTheHostCanDoWithoutMayBeRefused(opcode: Opcode) {
+    func optionalCommandsMayBeRefused(opcode: Opcode) {
         for reaction in [
             ScriptedController.Reaction.refuse(.unknownCommand),
             .packets([HCIPacket(CommandStatus(status: .unknownCommand, credits: 1, opcode: opcode))]),
@@ -269,7 +269,7 @@ import Testing
     ]
 
     @Test(arguments: needed.map { $0.opcode })
-    func whatTheHostNeedsMayNot(opcode: Opcode) {
+    func requiredCommandsMustNotBeRefused(opcode: Opcode) {
         let bench = HostBench()
         bench.controller.reaction = { $0 == opcode ? .refuse(.commandDisallowed) : .answer }
         bench.host.start()

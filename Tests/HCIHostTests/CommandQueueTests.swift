@@ -68,7 +68,7 @@ import Testing
         #expect(text(queue.handle(status(LERand.self, .unknownCommand))) == "clear, finish 2 answer")
     }
 
-    @Test func whatAStatusGivesLeaveForIsAllThatIsSent() {
+    @Test func commandsFollowTheCreditsOfAStatus() {
         var queue = CommandQueue()
         _ = queue.handle(entry(1, Disconnect()))
         #expect(text(queue.handle(status(Disconnect.self, .success, credits: 0))) == "clear, finish 1 status")

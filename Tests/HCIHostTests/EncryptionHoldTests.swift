@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test("AB-L08: data that are not a whole pairing key are not held at a central")
-    func whatIsNoWholeKeyDoesNotWait() {
+    func incompleteKeysAreNotHeld() {
         var hold = central()
         // All other commands of the Security Manager, and reserved codes.
         for code in [0x00...0x05, 0x0B...0xFF] as [ClosedRange<UInt8>] {
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test("data held at a peripheral count as clear when the controller does not accept its key")
-    func whatWaitsComesWhenTheKeyIsNotTaken() throws {
+    func refusedKeysReleaseHeldData() throws {
         let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test("AB-H04: data held for one handle take no space from others, and handles are bounded")
-    func whatComesOfOneHandleTakesNoRoomFromOthers() {
+    func heldDataAreBoundedPerHandle() {
         var early = EarlyPackets()
         func of(_ number: UInt16) -> ACLPacket { packet(4, of: ConnectionHandle(rawValue: number)) }
         for count in 0..<20 { #expect(early.add(of(9), at: at(0)) == (count < EarlyPackets.maximumCount)) }
@@ -281,7 +281,7 @@ import Testing
     }
 
     @Test("a controller's faults are remembered by its place and manufacturer, and forgotten with its firmware")
-    func whatAControllerIsNotTrustedWithIsForgottenWithItsFirmware() {
+    func controllerFaultsAreForgottenWithTheFirmware() {
         let memory = ControllerMemory()
         var changes = 0
         memory.onChange = { changes += 1 }

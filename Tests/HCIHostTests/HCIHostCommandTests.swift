@@ -39,7 +39,7 @@ import Testing
         #expect(bench.transport.commandNames.count == 5)
     }
 
-    @Test func nothingIsSentBeforeTheHostIsReady() {
+    @Test func commandsFailBeforeTheHostIsReady() {
         let bench = HostBench()
         var errors: [HCICommandError] = []
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
@@ -86,7 +86,7 @@ import Testing
         // Polling notices the opening up to a second late.
         bench.run(CommandQueue.resetTimeout)
         #expect(bench.states == [.starting])
-        bench.run(HCIHost.openingLook)
+        bench.run(HCIHost.openingPollInterval)
         #expect(bench.error == .commandTimedOut(Reset.opcode))
     }
 
@@ -95,8 +95,8 @@ import Testing
         bench.transport.isOpening = true
         bench.controller.reaction = { _ in .silence }
         bench.host.start()
-        let patience = HCIHost.openingLook * HCIHost.maximumOpeningLooks + CommandQueue.resetTimeout
-        bench.run(patience - .seconds(1))
+        let timeout = HCIHost.openingPollInterval * HCIHost.maximumOpeningPolls + CommandQueue.resetTimeout
+        bench.run(timeout - .seconds(1))
         #expect(bench.states == [.starting])
         bench.run(.seconds(1))
         #expect(bench.error == .commandTimedOut(Reset.opcode))

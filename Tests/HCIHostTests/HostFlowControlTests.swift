@@ -108,7 +108,7 @@ import Testing
         #expect(reports(bench).count == 2)
     }
 
-    @Test func whatNobodyHasTakenYetIsNotGivenBack() throws {
+    @Test func unreadDataReturnNoCredits() throws {
         let bench = bench()
         let link = try #require(bench.connect(1))
         for _ in 0..<3 { bench.transport.inject(data(1)) }

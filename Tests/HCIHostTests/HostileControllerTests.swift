@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test("AB-H04: unclaimed data are bounded")
-    func whatNobodyTakesIsBounded() throws {
+    func unclaimedDataAreBounded() throws {
         let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))

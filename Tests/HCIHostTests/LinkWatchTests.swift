@@ -13,19 +13,19 @@ import Testing
         var watch = LinkWatch()
         #expect(watch.handle(.ending(3, timeout: .seconds(6), at: instant(1))).isEmpty)
         #expect(watch.deadline == instant(12))
-        #expect(watch.handle(.looked(at: instant(11.9))).isEmpty)
-        #expect(watch.handle(.looked(at: instant(12))) == [.fail(.linkNotEnded(.init(rawValue: 3)))])
+        #expect(watch.handle(.checked(at: instant(11.9))).isEmpty)
+        #expect(watch.handle(.checked(at: instant(12))) == [.fail(.linkNotEnded(.init(rawValue: 3)))])
         #expect(watch.deadline == nil)
     }
 
-    @Test func whoAsksTwiceDoesNotWaitForLonger() {
+    @Test func repeatedRequestsKeepTheDeadline() {
         var watch = LinkWatch()
         _ = watch.handle(.ending(3, timeout: .seconds(6), at: instant(0)))
         _ = watch.handle(.ending(3, timeout: .seconds(6), at: instant(5)))
         #expect(watch.deadline == instant(11))
         _ = watch.handle(.gone(3))
         #expect(watch.deadline == nil)
-        #expect(watch.handle(.looked(at: instant(99))).isEmpty)
+        #expect(watch.handle(.checked(at: instant(99))).isEmpty)
     }
 
     @Test("AB-H06: a link whose encryption is never reported is ended")
@@ -34,8 +34,8 @@ import Testing
         _ = watch.handle(.encrypting(1, at: instant(0)))
         _ = watch.handle(.encrypting(2, at: instant(0)))
         _ = watch.handle(.encrypted(2))
-        #expect(watch.handle(.looked(at: instant(44.9))).isEmpty)
-        #expect(watch.handle(.looked(at: instant(45))) == [.end(1, .encryption)])
+        #expect(watch.handle(.checked(at: instant(44.9))).isEmpty)
+        #expect(watch.handle(.checked(at: instant(45))) == [.end(1, .encryption)])
     }
 
     @Test("AB-H06: an attempt to connect that was cancelled has to end; one that was not may last")
@@ -46,8 +46,8 @@ import Testing
         _ = watch.handle(.connecting)
         #expect(watch.deadline == nil)
         _ = watch.handle(.cancelled(at: instant(1)))
-        #expect(watch.handle(.looked(at: instant(20.9))).isEmpty)
-        #expect(watch.handle(.looked(at: instant(21))) == [.fail(.attemptNotEnded)])
+        #expect(watch.handle(.checked(at: instant(20.9))).isEmpty)
+        #expect(watch.handle(.checked(at: instant(21))) == [.fail(.attemptNotEnded)])
         _ = watch.handle(.connecting)
         _ = watch.handle(.cancelled(at: instant(30)))
         _ = watch.handle(.connected)
@@ -74,11 +74,11 @@ import Testing
         var watch = LinkWatch()
         for handle in handles.reversed() { _ = watch.handle(.encrypting(handle, at: instant(0))) }
         let ends: [LinkWatch.Action] = handles.map { .end($0, .encryption) }
-        #expect(watch.handle(.looked(at: instant(45))) == ends)
+        #expect(watch.handle(.checked(at: instant(45))) == ends)
         for handle in handles.reversed() {
             _ = watch.handle(.encrypting(handle, at: instant(50)))
             _ = watch.handle(.ending(handle, timeout: .seconds(6), at: instant(50)))
         }
-        #expect(watch.handle(.looked(at: instant(95))) == [.fail(.linkNotEnded(.init(rawValue: 1)))])
+        #expect(watch.handle(.checked(at: instant(95))) == [.fail(.linkNotEnded(.init(rawValue: 1)))])
     }
 }

@@ -58,7 +58,7 @@ extension TemporaryDirectory {
         #expect(folder.content("other") == [1])
     }
 
-    @Test func what_cannot_be_written_says_why_and_what_to_do() throws {
+    @Test func unwritable_files_are_reported_with_advice() throws {
         let folder = try TemporaryDirectory()
         #expect(throws: OutputFile.Failure(folder.path, .notAFile)) { try CaptureFile(path: folder.path) }
         #expect(throws: OutputFile.Failure("/dev/null", .notAFile)) { try CaptureFile(path: "/dev/null") }
@@ -72,7 +72,7 @@ extension TemporaryDirectory {
         }
     }
 
-    @Test func what_passes_is_in_the_file_with_the_time_of_day() throws {
+    @Test func packets_are_recorded_with_the_time_of_day() throws {
         let folder = try TemporaryDirectory()
         let loop = VirtualEventLoop()
         loop.run(for: .seconds(5))

@@ -108,7 +108,7 @@ import Testing
                     scanInterval: 0x0010,
                     scanWindow: 0x0008,
                     ownAddressKind: .randomDevice,
-                    filterPolicy: .everybody
+                    filterPolicy: .unfiltered
                 )
             ),
             bytes: [0x0B, 0x20, 0x07, 0x01, 0x10, 0x00, 0x08, 0x00, 0x01, 0x00]
@@ -121,7 +121,7 @@ import Testing
             packet: HCIPacket(
                 LESetExtendedScanParameters(
                     ownAddressKind: .publicDevice,
-                    filterPolicy: .everybody,
+                    filterPolicy: .unfiltered,
                     le1M: .init(kind: .passive, scanInterval: 0x60, scanWindow: 0x30),
                     coded: .init(kind: .active, scanInterval: 0x0120, scanWindow: 0x90)
                 )

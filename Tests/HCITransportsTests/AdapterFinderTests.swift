@@ -34,7 +34,7 @@ import Testing
             (EIO, .failed("hci0", asked: "claiming it", code: EIO), "dmesg"),
         ]
     )
-    func whatTheKernelSaysIsTold(code: Int32, error: UserChannelError, advice: String) throws {
+    func kernelErrorsAreReported(code: Int32, error: UserChannelError, advice: String) throws {
         for isAtBind in [true, false] {
             let kernel = StandInKernel([0: .init()])
             kernel.state.withLock {
@@ -89,14 +89,14 @@ import Testing
         #expect(throws: UserChannelError.noAdapters) { try finder.claim(.number(0)) }
     }
 
-    @Test func whatIsThereIsTold() throws {
+    @Test func availableAdaptersAreListed() throws {
         let finder = finder(StandInKernel([1: .init(), 3: .init()]), try TemporaryDirectory.kernelFiles())
         let error = UserChannelError.noSuchAdapter("hci0", known: ["hci1", "hci3"])
         #expect(throws: error) { try finder.claim(.number(0)) }
         #expect(error.description == "there is no adapter hci0; available: hci1, hci3")
     }
 
-    @Test func whatBluetoothdHasIsNotTakenFromIt() throws {
+    @Test func adaptersOfBluetoothdAreNotTaken() throws {
         let kernel = StandInKernel([0: .init(isUp: true)])
         let files = try TemporaryDirectory.kernelFiles()
         try files.write("bluetoothd\n", to: "417/comm")
@@ -109,7 +109,7 @@ import Testing
         #expect(UserChannelError.busy("hci0", .bluetoothd).description.contains("systemctl stop bluetooth"))
     }
 
-    @Test func whatAnotherProgramHasIsTold() throws {
+    @Test func adaptersOfOtherProgramsAreReported() throws {
         let kernel = StandInKernel([0: .init(isUp: true, isTaken: true)])
         let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
         #expect(throws: UserChannelError.busy("hci0", .program)) { try finder.claim(.number(0)) }
@@ -209,7 +209,7 @@ import Testing
         "a kept socket that is not an adapter, belongs to another one, or is dead is released, and the right adapter opened",
         arguments: [nil, 1, 0] as [UInt16?]
     )
-    func whatWasKeptAndIsNotMeant(adapter: UInt16?) throws {
+    func otherKeptSocketsAreReleased(adapter: UInt16?) throws {
         let (kernel, files, keeper) = (
             StandInKernel([0: .init(), 1: .init()]), try TemporaryDirectory.kernelFiles(), Keeper()
         )
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test("a kept socket of the right adapter that is not its user channel is released")
-    func whatWasKeptOfAnotherChannel() throws {
+    func keptSocketsOfOtherChannelsAreReleased() throws {
         let (kernel, files, keeper) = (StandInKernel([0: .init()]), try TemporaryDirectory.kernelFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
         let kept = try kernel.openSocket()

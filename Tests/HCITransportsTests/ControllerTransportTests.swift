@@ -16,7 +16,7 @@ import Testing
             "unix:/nowhere/at/all", "serial:/dev/nothing-at-all", "serial:/dev/null,115200,h5", "tcp:127.0.0.1:1",
         ]
     )
-    func whatCannotBeReachedIsTold(text: String) async throws {
+    func unreachableControllersAreReported(text: String) async throws {
         let (address, loop) = (try ControllerAddress(text), NIOEventLoop())
         let error: HCITransportError = await withCheckedContinuation { continuation in
             loop.submit {
@@ -96,7 +96,7 @@ import Testing
         #expect(usb.takeAsked().filter { $0 == "reset" }.count == 1)
     }
 
-    @Test func whatSomebodyElseHasIsNotReset() async throws {
+    @Test func adaptersInUseAreNotReset() async throws {
         let kernel = StandInKernel([0: .init(bus: 1, isUp: true, isTaken: true)])
         let finder = ControllerFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
         guard case .failed(let reason) = try await reset("hci0", finder, waitsForEnd: true) else {

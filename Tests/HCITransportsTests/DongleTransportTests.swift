@@ -40,7 +40,7 @@ import Testing
         let dongle = DongleTransport(kernel, behaviour: .init(muteAfter: 2), loop: loop)
         var (commands, moods) = (0, [Bool]())
         dongle.onReceive = { _ in commands += 1 }
-        dongle.onSpeech = { moods.append($0) }
+        dongle.onMuteChange = { moods.append($0) }
         kernel.onReceive?(Self.configure)
         for _ in 0..<2 { kernel.onReceive?(Self.command) }
         #expect(commands == 2)
@@ -65,7 +65,7 @@ import Testing
         #expect(moods.count == 2)
     }
 
-    @Test func whatIsNoRequestUnplugsTheDongle() {
+    @Test func malformedRequestsUnplugTheDongle() {
         let (loop, kernel) = (VirtualEventLoop(), TestLine())
         let dongle = DongleTransport(kernel, loop: loop)
         var ends: [HCITransportError] = []

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whatIsTooShortIsNoAdapter() {
+    @Test func shortEntriesAreNoAdapters() {
         #expect(KernelAdapter([UInt8](repeating: 0, count: 20), index: 0) == nil)
         #expect(KernelAdapter([UInt8](repeating: 0, count: 21), index: 5)?.name == "hci5")
     }

@@ -38,7 +38,7 @@ import Testing
         return isConnected ? socket : nil
     }
 
-    @Test func whatComesTogetherIsOneArrival() {
+    @Test func concurrentTasksShareOneTime() {
         let record = Notes<String>()
         let times = Mutex<Set<Instant>>([])
         let loop = held { loop in
@@ -62,7 +62,7 @@ import Testing
         loop.shutDown()
     }
 
-    @Test func whatIsWaitedForComesBehindWhatWasSubmitted() {
+    @Test func waitingFollowsEarlierSubmissions() {
         let (record, count) = (Notes<String>(), 10_000)
         let loop = NIOEventLoop()
         for number in 0..<count {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("AB-G05: reports that a transport makes inside a task run after it, in order, at the same time")
-    func whatIsReportedInsideATaskRunsAfterIt() {
+    func reportsInsideATaskRunAfterIt() {
         let record = Notes<String>()
         let times = Mutex<Set<Instant>>([])
         let loop = NIOEventLoop()
@@ -96,7 +96,7 @@ import Testing
         loop.shutDown()
     }
 
-    @Test func whatATaskSubmitsComesInATurnOfItsOwn() {
+    @Test func submissionsOfATaskRunInALaterTurn() {
         let record = Notes<String>()
         let loop = NIOEventLoop()
         loop.submitAndWait {

@@ -36,7 +36,7 @@ import Testing
         #expect(pacing.now.microseconds == 500)
     }
 
-    @Test func nothingDueMeansSleepingUntilTheNextDeadline() {
+    @Test func idlePacingSleepsUntilTheNextDeadline() {
         var pacing = Pacing()
         let task = pacing.add(at: Instant(microseconds: 700)) {}
         guard case .sleep(let deadline) = pacing.step(wall: Instant(microseconds: 699)) else {

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test("a port that cannot be opened is reported with advice")
-    func whatCannotBeOpened() throws {
+    func unopenablePortsAreReportedWithAdvice() throws {
         func reason(_ path: String) -> String? {
             do throws(SerialPort.Failure) {
                 close(try SerialPort(path: path, hasFlowControl: false).descriptor)

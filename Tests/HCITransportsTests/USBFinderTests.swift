@@ -140,7 +140,7 @@ import Testing
         let usb = StandInUSB([Self.dongle], driven: [0])
         // The adapter has no address until it is ready, and it never becomes ready.
         _ = try finder(usb, kernel, files).claim(.first)
-        #expect(kernel.state.withLock { $0.paused } == UInt32(USBFinder.maximumLooks) * USBFinder.pause)
+        #expect(kernel.state.withLock { $0.paused } == UInt32(USBFinder.maximumPolls) * USBFinder.pause)
         #expect(usb.takeAsked() == ["open 1-2", "detach 0", "claim 0"])
         // The management interface lists the adapter, so it is ready at the first look.
         kernel.state.withLock { ($0.manages, $0.paused) = (true, 0) }
@@ -162,10 +162,10 @@ import Testing
         usb.state.withLock { $0.looksUntilDriven = 1_000 }
         _ = try finder(usb, kernel, files).claim(.first)
         #expect(usb.takeAsked() == ["open 1-2", "claim 0"])
-        #expect(kernel.state.withLock { $0.paused } == UInt32(USBFinder.driverLooks) * USBFinder.pause)
+        #expect(kernel.state.withLock { $0.paused } == UInt32(USBFinder.driverPolls) * USBFinder.pause)
     }
 
-    @Test func whatAProgramHasByTheKernelIsNotTakenFromIt() throws {
+    @Test func devicesInUseThroughTheKernelAreNotTaken() throws {
         let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         let usb = StandInUSB([Self.dongle], driven: [0])

@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test("closing the transport during the delivery of a packet stops all further deliveries")
-    func nothingComesAfterClosing() async throws {
+    func closingStopsDeliveries() async throws {
         let line = try await Line()
         let count = Counter()
         line.transport.with { transport in
@@ -195,7 +195,7 @@ import Testing
         #expect(line.usb.state.withLock { $0.driven } == [0])
     }
 
-    @Test func whatComesOfTheResetIsTold() async throws {
+    @Test func resetResultsAreReported() async throws {
         // A device that re-enumerates as another device has been reset.
         for (error, isDone) in [(USBCallError.notFound, true), (.noDevice, false), (USBCallError(-1), false)] {
             let line = try await Line()

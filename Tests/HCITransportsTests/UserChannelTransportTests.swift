@@ -158,7 +158,7 @@ import Testing
         #expect(kernel.state.withLock { $0.written.last } == [4, 0x0E, 1, 9])
     }
 
-    @Test func whatTheKernelHasNoRoomForGoesLaterInOrder() async throws {
+    @Test func blockedPacketsAreSentLaterInOrder() async throws {
         let line = try await Line()
         line.kernel.state.withLock { $0.writeErrors = [EAGAIN] }
         // There is space again for the second packet, but it waits nevertheless.

@@ -38,7 +38,7 @@ import Testing
         "a file that is not a virtual adapter is reported",
         arguments: [[0xFF, 1, 0, 0], [0xFF, 0, 0], [4, 0x0E, 1, 1], []]
     )
-    func whatIsNoVirtualAdapter(answer: [UInt8]) {
+    func otherFilesAreReported(answer: [UInt8]) {
         defer { close(kernel) }
         say(answer)
         let failure =

@@ -8,7 +8,7 @@ import Testing
 @testable import harald
 
 /// A keyboard without input: the test types into the prompter.
-private struct StillKeyboard: Keyboard {
+private struct SilentKeyboard: Keyboard {
     func discardPending() {}
     func read() -> [UInt8]? {
         DispatchSemaphore(value: 0).wait()
@@ -27,7 +27,7 @@ private struct StillKeyboard: Keyboard {
 
         init() {
             let lines = lines
-            prompter = TerminalPrompter(loop: VirtualEventLoop(), prepared: nil, keyboard: StillKeyboard()) {
+            prompter = TerminalPrompter(loop: VirtualEventLoop(), prepared: nil, keyboard: SilentKeyboard()) {
                 lines.add($0)
             }
             agent = Agent(prompter, say: { lines.add($0) }) { [unowned self] in answers.append("\($0) \($1)") }
@@ -155,7 +155,7 @@ private struct StillKeyboard: Keyboard {
     }
 
     @Test("invisible characters in a name do not break JSON")
-    func whatIsInvisibleDoesNotSpoilJSON() throws {
+    func invisibleCharactersKeepJSONValid() throws {
         let text = "[\"a\u{200B}\u{1B}\u{E0001}b \\\\ é\"]".replacingOccurrences(of: "\u{1B}", with: "")
         let shown = Console.escaped(json: text)
         #expect(shown == "[\"a\\u200b\\udb40\\udc01b \\\\ é\"]")

@@ -10,7 +10,7 @@ import Testing
     private func told(_ seed: UInt64) -> [String] {
         let lines = Mutex<[String]>([])
         let world = SimulatedWorld(seed: seed)
-        BackgroundStory(world) { line in lines.withLock { $0.append(line) } }.tell()
+        BackgroundStory(world) { line in lines.withLock { $0.append(line) } }.run()
         return lines.withLock { $0 }
     }
 

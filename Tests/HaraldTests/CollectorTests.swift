@@ -24,7 +24,7 @@ import Testing
                 queue: DispatchQueue(label: "collector"),
                 sensors: 2,
                 measurements: 2,
-                tell: { printer.show($0) },
+                onEvent: { printer.show($0) },
                 finish: { isFinished.store(true, ordering: .relaxed) }
             )
         }

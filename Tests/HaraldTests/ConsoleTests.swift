@@ -5,7 +5,7 @@ import Testing
 @testable import harald
 
 @Suite struct ConsoleTests {
-    @Test func whatAPeerSendsDoesNotSteerTheTerminal() {
+    @Test func peerTextCannotControlTheTerminal() {
         let name = "\u{1B}[8m\u{9B}2J\u{7F}\u{202E}\u{2066}\r\nharald: all is well"
         let octets = Console.octets(of: "found \(name.quotedName), or \(name)")
         let text = String(decoding: octets, as: UTF8.self)

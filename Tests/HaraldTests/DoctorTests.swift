@@ -11,7 +11,7 @@ import Testing
     func aSilentController() throws {
         let terminal = try #require(PseudoTerminal())
         let address = try ControllerAddress("serial:\(terminal.path),115200")
-        let result = MachineFacts.bringUp(address, patience: .milliseconds(0))
+        let result = MachineFacts.bringUp(address, bringUpTimeout: .milliseconds(0))
         guard case .failure(let failure) = result else {
             Issue.record("there is no controller")
             return

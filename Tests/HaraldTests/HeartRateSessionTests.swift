@@ -28,7 +28,7 @@ import Testing
         #expect(said.contains { $0.hasPrefix("app: found \"Harald HR\" at -") })
     }
 
-    @Test func whoDoesNotPairKeepsTheRestOfTheSession() {
+    @Test func decliningPairingKeepsTheSession() {
         let session = HeartRateWorld(seed: 1, pairs: false)
         #expect(session.runToTheEnd() == true)
         let said = session.said.withLock { $0 }

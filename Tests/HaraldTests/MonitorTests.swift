@@ -40,7 +40,7 @@ import Testing
         return lines.map { String($0.dropFirst(13)) }
     }
 
-    private func told(_ event: PeerEvent) -> String { self.event(.told(.central(.peer(Self.peer, event)))) }
+    private func told(_ event: PeerEvent) -> String { self.event(.delivered(.central(.peer(Self.peer, event)))) }
 
     private func asked(_ request: LinkRequest) -> String {
         event(.requested(.central(.peer(Self.peer, .link(request)))))
@@ -53,7 +53,7 @@ import Testing
         advertisement.serviceData = [0x180F: [0x64]]
         advertisement.txPowerLevel = -4
         let peer = PeerInfo(identifier: Self.peer, name: "Pulse")
-        return event(.told(.central(.discovered(peer, advertisement, rssi: -40))))
+        return event(.delivered(.central(.discovered(peer, advertisement, rssi: -40))))
     }
 
     @Test func aSessionIsPutIntoWords() {
@@ -118,14 +118,14 @@ import Testing
         let central = CentralInfo(identifier: Self.peer, maximumUpdateLength: 20)
         let session = [
             event(.requested(.peripheral(.addService(service)))),
-            event(.told(.peripheral(.serviceAdded(service.id, nil)))),
+            event(.delivered(.peripheral(.serviceAdded(service.id, nil)))),
             event(
                 .requested(.peripheral(.startAdvertising(AdvertisingRequest(localName: "Pulse", services: [0x180D]))))
             ),
-            event(.told(.peripheral(.subscribed(central, rate.id)))),
+            event(.delivered(.peripheral(.subscribed(central, rate.id)))),
             event(.requested(.peripheral(.updateValue(rate.id, value: [0, 72], centrals: nil)))),
             // Another manager's attribute with the same number.
-            event(.told(.peripheral(.subscribed(central, rate.id))), manager: 2),
+            event(.delivered(.peripheral(.subscribed(central, rate.id))), manager: 2),
         ]
         #expect(
             lines(session) == [
@@ -143,7 +143,7 @@ import Testing
         let events = [
             event(.stateChanged(.poweredOn), app: nil, manager: nil), event(.managerClosed, app: "a\u{1B}"),
             event(.linkMade, app: nil, manager: nil, peer: Self.peer),
-            event(.told(.stateChanged(.poweredOff))),
+            event(.delivered(.stateChanged(.poweredOff))),
         ]
         #expect(
             lines(events) == [
@@ -167,7 +167,7 @@ import Testing
         #expect(message.serviceData == ["180F": "64"] && message.txPower == -4 && message.isConnectable == false)
     }
 
-    @Test func whatCannotBeDecodedIsPrinted() {
+    @Test func undecodableLinesArePrinted() {
         #expect(MonitorPrinterOutput.of("{\"a\": \"\u{1B}\"}") == ["{\"a\": \"\\u001b\"}"])
     }
 

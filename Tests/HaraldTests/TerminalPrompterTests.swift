@@ -79,7 +79,7 @@ private struct BackgroundKeyboard: Keyboard {
         }
     }
 
-    @Test func whatWasTypedIsThrownAwayBeforeThePromptIsShown() {
+    @Test func earlierInputIsDiscarded() {
         let session = PrompterSession()
         session.type("yes\n")
         session.ask(.confirmPairing)
@@ -114,7 +114,7 @@ private struct BackgroundKeyboard: Keyboard {
         #expect(session.answers == [.accept])
     }
 
-    @Test func whatIsNoAnswerIsAskedForAgainAndNotForEver() {
+    @Test func invalidAnswersAreRepeatedWithinALimit() {
         let session = PrompterSession()
         session.ask(.enterPasskey)
         // The ends of lines whose beginnings may have been discarded.
@@ -138,7 +138,7 @@ private struct BackgroundKeyboard: Keyboard {
         #expect(session.answers.isEmpty)
     }
 
-    @Test func whoIsAskedAboutIsNamedSafely() {
+    @Test func namesInPromptsAreEscaped() {
         let session = PrompterSession()
         session.ask(.confirmPairing, name: "x\"? no ] [ \u{1B}[8m\u{202E}")
         #expect(
@@ -221,7 +221,7 @@ private struct BackgroundKeyboard: Keyboard {
     }
 
     @Test("AB-A14: if no input is possible any more, the answer is no")
-    func whereNobodyCanTypeAnyMoreTheAnswerIsNo() {
+    func endOfInputRefuses() {
         let loop = VirtualEventLoop()
         let answers = Mutex<[PairingAnswer]>([])
         let answered = DispatchSemaphore(value: 0)

@@ -9,8 +9,8 @@ import Testing
     @Test("a search without a result lists what was heard, and advises the option that its command has")
     func noSuchDevice() throws {
         let strap = try #require(DeviceSelector(argument: "Strap"))
-        var heard = HeardDevices()
-        let scan = ToolError.noSuchDevice(strap, .scan, seconds: 10, heard: heard)
+        var heard = ScannedDevices()
+        let scan = ToolError.noSuchDevice(strap, .scan, seconds: 10, found: heard)
         #expect(
             scan.description == """
                 no device named "Strap" was found within 10.0 s; no other device was heard; check that it is on and in range, \
@@ -18,11 +18,11 @@ import Testing
                 """
         )
         heard.add(DeviceCandidate(identifier: UUID(), names: ["Pulse"]))
-        let one = ToolError.noSuchDevice(strap, .scan, seconds: 10, heard: heard)
+        let one = ToolError.noSuchDevice(strap, .scan, seconds: 10, found: heard)
         #expect(one.description.contains("; 1 other device was heard: \"Pulse\"; "))
         heard.add(DeviceCandidate(identifier: UUID()))
         heard.add(DeviceCandidate(identifier: UUID(), names: ["Ale"]))
-        let explore = ToolError.noSuchDevice(strap, .explore, seconds: 10, heard: heard)
+        let explore = ToolError.noSuchDevice(strap, .explore, seconds: 10, found: heard)
         #expect(explore.description.hasPrefix("no connectable device named"))
         #expect(explore.description.contains("; 3 other devices were heard: \"Ale\", \"Pulse\"; "))
         #expect(explore.description.hasSuffix("allow more time with --timeout"))

@@ -26,14 +26,14 @@ import Testing
         #expect(typed.answers == ["yes", "no"])
     }
 
-    @Test func whatHasNotBeenReadIsThrownAwayWhenAPromptOpens() {
+    @Test func openingAPromptDiscardsUnreadInput() {
         var lines = TypedLines()
         #expect(lines.handle(.opened) == [.discardPending])
         #expect(lines.handle(.closed) == [])
         #expect(lines.handle(.opened) == [.discardPending])
     }
 
-    @Test func whatWasTypedBeforeAPromptIsNoAnswerToIt() {
+    @Test func earlierInputDoesNotAnswerAPrompt() {
         var typed = TypedAnswers()
         typed.type("yes\nyes\n")
         typed.handle(.opened)

@@ -136,7 +136,7 @@ import Testing
     /// The user is not asked about a peer whose link is not secure enough (Core Vol 3 Part C 10.5): the user might
     /// agree without knowing which device it is.
     @Test(arguments: [ChannelMode.creditBased, .enhanced])
-    func nobodyIsAskedToAuthorizeALinkThatIsNotGoodEnough(mode: ChannelMode) throws {
+    func insufficientSecurityPrecedesAuthorization(mode: ChannelMode) throws {
         let fixture = try ChannelFixture(requirement: SecurityLevel.authenticated.with(keySize: 16))
         var asked = 0
         fixture.server.rules.authorize = { _ in
@@ -287,7 +287,7 @@ import Testing
         "AB-C06: a channel to an SPSM without a listener is refused",
         arguments: [0, 0x0004, 0x0005, 0x0027, 0x007F, 0x0100, 0x0180, 0xFFFF]
     )
-    func nobodyListens(spsm: Int) throws {
+    func channelsWithoutAListenerAreRefused(spsm: Int) throws {
         try expectRefusal(.creditBased, .spsmNotSupported, spsm: spsm)
         try expectRefusal(.enhanced, .spsmNotSupported, spsm: spsm)
     }

@@ -262,7 +262,7 @@ import Testing
 
     /// The peer's request does as well as a response to ours, which a peer that has forgotten the channel never sends.
     @Test("AB-C08: a peer that has requested the disconnection itself need not answer")
-    func whoHasAskedItselfNeedNotAnswer() throws {
+    func crossedDisconnectionsNeedNoResponse() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
             let channel = try fixture.accept(mode)

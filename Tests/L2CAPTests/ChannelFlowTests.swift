@@ -220,7 +220,7 @@ final class ChannelPair {
 /// Plausible commands and frames in every order, one seed per case.
 @Suite struct ChannelChaosTests {
     @Test(arguments: 1...40)
-    func whateverComesThereIsOneAnswerAndABound(seed: Int) throws {
+    func anyTrafficGetsOneAnswerWithinBounds(seed: Int) throws {
         var random = SplitMix(state: UInt64(seed))
         let fixture = try ChannelFixture(role: seed.isMultiple(of: 2) ? .central : .peripheral)
         var attempts: [OpenAttempt] = []

@@ -142,7 +142,7 @@ final class Fixture {
         #expect(fixture.discards == [.incomplete(received: 4)])
     }
 
-    @Test func whatArrivesBeforeTheChannelsAreThereFindsThem() {
+    @Test func earlyDataReachTheirChannels() {
         let loop = VirtualEventLoop()
         let (link, peer) = LoopbackLink.pair(loop: loop)
         peer.inject([1], on: 4)

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// AB-A02: the link was encrypted when the data arrived, and no longer is.
-    @Test func whatIsLostIsLostForWhatIsThereAlready() {
+    @Test func lostSecurityAppliesToEarlierData() {
         var history = SecurityHistory(Self.encrypted)
         var now = LinkMoment.first
         now.advance()
@@ -148,7 +148,7 @@ import Testing
 
     /// The octets arrived before a listener existed, so the security at that time is unknown.
     @Test("AB-L08: data that waited for a listener do not count as encrypted")
-    func whatWaitedForAListenerIsNotOfTheEncryptedLink() throws {
+    func dataWithoutAListenerDoNotCountAsEncrypted() throws {
         let loop = VirtualEventLoop()
         let (link, peer) = LoopbackLink.pair(loop: loop)
         let servers = ChannelServers()

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [
-        LEAdvertisingFilterPolicy.everybody, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
+        LEAdvertisingFilterPolicy.unfiltered, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
     ])
     func advertisingFilterPolicies(policy: LEAdvertisingFilterPolicy) {
         let world = LinkLayerWorld()
@@ -135,12 +135,12 @@ import Testing
         let responses = stranger.events(LEAdvertisingReport.self).flatMap(\.reports).contains {
             $0.kind == .scanResponse
         }
-        #expect(responses == (policy == .everybody || policy == .connectFromAcceptList))
+        #expect(responses == (policy == .unfiltered || policy == .connectFromAcceptList))
         stranger.send(LESetScanEnable(isEnabled: false, filterDuplicates: .disabled))
         stranger.connect(to: peripheral.address)
         world.run(.seconds(1))
         let isConnected = !peripheral.events(LEEnhancedConnectionComplete.self).isEmpty
-        #expect(isConnected == (policy == .everybody || policy == .scanFromAcceptList))
+        #expect(isConnected == (policy == .unfiltered || policy == .scanFromAcceptList))
     }
 
     @Test func dataChangeWhileAdvertising() {

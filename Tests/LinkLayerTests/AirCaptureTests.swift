@@ -127,7 +127,7 @@ import Testing
         #expect(Int(packet[20]) == 10 + 4 + indicator.count + 5 + 3)
     }
 
-    @Test func whatTheSnifferCouldNotReadHasAWrongCheck() {
+    @Test func corruptedFramesHaveAWrongCRC() {
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
         let good = writer.record(sniffed())
         let bad = writer.record(sniffed { $0.isCorrupted = true })

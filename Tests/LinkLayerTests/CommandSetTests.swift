@@ -10,7 +10,7 @@ private let scanning = LESetScanParameters(
     scanInterval: 0x10,
     scanWindow: 0x10,
     ownAddressKind: .publicDevice,
-    filterPolicy: .everybody
+    filterPolicy: .unfiltered
 )
 private let windows = PHYScanParameters(kind: .passive, scanInterval: 0x10, scanWindow: 0x10)
 
@@ -28,7 +28,7 @@ private let extended: [HCIPacket] = [
     HCIPacket(LESetExtendedScanResponseData(set: 0, operation: .complete, fragmentPreference: 0, data: [])),
     HCIPacket(LESetExtendedAdvertisingEnable(isEnabled: false, sets: [])), HCIPacket(LERemoveAdvertisingSet(set: 0)),
     HCIPacket(LEClearAdvertisingSets()),
-    HCIPacket(LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .everybody, le1M: windows)),
+    HCIPacket(LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .unfiltered, le1M: windows)),
     HCIPacket(LESetExtendedScanEnable(isEnabled: false, filterDuplicates: .disabled, duration: 0, period: 0)),
     HCIPacket(LEExtendedCreateConnection()),
 ]

@@ -65,7 +65,7 @@ extension TestHost {
                 ownAddressKind: .publicDevice,
                 peerAddress: .none,
                 channels: .channel37,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
         send(LESetAdvertisingEnable(isEnabled: true))
@@ -80,7 +80,7 @@ extension TestHost {
                 scanInterval: 0x4000,
                 scanWindow: 0x4000,
                 ownAddressKind: .publicDevice,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
         send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))

@@ -99,7 +99,7 @@ extension TestHost {
                 scanInterval: 48,
                 scanWindow: 48,
                 ownAddressKind: .publicDevice,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
         send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))

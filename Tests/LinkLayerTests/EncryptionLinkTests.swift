@@ -447,7 +447,7 @@ import Testing
     }
 
     // A peer that answers at the link layer only: the host gets an event each time, until the answer is overdue.
-    @Test func whoHearsNothingAuthenticIsTold() throws {
+    @Test func missingAuthenticPacketsAreReported() throws {
         let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()

@@ -81,7 +81,7 @@ private typealias Machine = EncryptionMachine
     }
 
     @Test("AB-L06, AB-L07: each state of encryption accepts only its expected PDUs", arguments: Stage.allCases)
-    func whatMayComeInEachState(stage: Stage) {
+    func statesAcceptOnlyExpectedPDUs(stage: Stage) {
         let machine = Self.machine(stage)
         let others = ControlProcedureTests.pdus.filter {
             ![.unknownRsp, .rejectInd, .rejectExtInd, .terminateInd].contains($0.opcode)
@@ -285,7 +285,7 @@ private typealias Machine = EncryptionMachine
 
     // The host's requests wait until the link is encrypted.
     @Test(arguments: [LinkRole.central, .peripheral])
-    func nothingElseBeginsMeanwhile(role: LinkRole) {
+    func otherProceduresWaitForEncryption(role: LinkRole) {
         var machine = LinkControlTests.machine(role)
         if role == .central {
             _ = request(&machine)
@@ -307,7 +307,7 @@ private typealias Machine = EncryptionMachine
     }
 
     /// The end whose turn it is has the running 40 s timer (5.2).
-    @Test func whoIsWaitedFor() {
+    @Test func awaitedEnd() {
         var central = LinkControlTests.machine(.central)
         #expect(!central.awaitsPeer)
         _ = request(&central)

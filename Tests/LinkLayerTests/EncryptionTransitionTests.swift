@@ -161,7 +161,7 @@ import Testing
 
     /// Whether a stage is busy, whether it waits for its host, and which PDUs it accepts meanwhile.
     @Test(arguments: Stage.allCases)
-    func what_a_stage_says_of_itself(stage: Stage) {
+    func properties_of_each_stage(stage: Stage) {
         let machine = Self.machine(stage)
         let isBusy = ![.plain, .encrypted].contains(stage)
         #expect(machine.isBusy == isBusy)

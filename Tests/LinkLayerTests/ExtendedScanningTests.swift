@@ -114,7 +114,7 @@ import Testing
 
     // The advertiser's filter accept list applies to requests on the secondary channels.
     @Test(arguments: [
-        LEAdvertisingFilterPolicy.everybody, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
+        LEAdvertisingFilterPolicy.unfiltered, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
     ])
     func advertisingFilterPolicies(policy: LEAdvertisingFilterPolicy) {
         let world = LinkLayerWorld()
@@ -124,13 +124,13 @@ import Testing
         stranger.scanExtended(.active)
         world.run(.seconds(1))
         let responses = stranger.reports.contains { $0.kind.contains(.scanResponse) }
-        #expect(responses == (policy == .everybody || policy == .connectFromAcceptList))
+        #expect(responses == (policy == .unfiltered || policy == .connectFromAcceptList))
         stranger.connectExtended(to: peripheral.address)
         world.run(.seconds(1))
         #expect(peripheral.connections.isEmpty == (policy == .connectFromAcceptList || policy == .acceptListOnly))
         // The list is in use and cannot change.
         let change = peripheral.send(LEClearFilterAcceptList())
-        #expect(change == (policy == .everybody ? .success : .commandDisallowed))
+        #expect(change == (policy == .unfiltered ? .success : .commandDisallowed))
     }
 
     // ADV_EXT_IND, then on another channel AUX_ADV_IND, AUX_SCAN_REQ and AUX_SCAN_RSP, an inter frame space apart.

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [0x0000, 0x0405, 0x0C13, 0x1005, 0x205F, 0x2075, 0xFC01, 0xFFFF] as [UInt16])
-    func whatIsNotThereIsUnknown(number: UInt16) throws {
+    func unsupportedCommandsAreUnknown(number: UInt16) throws {
         let host = LinkLayerWorld().host()
         let (event, opcode, status) = try answer(host, Self.packet(Opcode(rawValue: number), [1, 2, 3]))
         #expect(event == CommandStatus.eventCode)

@@ -59,7 +59,7 @@ import Testing
             (ControlPDU.channelMap(.init(map: .all, instant: 50)).encoded(), .instantPassed),
         ]
     )
-    func whatCannotBeEndsTheLink(pdu: PacketBuffer, reason: HCIStatus) {
+    func invalidPDUsEndTheLink(pdu: PacketBuffer, reason: HCIStatus) {
         var machine = Self.machine(.peripheral)
         #expect(machine.receive(pdu) == [.end(reason)])
     }
@@ -84,7 +84,7 @@ import Testing
             ([0x12, 0], 0x12), ([0x16, 1], 0x16),
         ] as [(PacketBuffer, UInt8)]
     )
-    func whatIsNotUnderstoodIsToldSo(pdu: PacketBuffer, opcode: UInt8) {
+    func unknownPDUsGetUnknownResponses(pdu: PacketBuffer, opcode: UInt8) {
         var machine = Self.machine(.central)
         #expect(machine.receive(pdu) == [.send(.unknown(.init(.init(rawValue: opcode))))])
     }

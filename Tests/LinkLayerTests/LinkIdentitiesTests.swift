@@ -12,7 +12,7 @@ import Testing
     private func identities(_ own: BluetoothAddress?, _ identity: BluetoothAddress = peer) -> LinkIdentities {
         let seen = BluetoothAddress(0x4000_0000_0001, kind: .randomDevice)
         let address = identity.kind.isIdentity ? seen : identity
-        return LinkIdentities(own: own, ownPrivate: nil, peer: HeardDevice(address: address, identity: identity))
+        return LinkIdentities(own: own, ownPrivate: nil, peer: ResolvedDevice(address: address, identity: identity))
     }
 
     /// A peer with this device's key recognizes it under each of its addresses.

@@ -41,7 +41,7 @@ import Testing
         for number in UInt8.min...UInt8.max {
             let kind = BluetoothAddress.Kind(rawValue: number)
             #expect(kind.isIdentity == (number == 2 || number == 3))
-            #expect(HeardDevice(address: Self.phone, identity: .init(1, kind: kind)).isResolved == kind.isIdentity)
+            #expect(ResolvedDevice(address: Self.phone, identity: .init(1, kind: kind)).isResolved == kind.isIdentity)
         }
         #expect(BluetoothAddress.Kind.unresolved.rawValue == 0xFE)
         #expect(Self.own.identity.kind == .publicIdentity)
@@ -69,7 +69,7 @@ import Testing
         for (target, expected) in targets {
             #expect(privacy.judge(target, own) == expected, "\(target)")
             for peer in [Self.phone, Self.watch, Self.stranger] {
-                let heard = HeardDevice(address: peer, identity: peer)
+                let heard = ResolvedDevice(address: peer, identity: peer)
                 let isHidden = kind.isPrivate && peer == Self.phone
                 let mayAnswer =
                     switch expected {
@@ -93,7 +93,7 @@ import Testing
             let own = OwnAddressParameters(kind: kind, fallback: Self.fallback(kind))
             for peer in [Self.phone, Self.phone.identity, Self.watch, Self.stranger] {
                 let isHidden = kind.isPrivate && peer.device == Self.phone
-                let heard = HeardDevice(address: peer, identity: peer)
+                let heard = ResolvedDevice(address: peer, identity: peer)
                 let address = try #require(privacy.address(own, towards: heard))
                 #expect(isHidden ? address.isMade(with: key(2)) : address == own.fallback)
                 #expect(privacy.lastingAddress(own, towards: peer) == (isHidden ? nil : own.fallback))
@@ -110,12 +110,12 @@ import Testing
         for isResolving in [false, true] {
             let privacy = try privacy(isResolving: isResolving)
             let address = made(1)
-            let phone = HeardDevice(address: address, identity: isResolving ? Self.phone.identity : address)
+            let phone = ResolvedDevice(address: address, identity: isResolving ? Self.phone.identity : address)
             #expect(privacy.device(address)?.address == address)
             #expect(privacy.device(address)?.identity.value == phone.identity.value)
             // A peer whose key is known but that shows its identity is ignored, in either case (AB-L11).
             #expect(privacy.device(Self.phone) == nil)
-            #expect(privacy.device(Self.stranger) == HeardDevice(address: Self.stranger, identity: Self.stranger))
+            #expect(privacy.device(Self.stranger) == ResolvedDevice(address: Self.stranger, identity: Self.stranger))
         }
     }
 
@@ -139,7 +139,7 @@ import Testing
     @Test func a_link_says_the_hiddenaddress_of_whom_it_knows() {
         let address = made(1)
         for (identity, isResolved) in [(Self.phone.identity, true), (Self.watch.identity, true), (address, false)] {
-            let peer = HeardDevice(address: address, identity: identity)
+            let peer = ResolvedDevice(address: address, identity: identity)
             let identities = LinkIdentities(own: Self.own, ownPrivate: nil, peer: peer)
             #expect(identities.peerPrivate == (isResolved ? address : nil))
         }

@@ -474,7 +474,7 @@ private let cases: [CommandCase] = [
     }
 
     /// Transfers the train of a third device to the central, as the peripheral would.
-    private func tell(_ pair: Pair, of host: TestHost) throws {
+    private func report(_ pair: Pair, of host: TestHost) throws {
         let train = try #require(host.controller.trains[0])
         let link = try #require(pair.peripheralLink)
         let event = train.event(after: pair.world.loop.now)
@@ -487,7 +487,7 @@ private let cases: [CommandCase] = [
     func aPeerFollowsWhatItIsToldOf(interval: UInt16, train: UInt16) throws {
         let pair = try pair(interval: interval)
         let advertiser = stranger(pair, interval: train)
-        try tell(pair, of: advertiser)
+        try report(pair, of: advertiser)
         let event = try told(pair)
         #expect(event.status == .success)
         #expect(event.handle == pair.centralHandle)
@@ -503,7 +503,7 @@ private let cases: [CommandCase] = [
     // Core Vol 6 Part B 2.4.2.27: the offset counts from the referenced connection event, and leads to the event of the
     // train with the counter in SyncInfo.
     @Test(arguments: [6, 24, 200] as [UInt16], [8, 80, 1_600] as [UInt16])
-    func whatAPeerIsToldLeadsToTheTrain(interval: UInt16, train: UInt16) throws {
+    func syncInfoLeadsToTheTrain(interval: UInt16, train: UInt16) throws {
         let pair = try pair(interval: interval)
         let periodic = try #require(stranger(pair, interval: train).controller.trains[0])
         let link = try #require(pair.peripheralLink)
@@ -521,10 +521,10 @@ private let cases: [CommandCase] = [
         }
     }
 
-    @Test func whatTheHostHasSetForALinkCounts() throws {
+    @Test func transferParametersOfALinkApply() throws {
         let pair = try pair(skip: 4, timeout: 100)
         let advertiser = stranger(pair)
-        try tell(pair, of: advertiser)
+        try report(pair, of: advertiser)
         _ = try told(pair)
         pair.central.forget()
         pair.world.run(.seconds(5))
@@ -537,22 +537,22 @@ private let cases: [CommandCase] = [
     }
 
     @Test(arguments: [LESyncTransferMode.ignore, .withoutReports])
-    func whatTheHostDoesNotWantItDoesNotGet(mode: LESyncTransferMode) throws {
+    func unwantedTransfersAreNotFollowed(mode: LESyncTransferMode) throws {
         let pair = try pair(mode)
         let advertiser = stranger(pair)
-        try tell(pair, of: advertiser)
+        try report(pair, of: advertiser)
         pair.world.run(.seconds(3))
         let events = pair.central.events(LEPeriodicAdvertisingSyncTransferReceived.self)
         #expect(events.map(\.status) == (mode == .ignore ? [] : [.success]))
         #expect(pair.central.periodicReports.isEmpty)
     }
 
-    @Test func whatIsFollowedAlreadyIsNoNews() throws {
+    @Test func repeatedTransfersAreIgnored() throws {
         let pair = try pair()
         let advertiser = stranger(pair)
-        try tell(pair, of: advertiser)
+        try report(pair, of: advertiser)
         pair.world.run(.seconds(2))
-        try tell(pair, of: advertiser)
+        try report(pair, of: advertiser)
         pair.world.run(.seconds(2))
         #expect(pair.central.events(LEPeriodicAdvertisingSyncTransferReceived.self).count == 1)
     }
@@ -560,7 +560,7 @@ private let cases: [CommandCase] = [
     @Test func aTrainThatIsNotThereIsGivenUp() throws {
         let pair = try pair()
         let advertiser = stranger(pair)
-        try tell(pair, of: advertiser)
+        try report(pair, of: advertiser)
         advertiser.send(LESetPeriodicAdvertisingEnable(enable: [], set: 0))
         #expect(try told(pair).status == .connectionFailedToBeEstablished)
     }

@@ -105,7 +105,7 @@ import Testing
         #expect(seen == [0, 20_000, 40_000, 60_000])
     }
 
-    @Test func nothingIsReportedBeforeTheHostHasChosen() throws {
+    @Test func reportsRequireChosenSubevents() throws {
         let scene = try Scene()
         scene.world.run(.seconds(2))
         #expect(scene.listener.subeventReports.isEmpty)
@@ -135,7 +135,7 @@ import Testing
         #expect(scene.listener.events(LEPeriodicAdvertisingSyncLost.self).isEmpty)
     }
 
-    @Test func whatWasNotHeardIsReported() throws {
+    @Test func missedSubeventsAreReported() throws {
         let scene = try Scene(data: { $0 == 1 ? nil : [7] })
         #expect(scene.listener.listen(to: scene.sync, [0, 1], on: scene.world) == .success)
         scene.world.run(.seconds(1))
@@ -400,7 +400,7 @@ import Testing
         #expect((.milliseconds(1_890)...(.milliseconds(2_010))).contains(scene.world.loop.now - end))
     }
 
-    @Test func whoKnowsNothingOfResponsesFollowsTheFirstSubevent() throws {
+    @Test func listenersWithoutResponsesFollowTheFirstSubevent() throws {
         let world = LinkLayerWorld()
         let (advertiser, listener) = (world.host(), world.host(at: 1) { $0.features.remove(.periodicResponsesScanner) })
         advertiser.advertiseResponsively(on: world)

@@ -132,7 +132,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
     func validation(test: CommandCase) { test.check() }
 
     @Test(arguments: Use.allCases, [true, false])
-    fileprivate func whatIsInUseDoesNotChange(use: Use, isResolving: Bool) {
+    fileprivate func resolvingListInUseDoesNotChange(use: Use, isResolving: Bool) {
         let host = LinkLayerWorld().host()
         host.send(add())
         host.resolve(isResolving)

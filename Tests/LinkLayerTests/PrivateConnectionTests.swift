@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: CommandSet.allCases)
-    func whoHidesNothingHasNoPrivateAddress(commands: CommandSet) throws {
+    func publicDevicesHaveNoPrivateAddress(commands: CommandSet) throws {
         peripheral.advertise(commands, as: .publicDevice)
         central.connect(commands, to: peripheral.address, as: .publicDevice)
         world.run(.seconds(1))
@@ -168,7 +168,7 @@ import Testing
 
     /// Without a filter policy, a device with an unresolvable address may connect, and remains unidentified.
     @Test(arguments: CommandSet.allCases)
-    func somebodyUnresolvedIsAStranger(commands: CommandSet) throws {
+    func unresolvedInitiatorsStayUnidentified(commands: CommandSet) throws {
         central.befriend(peripheral)
         peripheral.resolve()
         peripheral.list(BluetoothAddress(0x77, kind: .publicDevice), key: central.identityKey, localKey: .zero)
@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test(arguments: CommandSet.allCases)
-    func whoHidesDoesNotAnswerToItsIdentity(commands: CommandSet) {
+    func networkPrivacyIgnoresTheIdentityAddress(commands: CommandSet) {
         // The advertiser reveals its target: an answer would confirm the identity.
         central.befriend(peripheral)
         peripheral.list(central, hasKey: false)
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test(arguments: CommandSet.allCases)
-    func whoHidesNothingAnswersToItsIdentity(commands: CommandSet) {
+    func devicePrivacyAnswersToTheIdentityAddress(commands: CommandSet) {
         central.befriend(peripheral, hides: false)
         peripheral.befriend(central, hasKey: false)
         peripheral.advertise(commands, peer: central.address, isDirected: true)
@@ -273,7 +273,7 @@ import Testing
 
     /// ADV_DIRECT_IND for another private address, and for one that cannot be resolved.
     @Test(arguments: CommandSet.allCases, [true, false])
-    func whatIsForAnotherTargetIsNotAnswered(commands: CommandSet, isResolving: Bool) {
+    func otherTargetsAreNotAnswered(commands: CommandSet, isResolving: Bool) {
         let other = world.host(at: 2)
         central.list(peripheral)
         central.resolve(isResolving)

@@ -265,7 +265,7 @@ import Testing
     @Test(
         arguments: CommandSet.allCases,
         [
-            LEScanFilterPolicy.everybody, .acceptListOnly, .everybodyAndUnresolvedDirected,
+            LEScanFilterPolicy.unfiltered, .acceptListOnly, .unfilteredWithUnresolvedDirected,
             .acceptListAndUnresolvedDirected,
         ]
     )
@@ -291,10 +291,10 @@ import Testing
     }
 
     @Test(arguments: CommandSet.allCases)
-    func whatIsForSomebodyElseIsNotReported(commands: CommandSet) {
+    func otherTargetsAreNotReported(commands: CommandSet) {
         let other = world.host(at: 2)
         advertiser.advertise(commands, as: .publicDevice, peer: other.address, isDirected: true)
-        scanner.scan(commands, policy: .everybodyAndUnresolvedDirected)
+        scanner.scan(commands, policy: .unfilteredWithUnresolvedDirected)
         world.run(.seconds(1))
         #expect(scanner.heard(commands).isEmpty)
         #expect(scanner.events(LEDirectedAdvertisingReport.self).isEmpty)
@@ -303,7 +303,7 @@ import Testing
     @Test(arguments: CommandSet.allCases)
     func theExtendedPoliciesComeWithAFeature(commands: CommandSet) {
         let older = world.host(at: 2) { $0.features.remove(.extendedScannerFilterPolicies) }
-        #expect(older.scan(commands, policy: .everybodyAndUnresolvedDirected) == .unsupportedFeatureOrParameter)
+        #expect(older.scan(commands, policy: .unfilteredWithUnresolvedDirected) == .unsupportedFeatureOrParameter)
         #expect(older.scan(commands, policy: .init(rawValue: 4)) == .invalidParameters)
     }
 
@@ -315,7 +315,7 @@ import Testing
         advertiser.advertiseExtended([.scannable, .directed], scanResponse: [2, 9, 65]) {
             ($0.ownAddressKind, $0.peerAddress) = (.resolvableOrPublic, scanner.address)
         }
-        scanner.scan(.extended, .active, as: .resolvableOrPublic, policy: .everybodyAndUnresolvedDirected)
+        scanner.scan(.extended, .active, as: .resolvableOrPublic, policy: .unfilteredWithUnresolvedDirected)
         world.run(.seconds(1))
         #expect(log.scanners.isEmpty == !hides)
         #expect(scanner.reports.contains { $0.kind.contains(.scanResponse) } == hides)
@@ -324,7 +324,7 @@ import Testing
 
     /// Nor is one addressed to the identity of a private scanner.
     @Test(arguments: [true, false])
-    func whoHidesDoesNotAskInItsOwnName(hides: Bool) {
+    func networkPrivacySendsNoScanRequestAsIdentity(hides: Bool) {
         advertiser.list(scanner, hasKey: false)
         scanner.befriend(advertiser, hides: hides)
         advertiser.advertiseExtended([.scannable, .directed], scanResponse: [2, 9, 65]) {

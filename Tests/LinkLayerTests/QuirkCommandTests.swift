@@ -34,7 +34,7 @@ import Testing
             HCIPacket(
                 LESetExtendedScanParameters(
                     ownAddressKind: .publicDevice,
-                    filterPolicy: .everybody,
+                    filterPolicy: .unfiltered,
                     le1M: phy,
                     coded: coded
                 )

@@ -92,7 +92,7 @@ private final class Subject {
         try list.add(phone, key(9), .zero)
     }
 
-    @Test func nobodyIsThereTwice() throws {
+    @Test func duplicateEntriesAreRefused() throws {
         try list.add(phone, key(1), key(7))
         #expect(throws: ResolvingList.Refusal.known) { try list.add(phone, key(2), key(7)) }
         #expect(throws: ResolvingList.Refusal.known) { try list.add(watch, key(1), key(7)) }
@@ -124,7 +124,7 @@ private final class Subject {
         #expect(!list.set(.device, for: watch))
     }
 
-    @Test func whatIsRemovedIsForgotten() throws {
+    @Test func removedEntriesAreNotResolved() throws {
         let address = RotatingAddress(key(1), rules()).address
         let own = RotatingAddress(key(2), rules()).address
         try list.add(phone, key(1), key(2))
@@ -141,7 +141,7 @@ private final class Subject {
         #expect(list.sender(address) == .stranger)
     }
 
-    @Test func whoComesLaterIsLookedForAgain() throws {
+    @Test func newEntriesAreResolvedAtOnce() throws {
         let address = RotatingAddress(key(1), rules()).address
         try list.add(watch, key(5), .zero)
         #expect(list.sender(address) == .stranger)

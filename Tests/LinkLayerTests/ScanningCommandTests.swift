@@ -8,7 +8,7 @@ private let peer = BluetoothAddress(0x11_2233_4455, kind: .publicDevice)
 private let windows = PHYScanParameters(kind: .active, scanInterval: 0x10, scanWindow: 0x10)
 
 private func scanning(_ change: (inout LESetExtendedScanParameters) -> Void = { _ in }) -> LESetExtendedScanParameters {
-    var command = LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .everybody, le1M: windows)
+    var command = LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .unfiltered, le1M: windows)
     change(&command)
     return command
 }
@@ -236,6 +236,6 @@ private let legacyCases: [CommandCase] = [
     }
 
     private func scanning2() -> LESetExtendedScanParameters {
-        LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .everybody, coded: windows)
+        LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .unfiltered, coded: windows)
     }
 }

@@ -88,7 +88,7 @@ import Testing
                 scanInterval: interval,
                 scanWindow: window,
                 ownAddressKind: .publicDevice,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
         scanner.send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))

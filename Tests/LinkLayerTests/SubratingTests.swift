@@ -20,7 +20,7 @@ import Testing
         return found
     }
 
-    @Test func whatTheCentralSaysCounts() {
+    @Test func centralsValuesApply() {
         var pdu = SubrateIndication()
         (pdu.factor, pdu.continuation) = (5, 4)
         let subrating = SubratedEvents(pdu, near: 0)
@@ -212,7 +212,7 @@ import Testing
             ("timeout of two effective intervals", 5, 0, 0, 30), ("maxima", UInt16.max, UInt16.max, 0, 400),
         ] as [(String, UInt16, UInt16, UInt16, UInt16)]
     )
-    func whatCannotBeEndsTheLink(
+    func invalidIndicationsEndTheLink(
         fault: String,
         factor: UInt16,
         latency: UInt16,

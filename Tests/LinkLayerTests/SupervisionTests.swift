@@ -288,7 +288,7 @@ private struct SupervisedLink {
                 && links.allSatisfy { $0.control.subrate.factor == factor && $0.control.timing == change.new }
         }
         try #require(isApplied)
-        return try #require(pair.centralLink).lastHeard
+        return try #require(pair.centralLink).lastReception
     }
 
     // MARK: Silence
@@ -320,7 +320,7 @@ private struct SupervisedLink {
             if start > pair.world.loop.now { pair.world.loop.run(until: start) }
         }
         part()
-        let last = max(central.lastHeard, try #require(pair.peripheralLink).lastHeard)
+        let last = max(central.lastReception, try #require(pair.peripheralLink).lastReception)
         let oldDeadline = last + change.old.timeoutDuration
         let isReset = change.change.isTimed && oldDeadline > instant
         let deadline = isReset ? instant + change.new.timeoutDuration : oldDeadline

@@ -178,7 +178,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
 
     /// An event on the coded PHY always has time for some data, in both directions.
     @Test(arguments: [(6, 27), (6, 251), (12, 251), (24, 251)] as [(Int, Int)])
-    func nobodyStarvesOnTheCodedPHY(interval: Int, octets: Int) throws {
+    func codedPHYStarvesNeitherSide(interval: Int, octets: Int) throws {
         let row = AirArithmetic(air: .s8, octets: octets, interval: interval)
         let count = try count(row, fromCentral: true, fromPeripheral: true, events: 100)
         #expect(count.atCentral > 5 && count.atPeripheral > 5, "\(count)")

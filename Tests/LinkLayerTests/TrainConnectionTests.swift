@@ -125,7 +125,7 @@ import Testing
     }
 
     // One request is sent: without a response there is no connection.
-    @Test func whoIsNotThereIsNotConnectedTo() throws {
+    @Test func absentDevicesAreNotConnected() throws {
         let scene = try Scene()
         let nobody = BluetoothAddress(0x1234, kind: .publicDevice)
         #expect(scene.connect(to: nobody) == .success)
@@ -147,7 +147,7 @@ import Testing
         #expect(scene.connect() == .connectionAlreadyExists)
     }
 
-    @Test func whoListensToAnotherSubeventIsNotConnectedTo() throws {
+    @Test func listenersOfOtherSubeventsAreNotConnected() throws {
         let scene = try Scene(subevents: [1])
         #expect(scene.connect(subevent: 3) == .success)
         scene.world.run(.seconds(1))
@@ -277,7 +277,7 @@ import Testing
     }
 
     // Vol 4 Part E 7.8.90, 7.8.92.
-    @Test func whatIsNotOnTheAirIsNotTold() throws {
+    @Test func stoppedTrainsAreNotTransferred() throws {
         let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1))
         let defaults = LESetDefaultPeriodicAdvertisingSyncTransferParameters(
@@ -303,7 +303,7 @@ import Testing
         #expect(central.send(command) == .commandDisallowed)
     }
 
-    @Test func whoCannotRespondIsNotTold() throws {
+    @Test func trainsAreNotTransferredToPeersWithoutResponses() throws {
         let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1) { $0.features.remove(.periodicResponsesScanner) })
         peripheral.advertiseExtended(.connectable, set: 1)

@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test("a copy has the rights of programs, and neither builds, history nor the directory of copies")
-    func whatIsCopied() throws {
+    func copiedContent() throws {
         for name in [".build/x", ".git/x", "Sources/.build", "scratch"] { try make(package + "/" + name) }
         try write("Sources/.build/kept", "kept")
         try write("scratch/left", "left")

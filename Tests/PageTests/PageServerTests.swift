@@ -202,8 +202,8 @@ import Testing
         }
         let (octets, isOpen) = try run { server in
             let channel = try server.socket()
-            server.hub.tell(PageValue(name: "secret", json: "1", isReplaced: false))
-            server.clock.advanceTime(by: PageConnections.patience)
+            server.hub.send(PageValue(name: "secret", json: "1", isReplaced: false))
+            server.clock.advanceTime(by: PageConnections.requestTimeout)
             return (Self.output(of: channel), channel.isActive)
         }
         #expect(octets == [])
@@ -218,7 +218,7 @@ import Testing
                 let channel = try server.connect()
                 let octets = Array(Self.handshake.utf8) + server.tokenFrame.readableBytesView
                 _ = Self.send(octets, to: channel, part: part)
-                server.clock.advanceTime(by: PageConnections.patience * 2)
+                server.clock.advanceTime(by: PageConnections.requestTimeout * 2)
                 defer { channel.close(promise: nil) }
                 return (Self.text(of: channel), channel.isActive)
             }

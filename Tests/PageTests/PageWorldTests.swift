@@ -54,7 +54,7 @@ import Testing
         let page = open()
         #expect(page.texts == [#"{"type":"world","value":1}"#, #"{"type":"story","value":2}"#])
         #expect(page.shown.map(\.need) == [.passing, .item(1)])
-        hub.tell(PageValue(name: "world", json: "3", isReplaced: true))
+        hub.send(PageValue(name: "world", json: "3", isReplaced: true))
         #expect(page.texts.last == #"{"type":"world","value":3}"#)
         let before = world.refreshes.load(ordering: .relaxed)
         loop.run(for: PageHub.interval * 3)

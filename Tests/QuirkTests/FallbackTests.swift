@@ -288,7 +288,7 @@ private final class HeardCounter: Sendable {
     }
 
     @Test("a pending connection survives the accept list, which changes of the resolving list clear")
-    func whoIsWaitedForIsNotForgotten() {
+    func pendingConnectionsSurviveListChanges() {
         let world = SimulatedWorld(seed: 1)
         var options = DeviceOptions()
         options.quirks = [.staleAddresses]

@@ -30,7 +30,7 @@ import Testing
             scanInterval: 160,
             scanWindow: 40,
             ownAddressKind: .publicDevice,
-            filterPolicy: .everybody
+            filterPolicy: .unfiltered
         )
         answer(parameters, at: seconds, &radio)
         answer(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled), status, at: seconds, &radio)

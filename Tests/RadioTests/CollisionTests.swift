@@ -52,7 +52,7 @@ import Testing
     }
 
     // Below the receiver's sensitivity, so it is never received, but within 8 dB of the frame.
-    @Test func whatIsTooWeakToBeHeardStillDisturbs() {
+    @Test func weakFramesStillInterfere() {
         let air = Air()
         let (receiver, sender, disturber) = (air.node(), air.node(1), air.node(1))
         receiver.listen(tuning())

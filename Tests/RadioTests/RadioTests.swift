@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(-1, false), (0, true), (1, true), (143, true)])
-    func whoeverListensOnlyAPartHearsNothing(microsecond: Int, isMissed: Bool) {
+    func partlyReceivedFramesAreLost(microsecond: Int, isMissed: Bool) {
         // Tuning in late and tuning out early both miss the frame, whose whole length is 144 us.
         let late = Air()
         let (sender, receiver) = (late.node(), late.node(1))

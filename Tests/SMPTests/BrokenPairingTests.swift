@@ -17,7 +17,7 @@ import Testing
         case isSilent
         case givesWhatWasNotAgreed
         case givesAKeyOfOurs
-        case beginsAnew
+        case resetsCounts
         case isCancelled
 
         func play(on bench: PairedManagers, against victim: PairingRole) {
@@ -30,7 +30,7 @@ import Testing
                 // The victim's own identity key.
                 let own = Key128(Block128(high: victim == .initiator ? 1 : 2, low: 0))
                 link.inject([0x08] + own.littleEndianBytes, on: 6)
-            case .beginsAnew:
+            case .resetsCounts:
                 let publicKey = [0x0C] + [UInt8](repeating: 1, count: 64)
                 link.inject(victim == .responder ? ForgedCommandTests.pairingRequest : publicKey, on: 6)
             case .isCancelled: bench[victim].manager.cancel()
@@ -65,7 +65,7 @@ import Testing
         arguments: SecuringTests.both,
         Trick.allCases
     )
-    func who_fails_the_pairing_before_its_keys_keeps_no_level(victim: PairingRole, trick: Trick) {
+    func failed_key_distribution_keeps_no_level(victim: PairingRole, trick: Trick) {
         let bench = Securing.bench()
         let outcome = pair(bench, withholding: victim.other, .authenticated)
         let side = bench[victim]

@@ -29,8 +29,8 @@ import Testing
         let side = bench.peripheral
         let keys = side.shelf.keys
         side.delay = nil
-        let wish = PairedManagers.Outcome()
-        if isWanted { side.manager.secure(.authenticated) { wish.result = $0 } }
+        let request = PairedManagers.Outcome()
+        if isWanted { side.manager.secure(.authenticated) { request.result = $0 } }
         bench.central.link.inject(Self.pairingRequest, on: 6)
         bench.run(.milliseconds(10))
         #expect(side.prompts == [.confirmReplacement])
@@ -43,7 +43,7 @@ import Testing
         #expect(side.takeSent().isEmpty)
         #expect(side.failures.isEmpty)
         #expect(bench.central.failures.isEmpty)
-        #expect(wish.isSuccess == isWanted)
+        #expect(request.isSuccess == isWanted)
         #expect(side.ends == 0)
         // A late answer has no effect, and neither does the timeout.
         side.answer?(.accept)

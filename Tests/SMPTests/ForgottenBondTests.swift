@@ -37,7 +37,7 @@ import Testing
         arguments: SecuringTests.both,
         Change.allCases
     )
-    func who_withholds_the_end_of_encryption_gets_no_level(victim: PairingRole, change: Change) throws {
+    func withheld_encryption_gains_no_level(victim: PairingRole, change: Change) throws {
         let bench = try Securing.bonded()
         bench.air.isSilent = true
         let side = bench[victim]

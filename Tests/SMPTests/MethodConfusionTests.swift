@@ -127,7 +127,7 @@ import Testing
         "AB-S08: the attack only succeeds with a user who enters a comparison number as a passkey",
         arguments: [PairingRole.initiator, .responder]
     )
-    func what_remains_is_a_number_that_is_entered(role: PairingRole) {
+    func only_entered_numbers_are_confused(role: PairingRole) {
         let attack = Attack(role, other: .keyboardOnly, seed: 1)
         attack.run()
         attack.answer(.takesNumbersForNumbers)

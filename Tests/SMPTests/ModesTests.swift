@@ -27,7 +27,7 @@ import Testing
             (.displayYesNo, "compare"), (.keyboardDisplay, "compare"),
         ]
     )
-    func what_a_person_is_asked_follows_from_the_peer(peer: IOCapability, prompt: String) {
+    func prompts_follow_the_peers_capabilities(peer: IOCapability, prompt: String) {
         let bench = PairedManagers(peripheral: Securing.configuration(peer))
         #expect(bench.secure(.encrypted).isSuccess)
         #expect(bench.central.prompts.map(PairingTests.kind) == [prompt])
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test("AB-S12: a peer that may not pair now is refused before anything begins", arguments: Securing.both)
-    func who_may_not_pair_now_is_turned_away(role: PairingRole) {
+    func peers_in_back_off_are_refused(role: PairingRole) {
         let bench = Securing.bench()
         bench[role].isPermitted = false
         let outcome = bench.secure(.encrypted)

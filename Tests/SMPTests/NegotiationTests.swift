@@ -16,7 +16,7 @@ import Testing
         var replaced: KeyLevel?
     }
 
-    private static let wishes: [Wish] = {
+    private static let requests: [Wish] = {
         var all: [Wish] = []
         let levels: [SecurityLevel] = [.encrypted, .authenticated, .secureConnections, .encrypted.with(keySize: 12)]
         let kept: [KeyLevel?] = [
@@ -46,13 +46,13 @@ import Testing
     }()
 
     /// The reason for refusing to pair, in the order in which the rules are reported to the peer.
-    private static func refusal(_ wish: Wish, isSecure: Bool, isAuthenticated: Bool, size: Int) -> PairingFailure? {
-        if wish.legacy == .refused, !isSecure { return .authenticationRequirements }
-        if wish.requiresProtection, !isAuthenticated { return .authenticationRequirements }
-        if size < wish.minimum || size < wish.level.minimumKeySize { return .encryptionKeySize }
-        if wish.level.isAuthenticated, !isAuthenticated { return .authenticationRequirements }
-        if wish.level.isSecureConnections, !isSecure { return .authenticationRequirements }
-        guard let replaced = wish.replaced else { return nil }
+    private static func refusal(_ request: Wish, isSecure: Bool, isAuthenticated: Bool, size: Int) -> PairingFailure? {
+        if request.legacy == .refused, !isSecure { return .authenticationRequirements }
+        if request.requiresProtection, !isAuthenticated { return .authenticationRequirements }
+        if size < request.minimum || size < request.level.minimumKeySize { return .encryptionKeySize }
+        if request.level.isAuthenticated, !isAuthenticated { return .authenticationRequirements }
+        if request.level.isSecureConnections, !isSecure { return .authenticationRequirements }
+        guard let replaced = request.replaced else { return nil }
         let isWorse =
             size < replaced.keySize || replaced.isAuthenticated && !isAuthenticated
             || replaced.isSecureConnections && !isSecure
@@ -65,7 +65,7 @@ import Testing
     )
     func features_lead_to_what_the_rules_say(role: PairingRole) {
         var (agreed, refused) = (0, 0)
-        for wish in Self.wishes {
+        for request in Self.requests {
             for bits in 0..<32 {
                 var (a, b) = (PairingFeatures(), PairingFeatures())
                 (a.ioCapability, b.ioCapability) = (.displayYesNo, .displayYesNo)
@@ -75,17 +75,17 @@ import Testing
                 a.maximumKeySize = bits & 8 == 0 ? 16 : 7
                 b.maximumKeySize = bits & 16 == 0 ? 16 : 12
                 var configuration = PairingConfiguration()
-                configuration.legacy = wish.legacy
-                configuration.requiresProtection = wish.requiresProtection
-                configuration.minimumKeySize = wish.minimum
+                configuration.legacy = request.legacy
+                configuration.requiresProtection = request.requiresProtection
+                configuration.minimumKeySize = request.minimum
                 var demand = PairingDemand()
-                (demand.level, demand.replaced) = (wish.level, wish.replaced)
+                (demand.level, demand.replaced) = (request.level, request.replaced)
                 let isSecure = bits & 3 == 3
                 // Two devices with a display and two buttons use numeric comparison with LE Secure Connections, and
                 // only Just Works with legacy pairing.
                 let isAuthenticated = isSecure && bits & 4 != 0
                 let size = bits & 8 != 0 ? 7 : bits & 16 != 0 ? 12 : 16
-                let expected = Self.refusal(wish, isSecure: isSecure, isAuthenticated: isAuthenticated, size: size)
+                let expected = Self.refusal(request, isSecure: isSecure, isAuthenticated: isAuthenticated, size: size)
                 do {
                     let negotiation = try PairingNegotiation(
                         role: role,

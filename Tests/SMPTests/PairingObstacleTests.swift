@@ -27,7 +27,7 @@ import Testing
 
     static let lacks = [
         Lack(obstacle: .notPairable, level: .encrypted) { $0.isPairable = false },
-        Lack(obstacle: .nobodyToAsk, level: .encrypted, consent: .missing) { _ in },
+        Lack(obstacle: .noPrompter, level: .encrypted, consent: .missing) { _ in },
         Lack(obstacle: .noInputNoOutput, level: .authenticated) { $0.ioCapability = .noInputNoOutput },
         Lack(obstacle: .noInputNoOutput, level: .encrypted) {
             $0.ioCapability = .noInputNoOutput
@@ -45,7 +45,7 @@ import Testing
         arguments: SecuringTests.both,
         lacks
     )
-    func what_cannot_be_had_is_not_begun(role: PairingRole, lack: Lack) {
+    func impossible_pairings_are_not_started(role: PairingRole, lack: Lack) {
         let bench = PairedManagers(
             central: role == .initiator ? lack.configuration : Securing.configuration(.keyboardDisplay),
             peripheral: role == .responder ? lack.configuration : Securing.configuration(.keyboardDisplay)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test("a caller with a lower requirement succeeds beside one whose requirement is impossible")
-    func who_asks_for_less_gets_it() {
+    func lower_requirements_succeed() {
         let bench = Securing.bench(.noInputNoOutput, .displayYesNo)
         var results: [SecurityError?] = []
         for level in [SecurityLevel.encrypted, .authenticated, .encrypted] {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func what_came_another_way_makes_up_for_what_is_missing() {
+    @Test func out_of_band_data_replace_missing_capabilities() {
         for isPeers in [false, true] {
             let bench = Securing.bench(.noInputNoOutput, .displayYesNo)
             bench.central.manager.consent = .missing
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test("AB-A14: a peer that wants to pair is told that pairing is not supported if no user is there")
-    func where_nobody_is_there_is_no_pairing() throws {
+    func pairing_is_not_supported_without_a_user() throws {
         let bench = Securing.bench()
         bench.central.manager.consent = .missing
         bench.peripheral.manager.consent = .missing
@@ -151,7 +151,7 @@ import Testing
         #expect(bonded.central.takeSent().isEmpty)
     }
 
-    @Test func where_consent_is_given_nobody_is_asked() {
+    @Test func given_consent_needs_no_prompt() {
         let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
         for side in [bench.central, bench.peripheral] { side.manager.consent = .given }
         #expect(bench.secure(.encrypted).isSuccess)

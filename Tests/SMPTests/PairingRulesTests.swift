@@ -135,7 +135,7 @@ import Testing
         arguments: both,
         [PairingConsent.asked, .given]
     )
-    func who_is_asked_before_anything_begins(role: PairingRole, consent: PairingConsent) {
+    func prompts_precede_pairing(role: PairingRole, consent: PairingConsent) {
         let level = KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true)
         for (isBonded, isProven, isJustWorks) in [
             (false, false, false), (false, false, true), (false, true, false), (false, true, true),

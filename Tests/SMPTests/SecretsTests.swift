@@ -29,7 +29,7 @@ import Testing
         #expect("\(PairingPrompt.confirmReplacement) \(PairingAnswer.refuse)" == "confirmReplacement refuse")
     }
 
-    @Test func what_is_carried_another_way_does_not_print() throws {
+    @Test func out_of_band_data_are_not_printed() throws {
         let random = RandomSource(seed: 1)
         let pair = try #require(P256KeyPair(random: random.bytes))
         let own = OwnOutOfBandData(keyPair: pair, random: Self.block)

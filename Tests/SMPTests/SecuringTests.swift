@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: both)
-    func who_waits_hears_that_the_link_was_lost(role: PairingRole) {
+    func lost_links_fail_waiting_requests(role: PairingRole) {
         for moment in [Duration.zero, .milliseconds(1), .milliseconds(90), .milliseconds(110)] {
             let bench = Self.bench()
             let outcome = PairedManagers.Outcome()

@@ -188,7 +188,7 @@ extension SecurityMachineTests {
     /// After a timeout no pairing is possible on the link, whatever else this device lacks for one (Core Vol 3 Part H
     /// 3.4).
     @Test(arguments: [PairingRole.initiator, .responder])
-    func who_asks_after_a_timeout_hears_of_the_timeout(role: PairingRole) {
+    func requests_after_a_timeout_fail_with_it(role: PairingRole) {
         var machine = SecuritySituation().after(Self.encrypted, at: .initiator, until: Self.isAsking(role))[role]
         _ = machine.handle(.timeout)
         machine.pairing.configuration.ioCapability = .noInputNoOutput
@@ -218,7 +218,7 @@ extension SecurityMachineTests {
 
     /// A refused pairing is the central's answer to a security request: the waiting ends.
     @Test("refusing the requested pairing ends the wait for security")
-    func who_refuses_the_pairing_waits_no_longer() {
+    func refusing_the_pairing_ends_the_wait() {
         let waiting = SecuritySituation().after(Self.encrypted, at: .responder) {
             $0.peripheral.state == .awaitsCentral
         }
@@ -238,7 +238,7 @@ extension SecurityMachineTests {
         "a caller that wants a pairing keeps waiting when the bond's key is in use",
         arguments: [PairingRole.initiator, .responder]
     )
-    func who_wants_to_be_paired_waits_on(role: PairingRole) {
+    func pairing_requests_outlast_encryption(role: PairingRole) {
         let isCentral = role == .initiator
         let begun = SecuritySituation(isBonded: true).after(Self.encrypted, at: role) {
             isCentral ? $0.central.state == .encrypting : $0.peripheral.state == .awaitsCentral

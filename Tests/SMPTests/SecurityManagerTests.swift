@@ -230,7 +230,7 @@ extension SecurityManagerTests {
         ] as [(String, UInt8, IOCapability, PairingConfiguration.Legacy, Bool, Bool)]
     )
     func a_wish_of_the_peripheral_is_met_as_far_as_it_can_be(
-        wish: String,
+        request: String,
         bits: UInt8,
         capability: IOCapability,
         legacy: PairingConfiguration.Legacy,
@@ -247,7 +247,7 @@ extension SecurityManagerTests {
         let waiter = try #require(bench.central.manager.machine.waiters.first)
         let level = SecurityLevel(isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections)
         #expect(waiter.number == nil)
-        #expect(waiter.level == level, "\(wish)")
+        #expect(waiter.level == level, "\(request)")
         #expect(bench.central.takeSent().first?.code == .pairingRequest)
     }
 

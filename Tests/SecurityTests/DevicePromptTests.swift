@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test("AB-A14: the device does not wait for a prompter that was released")
-    func whoIsGoneWithoutAWordIsNotWaitedFor() throws {
+    func releasedPromptersAreNotAwaited() throws {
         let office = try Office()
         for link in 0..<2 { office.ask(link) }
         office.desk = nil
@@ -296,7 +296,7 @@ import Testing
     }
 
     /// A fixed address is its own identity, and has no key (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
-    @Test func whoThisDeviceSaysItIs() throws {
+    @Test func localIdentity() throws {
         let bench = try SecurityBench(.peripheral)
         let identity = bench.bonds.identity
         let (fixed, hidden) = (
@@ -355,7 +355,7 @@ import Testing
         #expect(security.bonds == nil)
     }
 
-    @Test func whatWasGivenAwayIsUsedUp() throws {
+    @Test func usedOutOfBandDataAreDiscarded() throws {
         let bench = try SecurityBench(.central)
         bench.deviceSecurity.offerOutOfBand(try #require(OwnOutOfBandData(random: RandomSource(seed: 1))))
         #expect(bench.deviceSecurity.ownOutOfBand != nil)

@@ -13,7 +13,7 @@ import StackStandIns
 extension SecureLink {
     /// Whether a caller waits for a lost bond to be replaced.
     var isReplacing: Bool {
-        if case .replacing = life.undertaking { return true }
+        if case .replacing = state.procedure { return true }
         return false
     }
 }

@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test("AB-S12: no failed pairing expires early")
-    func nothingIsForgivenBeforeItsTime() {
+    func failuresDoNotExpireEarly() {
         var backOff = PairingBackOff()
         for _ in 0..<8 { backOff.failed(peer, at: .zero) }
         let later = Instant.zero + PairingBackOff.memory

@@ -84,7 +84,7 @@ import Testing
             }
             #expect(queue.handle(Self.event(end, open)) == actions)
         }
-        #expect(queue.handle(.prompterLeft) == [])
+        #expect(queue.handle(.prompterRemoved) == [])
     }
 
     @Test("AB-S16: a pairing that an app comes to need moves forward, and is not shown anew if it is on the screen")
@@ -162,7 +162,7 @@ import Testing
             case .lateAnswer(let link):
                 guard screen?.link != UInt64(link) else { return }
                 run(.answered(ticket: UInt64(link), .accept))
-            case .prompterLeaves: run(.prompterLeft)
+            case .prompterLeaves: run(.prompterRemoved)
             }
             if screen?.link != pending.first?.link {
                 fault = "\(screen.map { "\($0.cause)" } ?? "nothing") is shown, not \(pending.map(\.cause))"
@@ -183,7 +183,7 @@ import Testing
                     if screen?.link != link { fault = "a prompt that is not open is closed" }
                     screen = nil
                 case .answer(let entry, let answer):
-                    if event != .prompterLeft, screen != entry || answer != .accept { fault = "a wrong answer" }
+                    if event != .prompterRemoved, screen != entry || answer != .accept { fault = "a wrong answer" }
                     if screen?.link == entry.link { screen = nil }
                     pending.removeAll { $0.link == entry.link }
                 }

@@ -41,7 +41,7 @@ import Testing
         #expect(queue.handle(.answered(ticket: 1, .refuse)) == [.answer(shown, .refuse)])
     }
 
-    @Test func whoTypesHasNotDecided() {
+    @Test func typingKeepsThePromptOpen() {
         var queue = PromptQueue()
         _ = queue.handle(.ask(entry(1, .enterPasskey)))
         let digit = PairingAnswer.typing(.digitEntered)
@@ -81,24 +81,24 @@ import Testing
         _ = queue.handle(.ask(entry(1)))
         _ = queue.handle(.ask(entry(2, .compare(5))))
         #expect(
-            queue.handle(.prompterLeft) == [.answer(entry(1), .refuse), .answer(entry(2, .compare(5)), .refuse)]
+            queue.handle(.prompterRemoved) == [.answer(entry(1), .refuse), .answer(entry(2, .compare(5)), .refuse)]
         )
     }
 
     /// The next prompter gets no earlier prompt.
     @Test("AB-A14: no prompt is left when the prompter is gone")
-    func nothingIsLeftWhenThePrompterIsGone() {
+    func releasedPromptersLeaveNoPrompts() {
         var queue = PromptQueue()
         for link: UInt64 in 1...3 { _ = queue.handle(.ask(entry(link))) }
-        _ = queue.handle(.prompterLeft)
-        #expect(queue.handle(.prompterLeft) == [])
+        _ = queue.handle(.prompterRemoved)
+        #expect(queue.handle(.prompterRemoved) == [])
         #expect(queue.handle(.answered(ticket: 1, .accept)) == [])
         #expect(queue.handle(.ask(entry(4))) == [.open(entry(4))])
         #expect(queue.handle(.answered(ticket: 4, .accept)) == [.answer(entry(4), .accept)])
     }
 
     /// A queued link's later prompt replaces its earlier one, and no others.
-    @Test func whoWaitsWaitsWithOneQuestion() {
+    @Test func laterPromptsReplaceEarlierOnesOfALink() {
         var queue = PromptQueue()
         for link: UInt64 in 1...3 { _ = queue.handle(.ask(entry(link))) }
         let later = entry(2, .compare(5), ticket: 9)
@@ -108,7 +108,7 @@ import Testing
         #expect(queue.handle(.close(link: 2)) == [.close(link: 2)])
     }
 
-    @Test func whoWaitsIsAskedInTheOrderOfComing() {
+    @Test func queuedPromptsKeepTheirOrder() {
         var queue = PromptQueue()
         #expect(queue.handle(.ask(entry(0))) == [.open(entry(0))])
         for link: UInt64 in 1...8 { #expect(queue.handle(.ask(entry(link))) == []) }

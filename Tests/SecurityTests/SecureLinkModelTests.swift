@@ -232,7 +232,7 @@ import Testing
         arguments: [LERole.central, .peripheral],
         [(false, false), (false, true), (true, false), (true, true)]
     )
-    func whoEncryptsAtOnce(role: LERole, _ means: (isBonded: Bool, byItself: Bool)) throws {
+    func centralsEncryptAtOnceByPolicy(role: LERole, _ means: (isBonded: Bool, byItself: Bool)) throws {
         let (isBonded, byItself) = means
         let bench = try SecurityBench(.peripheral, bond: isBonded ? SecurityBench.bond() : nil, from: .none)
         bench.deviceSecurity.policy.encryptsBondedPeers = byItself
@@ -255,7 +255,7 @@ import Testing
     /// A lost bond recovers when the peer proves its key: neither an unfinished pairing nor a pairing on the link that
     /// stored nothing suffices.
     @Test(arguments: [false, true], [false, true])
-    func whatHealsABondThatWasLost(isLost: Bool, hasPairedWithout: Bool) throws {
+    func provenKeysRestoreLostBonds(isLost: Bool, hasPairedWithout: Bool) throws {
         var bond = SecurityBench.bond()
         bond.isLost = isLost
         let bench = try SecurityBench(.central, bond: bond)
@@ -340,7 +340,7 @@ import Testing
 
     /// Only a peer that has paired under a fixed address may use its identity address again (Core Vol 6 Part B 6).
     @Test("behaviour 6.23: a bond has the fixed address of the pairing, and peers that paired from one need not hide")
-    func whoShowsItsIdentity() throws {
+    func bondsFromFixedAddressesNeedNotHide() throws {
         let identity = BluetoothAddress(0xC0FF_EE00_0005, kind: .publicDevice)
         let private0 = BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)
         let fixed = BluetoothAddress(0xDC07_F99B_58B2, kind: .randomDevice)

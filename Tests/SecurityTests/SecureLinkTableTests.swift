@@ -59,12 +59,12 @@ import Testing
             case .giveWay: link.giveWay()
             case .loss: link.securityLost()
             case .disconnect: link.disconnect(.remoteUserTerminated)
-            default: try tell(link, record)
+            default: try report(link, record)
             }
         }
 
         /// Calls the Security Manager's delegate method for this step.
-        private func tell(_ link: SecureLink, _ record: LinkRecord) throws {
+        private func report(_ link: SecureLink, _ record: LinkRecord) throws {
             let manager = link.manager
             switch self {
             case .permission, .hastyPermission, .permissionAndOn:

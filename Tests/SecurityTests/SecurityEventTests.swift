@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test("AB-G03: a device that replays the address of an encrypted peer is refused")
-    func whoRepeatsAnAddressOfAPeerThatIsEncryptedIsRefused() throws {
+    func replayedAddressesOfEncryptedPeersAreRefused() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
         let bench = try SecurityBench(.peripheral, bond: bond, from: addresses[1])
@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test("AB-G03: a device that replays an address does not keep the peer's place")
-    func whoRepeatsAnAddressDoesNotHoldThePeersPlace() throws {
+    func replayedAddressesDoNotHoldThePeersPlace() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
         let bench = try SecurityBench(.peripheral, bond: bond, from: addresses[0])
@@ -306,7 +306,7 @@ import Testing
     }
 
     @Test(arguments: [SecurityBench.address, BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)])
-    func whoPairsUnderItsIdentityAddressMayBeMetUnderItAgain(address: BluetoothAddress) throws {
+    func peersPairedByIdentityAddressMayShowIt(address: BluetoothAddress) throws {
         let bench = try SecurityBench(.central, from: address)
         var keys = SecurityBench.bond().keys
         keys.identityAddress = SecurityBench.address

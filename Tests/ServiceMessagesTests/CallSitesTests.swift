@@ -84,7 +84,7 @@ import Testing
     private static let mute: [(String, Symbolizer)] = [
         ("missing", Symbolizer(nil)),
         ("no program", Symbolizer("/nonexistent/llvm-symbolizer")),
-        ("hanging", Symbolizer("/usr/bin/tail", arguments: ["-f", "/dev/null"], patience: .zero)),
+        ("hanging", Symbolizer("/usr/bin/tail", arguments: ["-f", "/dev/null"], timeout: .zero)),
         ("endless", Symbolizer("/usr/bin/yes", arguments: [])),
         ("silent", Symbolizer("/bin/true", arguments: [])),
     ]

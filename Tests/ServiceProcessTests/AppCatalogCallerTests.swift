@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test("what a directory says last replaces what it said before")
-    func whatIsSaidLast() async {
+    func lastEntryReplacesEarlierOnes() async {
         let loop = NIOEventLoop()
         let reads = Atomic(0)
         let heard: [[String]] = await withCheckedContinuation { continuation in

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test("a caller gets the content at the time of its call, even if a read was in progress")
-    func whatACallerHears() async {
+    func callersGetTheContentOfTheirCall() async {
         let loop = NIOEventLoop()
         let content = Mutex(["a": ["/a"]])
         let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -112,10 +112,10 @@ import Testing
     }
 
     @Test("AB-G05: processes of another user, invisible processes and process 1 are never ended")
-    func whatIsNotEnded() {
+    func protectedProcessesAreNotEnded() {
         processes.beginnings.withLock { $0 = [0: "1", 1: "1", 77: "1", -5: "1", getpid(): "1"] }
         for (process, user) in [(0, 1_000), (1, 1_000), (-5, 1_000), (getpid(), 1_000), (77, 1_001)] {
-            let world = ClientWorld(letsOthersIn: true, table: processes.table())
+            let world = ClientWorld(admitsOtherUsers: true, table: processes.table())
             let client = app(world, process: Int32(process), user: UInt32(user))
             #expect(perform(.forceQuit, world))
             #expect(client.isClosed)
@@ -185,7 +185,7 @@ import Testing
         // The unit has the name that the user's app would have here.
         table.unit = { _ in LaunchCommand.unit(of: AppIdentity(name: "app", owner: 2_000)) }
         let units = LoopBound(StubUnits(), loop: SimulatedWorld(seed: 1).loop)
-        let world = ClientWorld(letsOthersIn: true, table: table, units: units)
+        let world = ClientWorld(admitsOtherUsers: true, table: table, units: units)
         let client = app(world, user: 2_000)
         world.with { system in for app in system.managers.apps { system.perform(.suspend, on: app.name) { _ in } } }
         world.world.run(for: .seconds(1))
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test("behaviour 9.1: events of a suspended process queue in order until it is opened")
-    func whatASuspendedProcessIsTold() {
+    func eventsOfSuspendedProcessesQueueInOrder() {
         let world = ClientWorld(table: processes.table())
         let client = app(world)
         #expect(perform(.suspend, world))
@@ -226,7 +226,7 @@ import Testing
         #expect(InstalledApps(directory: directory.path).commands() == ["com.example.a": ["/bin/a", "x"]])
         #expect(InstalledApps(directory: directory.file("nowhere")).commands().isEmpty)
 
-        let world = ClientWorld(letsOthersIn: true, table: processes.table())
+        let world = ClientWorld(admitsOtherUsers: true, table: processes.table())
         var declaration = AppDeclaration()
         declaration.launchCommand = ["/bin/mine"]
         world.connect().greet("mine", declaring: declaration)

@@ -24,7 +24,7 @@ final class ClientWorld: Sendable {
 
     init(
         seed: UInt64 = 1,
-        letsOthersIn: Bool = false,
+        admitsOtherUsers: Bool = false,
         moment: MemoryLine.Moment = .afterwards,
         table: ProcessTable? = nil,
         units: LoopBound<StubUnits>? = nil,
@@ -35,7 +35,7 @@ final class ClientWorld: Sendable {
         self.world = world
         let bonds = records.map { LoopBound<any BondStorage>(MemoryBondStorage(records: $0), loop: world.loop) }
         phone = world.addDevice(named: "phone", bonds: bonds) { _ in }
-        let access = AccessRule(owner: Self.owner, letsOthersIn: letsOthersIn)
+        let access = AccessRule(owner: Self.owner, admitsOtherUsers: admitsOtherUsers)
         let (log, loop) = (log, world.loop)
         let programs = LoopBound(StubPrograms(loop: loop), loop: loop)
         self.programs = programs

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test("what systemd does not do is in the log, and a unit that stays frozen is told of once")
-    func whatIsLogged() {
+    func failuresOfSystemdAreLogged() {
         let (units, log) = (StubUnits(), LogLines())
         let freezer = Freezer(units, logger: Logger(label: "test") { _ in log })
         units.finish()

@@ -56,7 +56,7 @@ final class StubUnits: UnitManager {
     @Test(
         "a failed freeze is undone, and a unit that cannot be thawed is retried three times and never frozen again"
     )
-    func whatFails() {
+    func failedFreezesAreUndone() {
         var machine = FreezingMachine()
         #expect(machine.handle(.suspended) == .freeze)
         #expect(machine.handle(.done(isDone: false)) == .thaw)
@@ -76,7 +76,7 @@ final class StubUnits: UnitManager {
     @Test(
         "in any order of events, one operation runs at a time, and the last request prevails"
     )
-    func whateverHappens() {
+    func lastRequestPrevails() {
         let random = RandomSource(seed: 9)
         for _ in 0..<2_000 {
             var (machine, isWanted, isFrozen) = (FreezingMachine(), false, false)
@@ -103,7 +103,7 @@ final class StubUnits: UnitManager {
     }
 
     @Test("AB-G05: frozen units are bounded, and one that stays frozen is reported with advice")
-    func whatAFreezerHolds() {
+    func frozenUnitsAreBounded() {
         let (units, log) = (StubUnits(), LogLines())
         let freezer = Freezer(units, logger: Logger(label: "test") { _ in log })
         // Units that a previous service left frozen.

@@ -77,7 +77,7 @@ import Testing
         }
         let loop = served.service.listener.loop
         let isTold = served.service.withManager(of: app) { _, manager in
-            for event in events { manager.tell(event, on: loop) }
+            for event in events { manager.deliver(event, on: loop) }
             return true
         }
         #expect(isTold == true)
@@ -107,7 +107,7 @@ import Testing
         let left = served.service.withManager(of: app) { app, manager in
             app.happened(.left)
             app.happened(.timeIsUp)
-            for event in events { manager.tell(event, on: loop) }
+            for event in events { manager.deliver(event, on: loop) }
             app.happened(.entered)
             return manager.mailbox.waiting.count
         }

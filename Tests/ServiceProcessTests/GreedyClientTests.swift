@@ -136,7 +136,7 @@ import Testing
         arguments: rows
     )
     func aGreedyUser(row: Row) {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let complaints = Complaints(of: world)
         var users: [UInt32: Int] = [:]
         // Users are added until one gets less than an app's whole share. All earlier users got theirs, and each leaves
@@ -169,7 +169,7 @@ import Testing
 
     @Test("AB-G05: managers have limits per app, per user and in total, and another user's app has its own")
     func managers() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let complaints = Complaints(of: world)
         func open(_ name: String, processes: Int) -> Int {
             (0..<processes).reduce(0) { sum, _ in
@@ -194,7 +194,7 @@ import Testing
         "AB-G05: the service's user may have more processes than others, and leaves some for them"
     )
     func clients() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let own = (0..<300).map { _ in world.connect() }
         world.world.run(for: .milliseconds(1))
         #expect(own.count { !$0.isClosed } == ServiceLimits.clients.total / 2)
@@ -211,7 +211,7 @@ import Testing
 
     @Test("AB-G05: event streams are limited per user, and other tools get theirs")
     func monitors() throws {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         func open(_ user: UInt32, _ count: UInt32) throws -> (tool: RawTool, refusals: [ServiceError]) {
             let tool = RawTool(world, user: user)
             _ = try tool.greeting()
@@ -238,7 +238,7 @@ import Testing
 
     @Test("AB-G05: the preserved managers of an app that keeps ending with new identifiers are bounded")
     func keptManagers() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         func live(_ user: UInt32, _ name: String, _ identifiers: [String]) {
             let client = world.connect(user: user)
             client.greet(name, declaring: Self.managed)
@@ -264,7 +264,7 @@ import Testing
 
     @Test("AB-G05: a user with many app names evicts only preserved state of its own apps")
     func keptApps() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let complaints = Complaints(of: world)
         func live(_ user: UInt32, _ name: String) {
             let client = world.connect(user: user)
@@ -290,7 +290,7 @@ import Testing
 
     @Test("AB-G05: preserved managers of ended apps give way to those of running apps, of the same user only")
     func keptManagersGiveWay() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         for number in 0..<5 {
             let client = world.connect(user: number == 0 ? Self.modest : Self.greedy)
             client.greet("com.example.\(number)", declaring: Self.managed)
@@ -314,7 +314,7 @@ import Testing
         arguments: [true, false]
     )
     func requestsOfASuspendedApp(isLong: Bool) {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let client = world.connect(user: Self.greedy)
         client.greet("com.example.greedy", declaring: Self.managed)
         client.send(opening(1, .peripheral))
@@ -342,7 +342,7 @@ import Testing
 
     @Test("AB-G05: a scan for 61,000 services ends the connection of its app only")
     func aHugeScan() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let modest = world.connect(user: Self.modest)
         modest.greet()
         modest.send(opening(1, .central))

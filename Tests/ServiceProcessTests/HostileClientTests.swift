@@ -14,7 +14,7 @@ import Testing
     private let scan = Request.central(.startScan(ScanRequest(services: nil, allowsDuplicates: true)))
 
     @Test("AB-G05: a client that sends nothing is disconnected after a while")
-    func whoSaysNothingIsLetGo() {
+    func silentClientsAreDisconnected() {
         let world = ClientWorld()
         let client = world.connect()
         world.world.run(for: .milliseconds(4_990))
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test("AB-G05: a client that has opened its connection in time may stay silent")
-    func whoHasOpenedMayBeSilent() {
+    func openedClientsMayStaySilent() {
         let world = ClientWorld()
         let client = world.connect()
         client.greet()
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("AB-G05: an invalid message ends its own connection only")
-    func whatIsNoMessageEndsTheConversation() {
+    func invalidMessagesEndTheirConnection() {
         let world = ClientWorld()
         let other = world.connect()
         other.greet("other")
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test("AB-G05: everything that a process started ends with it")
-    func whatAProcessHadGoingOnEndsWithIt() {
+    func activitiesEndWithTheirProcess() {
         let world = ClientWorld()
         let client = world.connect()
         client.greet()
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test("AB-G05: unread messages to a client are bounded, and its requests are not read meanwhile")
-    func whatAClientDoesNotReadWaits() {
+    func unreadMessagesAreBounded() {
         let world = ClientWorld()
         let client = world.connect()
         client.greet()
@@ -150,7 +150,7 @@ import Testing
 
     @Test("AB-G05: an app belongs to the user reported by the kernel, whatever it claims")
     func anAppIsOfItsUser() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let client = world.connect(user: 1_234)
         client.send(Opening.app(Hello(AppIdentity(name: "app", owner: 0))).encoded())
         client.send(
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test("AB-G05: a client of another user is refused with advice, and root and the owner are admitted")
-    func whoIsOfAnotherUserIsTold() {
+    func clientsOfOtherUsersAreRefused() {
         let world = ClientWorld()
         let client = world.connect(user: 1_001)
         client.greet()
@@ -182,7 +182,7 @@ import Testing
 
     @Test("AB-G05: one user cannot exhaust the places of all")
     func oneUserDoesNotTakeAllRoom() {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let many = (0..<ServiceLimits.clients.user).map { _ in world.connect(user: 7) }
         #expect(many.allSatisfy { !$0.isClosed })
         let over = world.connect(user: 7)

@@ -29,9 +29,9 @@ final class HostileMonth {
 
     private let clients: ClientWorld
     private let random: RandomSource
-    private let sensor: CountingSensor
+    private let sensor: ModestSensor
     private let advertiser: CBPeripheralManager
-    private let follower: Follower
+    private let follower: ModestFollower
     private let process: ClientProcess
     private let manager: CBCentralManager
     private let clerk: RawClient
@@ -40,7 +40,9 @@ final class HostileMonth {
     private(set) var complaints: [Complaint] = []
 
     init(seed: UInt64) {
-        let (clients, sensor, follower) = (ClientWorld(seed: seed, letsOthersIn: true), CountingSensor(), Follower())
+        let (clients, sensor, follower) = (
+            ClientWorld(seed: seed, admitsOtherUsers: true), ModestSensor(), ModestFollower()
+        )
         let process = ClientProcess(in: clients, named: "follower", user: Self.users[0])
         self.clients = clients
         self.sensor = sensor

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("AB-G05: an Info.plist has a mebibyte at most, and an app a name and a program")
-    func whatAnAppIs() throws {
+    func invalidPropertyListsAreNoApps() throws {
         try install("a", list("most", padding: 1 << 20))
         try install("b", list("more", padding: (1 << 20) + 1))
         try install("c", list(""))

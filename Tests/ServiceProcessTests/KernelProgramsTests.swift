@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test("AB-G05: a program inherits only descriptors 0, 1 and 2, even if others are not closed on exec")
-    func whatAProgramInherits() async throws {
+    func programsInheritOnlyStandardDescriptors() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         let high = fcntl(ends[0], F_DUPFD, 200)

@@ -21,7 +21,7 @@ import Testing
     @Test(
         "AB-G05: a child gets neither the watchdog, credentials or sockets of the service, nor JOURNAL_STREAM without its descriptor"
     )
-    func whatIsForTheServiceAlone() {
+    func childrenDoNotInheritTheServicesEnvironment() {
         let own = [
             "WATCHDOG_USEC", "WATCHDOG_PID", "CREDENTIALS_DIRECTORY", "LISTEN_FDNAMES", "LISTEN_PIDFDID", "LISTEN_FDS",
             "LISTEN_PID", "NOTIFY_SOCKET", "INVOCATION_ID", "MAINPID", "STATE_DIRECTORY", "FDSTORE",
@@ -51,7 +51,7 @@ import Testing
         #expect(program.environment == ["XDG_RUNTIME_DIR": "/run/user/1000"])
     }
 
-    @Test func whatIsRestoredComesBackFromTheEnvironment() {
+    @Test func restoreIdentifiersRoundTripThroughTheEnvironment() {
         let managers = RestoreIdentifiers(centrals: ["a\"b", "ä"], peripherals: ["c"])
         #expect(RestoreIdentifiers(environment: [RestoreIdentifiers.variable: managers.environmentValue]) == managers)
         for text in ["", "{", "[]", "{\"centrals\":7}"] {

@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test("a path at which no socket can be is refused with what is in the way")
-    func whatIsInTheWay() throws {
+    func obstructedPathsAreRefused() throws {
         #expect(refusal(scratch.path + "/a/b/service")?.contains("b/service: No such file") == true)
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         try Data().write(to: URL(fileURLWithPath: scratch.path + "/file"))
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test("a path without a socket is neither listened at nor abandoned, and a socket that nobody has is abandoned")
-    func whoListens() throws {
+    func abandonedSocketsAreRecognized() throws {
         #expect(!ServicePath.isListening(scratch.socket))
         #expect(!ServicePath.isAbandoned(scratch.socket))
         let long = String(repeating: "a", count: 200)

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// A peripheral app that counts: each notified value is one more than the last.
-final class CountingSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+final class ModestSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     // Safe: set in `start` and then only read; mutable state is in mutexes.
     static let service = CBUUID(string: "5EED0001-0000-4000-8000-486172616C64")
     static let counter = CBUUID(string: "5EED0002-0000-4000-8000-486172616C64")
@@ -76,8 +76,8 @@ final class CountingSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Se
     }
 }
 
-/// A central app that subscribes to a ``CountingSensor``, and records each gap in the values.
-final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sendable {
+/// A central app that subscribes to a ``ModestSensor``, and records each gap in the values.
+final class ModestFollower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sendable {
     private struct State {
         var sensor: CBPeripheral?
         var last: UInt32?
@@ -99,7 +99,7 @@ final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, 
             $0.last = nil
             $0.sensor = nil
         }
-        manager.scanForPeripherals(withServices: [CountingSensor.service])
+        manager.scanForPeripherals(withServices: [ModestSensor.service])
     }
 
     /// Stops scanning, and disconnects from the sensor.
@@ -124,7 +124,7 @@ final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, 
     }
 
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        peripheral.discoverServices([CountingSensor.service])
+        peripheral.discoverServices([ModestSensor.service])
     }
 
     func centralManager(
@@ -141,7 +141,7 @@ final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, 
     }
 
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        peripheral.services?.forEach { peripheral.discoverCharacteristics([CountingSensor.counter], for: $0) }
+        peripheral.services?.forEach { peripheral.discoverCharacteristics([ModestSensor.counter], for: $0) }
     }
 
     func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {

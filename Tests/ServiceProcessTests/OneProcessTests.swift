@@ -76,7 +76,7 @@ import Testing
         "behaviour 9.16: an app of another user is a different app, and unmanaged processes do not exclude each other"
     )
     func otherApps() {
-        let world = ClientWorld(letsOthersIn: true, table: processes.table)
+        let world = ClientWorld(admitsOtherUsers: true, table: processes.table)
         _ = open(world, process: 77)
         #expect(open(world, process: 78, user: 1_001).events() == [.stateChanged(.poweredOn)])
         #expect(world.with { $0.runningApps.count } == 2)

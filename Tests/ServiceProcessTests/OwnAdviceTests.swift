@@ -12,7 +12,7 @@ import Testing
 
 /// The advice that the process of an app gets about itself, with `HARALD_ADVICE`, over in-memory connections.
 @Suite struct OwnAdviceTests {
-    private let world = ClientWorld(letsOthersIn: true)
+    private let world = ClientWorld(admitsOtherUsers: true)
 
     init() {
         world.with { system in system.adviceSource = { AdviceStream() } }

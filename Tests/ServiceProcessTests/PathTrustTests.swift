@@ -27,7 +27,7 @@ import Testing
     @Test(
         "AB-G05: a path is safe if its directories are; a sticky one counts as safe for the user's own files"
     )
-    func whatIsSafe() throws {
+    func safePaths() throws {
         let inner = try make("a/b", 0o755)
         #expect(fault(inner) == nil && fault("\(inner)/../b/.") == nil && fault("/") == nil)
         for mode: UInt32 in [0o775, 0o757, 0o777] {

@@ -28,14 +28,14 @@ import Testing
         defer { second.terminate() }
         let held = try #require(ProcessDescriptor(of: first.processIdentifier))
         let other = try #require(ProcessDescriptor(of: second.processIdentifier))
-        #expect(held.isThere)
-        #expect(other.isThere)
+        #expect(held.isRunning)
+        #expect(other.isRunning)
         held.signal(SIGTERM)
         first.waitUntilExit()
         #expect(first.terminationReason == .uncaughtSignal)
         #expect(first.terminationStatus == SIGTERM)
-        #expect(!held.isThere)
-        #expect(other.isThere)
+        #expect(!held.isRunning)
+        #expect(other.isRunning)
         // A signal to an ended process goes nowhere, even if its number is reused.
         held.signal(SIGKILL)
         #expect(second.isRunning)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("AB-G05: a process is identified by the descriptor of its connection, whatever its number")
-    func whatAProcessIsKnownBy() throws {
+    func processesAreIdentifiedByTheirDescriptor() throws {
         let process = try program()
         defer { process.terminate() }
         let number = process.processIdentifier

@@ -61,7 +61,7 @@ import Testing
 
     @Test func anAppFindsAndConnectsOverALine() {
         let world = ClientWorld()
-        let belt = Advertiser(in: world.world)
+        let belt = AdvertisingApp(in: world.world)
         let (process, watcher) = (process(world), Watcher())
         let central = manager(process, watcher)
         world.world.run(for: .seconds(3))
@@ -73,7 +73,7 @@ import Testing
     @Test("a lost service is reported as resetting, and reconnected with all managers")
     func aServiceThatGoesAwayIsResetting() {
         let world = ClientWorld()
-        let belt = Advertiser(in: world.world)
+        let belt = AdvertisingApp(in: world.world)
         let (process, watcher) = (process(world), Watcher())
         let central = manager(process, watcher)
         world.world.run(for: .seconds(3))
@@ -104,7 +104,7 @@ import Testing
     @Test("a manager of the same process is not restored, and one of the next process is")
     func theSameProcessHasNothingRestored() {
         let world = ClientWorld()
-        let belt = Advertiser(in: world.world)
+        let belt = AdvertisingApp(in: world.world)
         let (process, watcher) = (process(world), Watcher())
         let central = manager(process, watcher, restoring: "x")
         world.world.run(for: .seconds(3))
@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-private final class Advertiser: NSObject, CBPeripheralManagerDelegate, Sendable {
+private final class AdvertisingApp: NSObject, CBPeripheralManagerDelegate, Sendable {
     private let manager = Mutex<CBPeripheralManager?>(nil)
 
     init(in world: SimulatedWorld) {

@@ -10,22 +10,22 @@ import Testing
     private func open() -> ServiceLinkMachine {
         var machine = ServiceLinkMachine()
         #expect(machine.handle(.begin) == [.connect])
-        #expect(machine.handle(.connected) == [.greet])
-        #expect(machine.handle(.welcomed(version: Hello.version)) == [.open])
+        #expect(machine.handle(.connected) == [.sendHello])
+        #expect(machine.handle(.accepted(version: Hello.version)) == [.open])
         return machine
     }
 
     @Test func aServiceThatIsThereIsGreetedAndThenUsed() {
         var machine = ServiceLinkMachine()
-        #expect(machine.isOnItsWay)
+        #expect(machine.isConnecting)
         #expect(!machine.isOpen)
         _ = machine.handle(.begin)
         _ = machine.handle(.connected)
-        #expect(machine.isOnItsWay)
+        #expect(machine.isConnecting)
         #expect(!machine.isOpen)
-        _ = machine.handle(.welcomed(version: Hello.version))
+        _ = machine.handle(.accepted(version: Hello.version))
         #expect(machine.isOpen)
-        #expect(!machine.isOnItsWay)
+        #expect(!machine.isConnecting)
     }
 
     @Test("without a service, managers are unsupported at once; one that starts is found, with growing pauses")
@@ -33,8 +33,8 @@ import Testing
         var machine = ServiceLinkMachine()
         _ = machine.handle(.begin)
         let first = machine.handle(.failed(nobody))
-        #expect(first == [.complain("\(nobody)"), .tell(.unsupported), .wait(.milliseconds(100))])
-        #expect(!machine.isOnItsWay)
+        #expect(first == [.complain("\(nobody)"), .report(.unsupported), .wait(.milliseconds(100))])
+        #expect(!machine.isConnecting)
         var pauses: [ServiceLinkMachine.Action] = []
         for _ in 0..<8 {
             #expect(machine.handle(.timeIsUp) == [.connect])
@@ -44,8 +44,8 @@ import Testing
             pauses == [200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000].map { .wait(.milliseconds($0)) }
         )
         #expect(machine.handle(.timeIsUp) == [.connect])
-        #expect(machine.handle(.connected) == [.greet])
-        #expect(machine.handle(.welcomed(version: Hello.version)) == [.open])
+        #expect(machine.handle(.connected) == [.sendHello])
+        #expect(machine.handle(.accepted(version: Hello.version)) == [.open])
     }
 
     @Test(
@@ -58,7 +58,7 @@ import Testing
             #expect(machine.handle(.failed(nobody)) == [.wait(.milliseconds(50))])
             #expect(machine.handle(.timeIsUp) == [.connect])
         }
-        #expect(machine.handle(.failed(nobody)).contains(.tell(.unsupported)))
+        #expect(machine.handle(.failed(nobody)).contains(.report(.unsupported)))
     }
 
     @Test(
@@ -66,7 +66,7 @@ import Testing
     )
     func aServiceThatGoesAwayIsResetting() {
         var machine = open()
-        #expect(machine.handle(.lost(.closedByPeer)) == [.tell(.resetting), .wait(.milliseconds(50))])
+        #expect(machine.handle(.lost(.closedByPeer)) == [.report(.resetting), .wait(.milliseconds(50))])
         var (told, pauses, elapsed): ([ServiceLinkMachine.Action], [Duration], Duration) = ([], [], .milliseconds(50))
         while pauses.last != .seconds(5) {
             _ = machine.handle(.timeIsUp)
@@ -76,15 +76,15 @@ import Testing
             #expect(told.isEmpty == (elapsed < .seconds(3)), "\(elapsed)")
             elapsed += pauses.last ?? .zero
         }
-        #expect(told == [.complain("\(nobody)"), .tell(.unsupported)])
+        #expect(told == [.complain("\(nobody)"), .report(.unsupported)])
         let (short, growing) = (pauses.prefix { $0 == .milliseconds(50) }, pauses.drop { $0 == .milliseconds(50) })
         #expect(short.count == 60)
         #expect(Array(growing) == [100, 200, 400, 800, 1_600, 3_200, 5_000].map { Duration.milliseconds($0) })
         // After a successful connection the pauses start over.
         _ = machine.handle(.timeIsUp)
         _ = machine.handle(.connected)
-        _ = machine.handle(.welcomed(version: Hello.version))
-        #expect(machine.handle(.lost(.closedByPeer)) == [.tell(.resetting), .wait(.milliseconds(50))])
+        _ = machine.handle(.accepted(version: Hello.version))
+        #expect(machine.handle(.lost(.closedByPeer)) == [.report(.resetting), .wait(.milliseconds(50))])
         _ = machine.handle(.timeIsUp)
         #expect(machine.handle(.failed(nobody)) == [.wait(.milliseconds(50))])
     }
@@ -93,7 +93,7 @@ import Testing
     func aServiceThatEndsIsWaitedFor() {
         var machine = open()
         let end = ServiceError(.operationCancelled, reason: "the service ends")
-        #expect(machine.handle(.dismissed(end)) == [.close, .tell(.resetting), .wait(.milliseconds(50))])
+        #expect(machine.handle(.dismissed(end)) == [.close, .report(.resetting), .wait(.milliseconds(50))])
         #expect(machine.handle(.lost(.closedByPeer)) == [])
     }
 
@@ -110,14 +110,14 @@ import Testing
     }
 
     @Test("a process that is refused, or of another release, does not retry")
-    func whoIsNotWantedDoesNotTryAgain() {
+    func refusedProcessesDoNotRetry() {
         let refusal = ServiceError(.operationNotSupported, reason: "for user 7")
-        for event in [ServiceLinkMachine.Event.dismissed(refusal), .welcomed(version: 99)] {
+        for event in [ServiceLinkMachine.Event.dismissed(refusal), .accepted(version: 99)] {
             var machine = ServiceLinkMachine()
             _ = machine.handle(.begin)
             _ = machine.handle(.connected)
             let actions = machine.handle(event)
-            #expect(actions.count == 3 && actions[1] == .tell(.unsupported) && actions[2] == .close)
+            #expect(actions.count == 3 && actions[1] == .report(.unsupported) && actions[2] == .close)
             if case .complain(let text) = actions[0] {
                 #expect(text.contains("for user 7") || text.contains("version 99") && text.contains("same release"))
             } else {

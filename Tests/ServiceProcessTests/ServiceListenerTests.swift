@@ -42,7 +42,7 @@ import Testing
     }()
 
     @Test("AB-G05: each connection is identified by the process itself", .enabled(if: kernelHoldsCallers))
-    func whoConnectsIsKnownByItsProcess() async throws {
+    func connectionsAreIdentifiedByTheirProcess() async throws {
         let scratch = TemporaryDirectory.uncreated()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         let listener = try await SocketService(on: socket, path: scratch.socket).listener
@@ -57,7 +57,7 @@ import Testing
         let callers = listener.with { $0.clients.callers }
         #expect(callers.map(\.process) == [getpid()])
         #expect(callers.first?.user == getuid())
-        #expect(callers.first?.descriptor?.isThere == true)
+        #expect(callers.first?.descriptor?.isRunning == true)
         listener.with { $0.close() }
         withExtendedLifetime((connection, listener)) {}
     }
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test("AB-G05: a service replaces only a socket of this user that no program listens on")
-    func whatGivesWay() throws {
+    func onlyAbandonedSocketsAreReplaced() throws {
         let scratch = TemporaryDirectory.uncreated()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         let path = scratch.socket

@@ -20,7 +20,7 @@ import Testing
             LoopBound(ServiceMetrics(of: system, factory: text), loop: loop)
         }
         world.with { system in
-            for (kind, content) in contents { system.observers.tell(kind, content) }
+            for (kind, content) in contents { system.observers.report(kind, content) }
         }
         withExtendedLifetime(metrics) {}
         let lines = text.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ") }
@@ -32,7 +32,7 @@ import Testing
     func events() {
         let end = AccessLink.End.replaced.reason
         let rows: [(Observation.Kinds, Observation.Content, [String: String])] = [
-            (.messages, .told(.stateChanged(.poweredOn)), ["harald_events_total": "1"]),
+            (.messages, .delivered(.stateChanged(.poweredOn)), ["harald_events_total": "1"]),
             (.messages, .requested(.central(.stopScan)), ["harald_requests_total": "1"]),
             (.messages, .asked(.system), ["harald_requests_total": "1"]),
             (.managers, .eventsLost(7), ["harald_events_lost_total": "7"]),

@@ -22,8 +22,8 @@ final class RawEnd: Sendable {
     /// Owns the descriptor. A read that brings nothing within 20 s fails.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }
@@ -148,7 +148,7 @@ extension Optional {
     }
 
     @Test("AB-G05: 16 MiB may wait for an end that does not read, and one octet more ends the line")
-    func whatMayWait() async throws {
+    func queuedOctetsAreBounded() async throws {
         let bench = try await LineBench()
         bench.with { line in
             for _ in 0..<16 { line.send(PacketBuffer([UInt8](repeating: 0, count: 1 << 20 - 4))) }

@@ -92,8 +92,8 @@ final class RawSocket {
     /// Connects. A read fails if nothing arrives within 20 s.
     init(path: String) throws {
         descriptor = socket(AF_UNIX, harald_SOCK_STREAM | harald_SOCK_CLOEXEC, 0)
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         guard var address = sockaddr_un(path: path) else { throw Failure(reason: "the path is too long") }
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test("without a service, the user is told which places were tried, and what to do")
-    func whereNoServiceIsAPersonIsTold() {
+    func missingServicesAreReportedWithAdvice() {
         let tool = WatchedTool(["/user", "/machine"])
         let text = tool.failure.withLock { $0 }.map { "\($0)" } ?? ""
         #expect(!tool.isOpen.withLock { $0 })
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test("an invalid reply ends the conversation of a tool, and a lost service is reported")
-    func whatIsNoReplyEndsTheConversation() {
+    func invalidRepliesEndTheConversation() {
         for octets in [nil, [9], [0, 1]] as [[UInt8]?] {
             let tool = WatchedTool(["/service"], listensAt: "/service")
             tool.dialers.with { dialers in

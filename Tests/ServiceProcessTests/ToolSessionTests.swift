@@ -49,7 +49,7 @@ import Testing
         #expect(error.reason?.contains("user 1001") == true)
         #expect(stranger.isClosed)
 
-        let open = ClientWorld(letsOthersIn: true)
+        let open = ClientWorld(admitsOtherUsers: true)
         let openDesk = try desk(open, "")
         let looker = RawTool(open, user: 1_001)
         _ = try looker.greeting()
@@ -76,7 +76,7 @@ import Testing
 
     @Test("AB-G07: a tool of a user whose apps may not use Bluetooth sees nothing of peers, like an app of that user")
     func aToolOfABarredUser() throws {
-        let world = ClientWorld(letsOthersIn: true)
+        let world = ClientWorld(admitsOtherUsers: true)
         let policy = "app name=harald user=1002 yes\napp name=* user=1001 no\napp name=* ask\nprompters 1003"
         let desk = try desk(world, policy)
         let owner = ClientWorld.owner
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test("AB-G07: an app's process cannot answer for the user, and a process that answers is no app")
-    func nobodyAnswersItself() throws {
+    func appsCannotAnswerForTheUser() throws {
         let world = ClientWorld()
         let desk = try desk(world, "app name=* ask")
         let app = world.connect(process: 70)

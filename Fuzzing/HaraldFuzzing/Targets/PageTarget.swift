@@ -48,8 +48,8 @@ private struct PageStage {
             _ = try? channel.writeInbound(ByteBuffer(bytes: input.counted()))
             clock.run()
         }
-        hub.tell(PageValue(name: "secret", json: "1", isReplaced: false))
-        clock.advanceTime(by: PageConnections.downloadPatience)
+        hub.send(PageValue(name: "secret", json: "1", isReplaced: false))
+        clock.advanceTime(by: PageConnections.downloadTimeout)
         hold(!channel.isActive, "a stranger stays")
         var output: [UInt8] = []
         while let buffer = try? channel.readOutbound(as: ByteBuffer.self) { output += buffer.readableBytesView }

@@ -155,7 +155,7 @@ final class LoneManager: SecurityManagerDelegate {
 
     private func change(_ value: UInt8) {
         switch value & 7 {
-        case 0: forget(isTold: value & 8 != 0)
+        case 0: forget(isAwareOfLoss: value & 8 != 0)
         case 1: if manager.encryption == nil { kept = Self.bond }
         case 2: isPermitted.toggle()
         case 3: storesKeys.toggle()
@@ -171,9 +171,9 @@ final class LoneManager: SecurityManagerDelegate {
     }
 
     /// Removes the bond. On a link that is not encrypted yet, the manager may have to find out from the store.
-    private func forget(isTold: Bool) {
+    private func forget(isAwareOfLoss: Bool) {
         kept = nil
-        if isTold || manager.encryption != nil { manager.forget() }
+        if isAwareOfLoss || manager.encryption != nil { manager.forget() }
     }
 
     private func verify(_ octets: [UInt8]) {

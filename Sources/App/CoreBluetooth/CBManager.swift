@@ -80,10 +80,10 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - command: The name of the method, for the log.
-    ///   - tell: Reports the error to the delegate. Called in strict mode only, on the manager's queue.
+    ///   - report: Reports the error to the delegate. Called in strict mode only, on the manager's queue.
     final func linkForCommand(
         _ command: String = #function,
-        _ tell: (@Sendable (any Error) -> Void)? = nil
+        _ report: (@Sendable (any Error) -> Void)? = nil
     ) -> ManagerLink? {
         let (state, link, isStateRead) = core.withLock { ($0.state, $0.link, $0.isStateRead) }
         if state == .poweredOn {
@@ -93,7 +93,7 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
         misused(
             "\(self) can only accept this command while in the powered on state: \(command)",
             .operationNotSupported,
-            tell
+            report
         )
         return nil
     }
@@ -106,10 +106,10 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     }
 
     /// Logs that the app broke a rule. In strict mode, also reports the error to the delegate, on the manager's queue.
-    final func misused(_ text: String, _ code: CBError.Code, _ tell: (@Sendable (any Error) -> Void)?) {
+    final func misused(_ text: String, _ code: CBError.Code, _ report: (@Sendable (any Error) -> Void)?) {
         if let link { link.report(text) } else { Misuse.report(text) }
-        guard Misuse.isStrict, let tell else { return }
-        link?.callBack { tell(Misuse.error(code, text)) }
+        guard Misuse.isStrict, let report else { return }
+        link?.callBack { report(Misuse.error(code, text)) }
     }
 
     /// Stores the new state and returns it as the API represents it.

@@ -32,7 +32,7 @@ package final class Listeners<Update: Sendable>: Sendable {
     }
 
     /// Calls all listeners on the calling thread, in the order in which they were added.
-    func tell(_ update: Update) {
+    func notify(_ update: Update) {
         for listener in state.withLock({ $0.listeners }) { listener.receive(update) }
     }
 }

@@ -87,7 +87,7 @@ extension NSObject {
 
 /// Detects whether a delegate leaves out an optional method. In that case the protocol's default implementation runs
 /// and reports so. Swift offers no other way on Linux.
-enum LeftOutMethod {
+enum OmittedMethod {
     private final class Note: Sendable {
         let isMade = Atomic(false)
     }
@@ -102,7 +102,7 @@ enum LeftOutMethod {
     }
 
     /// Called by the default implementation of an optional method.
-    static func say() {
+    static func noteDefaultCall() {
         note?.isMade.store(true, ordering: .relaxed)
     }
 }

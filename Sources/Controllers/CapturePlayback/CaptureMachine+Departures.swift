@@ -19,7 +19,7 @@ extension CaptureMachine {
             if let done = progress.done[index] { before = (step.time * 1_000, done) }
             guard step.sent != nil, progress.done[index] == nil, let before else { continue }
             let expected = before.played + (step.time * 1_000 - before.captured)
-            guard hasEnded || time > expected + Self.patience else { continue }
+            guard hasEnded || time > expected + Self.stepTimeout else { continue }
             found.append(
                 CaptureDeparture(
                     kind: .missing,
@@ -54,7 +54,7 @@ extension CaptureMachine {
             if let done = progress.done[index] { before = (step.time * 1_000, done) }
             guard let received = step.received, progress.done[index] == nil else { continue }
             let expected = before.played + (step.time * 1_000 - before.captured)
-            guard time > expected + Self.patience, let omission = omission(of: index, received) else { continue }
+            guard time > expected + Self.stepTimeout, let omission = omission(of: index, received) else { continue }
             found[omission, default: (index, 0)].count += 1
         }
         let omitted = found.map { departure($0, script.steps[$1.first], $1.count) }

@@ -18,7 +18,7 @@ struct CaptureMachine: Sendable {
     }
 
     /// How long a step may be late before the playback goes on without it.
-    static let patience: Int64 = 5_000_000_000
+    static let stepTimeout: Int64 = 5_000_000_000
     /// The delay of made-up answers to PDUs, and of packets that leave the controller.
     static let usualDelay: Int64 = 10_000_000
     /// The number of steps that are looked at for one that waits, and of PDUs for a counterpart.
@@ -35,7 +35,7 @@ struct CaptureMachine: Sendable {
     private var isScheduled: [Bool]
     private(set) var activities = PlaybackActivities()
     /// The lanes that have gone on without a step of the host, which has sent nothing there since.
-    private var impatient: Set<Lane> = []
+    private var lanesAhead: Set<Lane> = []
     private var assembly = PDUAssembly()
     /// Whether the host has sent a command of an initialization that the capture does not have.
     private var isInitializing = false
@@ -69,7 +69,7 @@ struct CaptureMachine: Sendable {
         if let step = progress.latest, let done = progress.done[step] {
             end = done + (script.duration - script.steps[step].time) * 1_000
         }
-        return max(end, lastSent) + Self.patience
+        return max(end, lastSent) + Self.stepTimeout
     }
 
     /// Lets time pass, and plays what is due.
@@ -121,7 +121,7 @@ struct CaptureMachine: Sendable {
             let delay = (script.steps[waiting].time - script.steps[held[0]].time) * 1_000
             queue.add(.play(waiting), at: now + Self.usualDelay + delay)
         }
-        goOn(family, after: step.map { script.steps[$0].time }, delay: Self.patience)
+        goOn(family, after: step.map { script.steps[$0].time }, delay: Self.stepTimeout)
     }
 
     func isActive(_ family: CommandFamily) -> Bool { activities.isActive(family) }
@@ -177,7 +177,7 @@ struct CaptureMachine: Sendable {
         let cause = script.steps[step].received?.cause
         if cause.map({ progress.done[$0] == nil }) ?? false { return wait(after: step, since: since) }
         isScheduled[step] = true
-        impatient.insert(lane)
+        lanesAhead.insert(lane)
         play(step)
     }
 
@@ -185,19 +185,19 @@ struct CaptureMachine: Sendable {
     /// pace of the capture.
     private mutating func wait(after place: Int, since step: Int) {
         let lane = script.lanes[script.steps[step].lane] ?? []
-        let patience = impatient.contains(script.steps[step].lane) ? 0 : Self.patience
+        let stepTimeout = lanesAhead.contains(script.steps[step].lane) ? 0 : Self.stepTimeout
         let start = progress.places[place] + 1
         for next in lane[min(start, lane.count)...].prefix(Self.lookahead) {
             guard let received = script.steps[next].received, !received.predecessors.isEmpty else { continue }
             guard progress.done[next] == nil, !isScheduled[next] else { continue }
             let delay = (script.steps[next].time - script.steps[step].time) * 1_000
-            let due = (progress.done[step] ?? now) + delay + patience
+            let due = (progress.done[step] ?? now) + delay + stepTimeout
             return queue.add(.stopWaiting(next, since: step), at: max(now, due))
         }
     }
 
     private mutating func happened(_ step: Int) {
-        if script.steps[step].sent != nil { impatient.remove(script.steps[step].lane) }
+        if script.steps[step].sent != nil { lanesAhead.remove(script.steps[step].lane) }
         progress.happened(step, script.steps[step].lane, at: now)
         for follower in script.followers[step] { planIfReady(follower) }
         wait(after: step, since: step)

@@ -65,7 +65,7 @@ package final class CapturePlayer {
         cancelEnd()
         guard let observe else { return }
         // Nothing is sent any more.
-        let late = machine.departures(at: time + CaptureMachine.patience)
+        let late = machine.departures(at: time + CaptureMachine.stepTimeout)
         for departure in late where departure.kind == .missing { observe(departure) }
         for departure in machine.departures(at: time) where departure.kind == .leftOut { observe(departure) }
     }

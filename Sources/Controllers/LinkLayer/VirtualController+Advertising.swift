@@ -13,7 +13,7 @@ extension VirtualController: AdvertiserOwner {
     func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
         // AB-L03: connections with invalid parameters are refused. AB-L10: so are those beyond the number of links.
         request.link.isValid && links.count < configuration.maximumLinks
-            && !isConnected(lastingAddress(of: advertiser.set), heard(request.initiator).identity)
+            && !isConnected(lastingAddress(of: advertiser.set), sender(request.initiator).identity)
     }
 
     func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) {
@@ -39,7 +39,7 @@ extension VirtualController: AdvertiserOwner {
                 identities: .init(
                     own: lastingAddress(of: set),
                     ownPrivate: set.air.isPrivate ? request.advertiser : nil,
-                    peer: heard(request.initiator)
+                    peer: sender(request.initiator)
                 )
             )
         )
@@ -48,7 +48,7 @@ extension VirtualController: AdvertiserOwner {
 
     func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress) {
         guard let handle = advertiser.set.handle, advertiser.set.parameters.notifiesScanRequests else { return }
-        host.send(LEScanRequestReceived(set: handle, scannerAddress: heard(scanner).identity))
+        host.send(LEScanRequestReceived(set: handle, scannerAddress: sender(scanner).identity))
     }
 
     func advertiser(_ advertiser: Advertiser, announcesTrainAt instant: Instant) -> AdvertisingSet.Announcement {

@@ -18,8 +18,8 @@ extension VirtualController: ScannerOwner {
         host.send(LEExtendedAdvertisingReport(reports: [report]))
     }
 
-    func scanner(_ scanner: Scanner, heard train: PeriodicTrain) {
-        synchronizer.heard(train)
+    func scanner(_ scanner: Scanner, received train: PeriodicTrain) {
+        synchronizer.receive(train)
     }
 
     func scannerTimedOut(_ scanner: Scanner) {
@@ -30,7 +30,7 @@ extension VirtualController: ScannerOwner {
 extension VirtualController: InitiatorOwner {
     func initiator(
         _ initiator: Initiator,
-        prepares advertiser: HeardDevice,
+        prepares advertiser: ResolvedDevice,
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData? {
@@ -39,7 +39,7 @@ extension VirtualController: InitiatorOwner {
 
     /// Returns the parameters of a new link to a device; nil if there can be none.
     func connectionData(
-        to advertiser: HeardDevice,
+        to advertiser: ResolvedDevice,
         as own: OwnAddressParameters,
         _ parameters: PHYConnectionParameters,
         _ start: LinkStart
@@ -68,7 +68,7 @@ extension VirtualController: InitiatorOwner {
     func initiator(
         _ initiator: Initiator,
         requested request: ConnectIndication,
-        to advertiser: HeardDevice,
+        to advertiser: ResolvedDevice,
         usesAlgorithm2: Bool,
         start: LinkStart
     ) {
@@ -78,7 +78,7 @@ extension VirtualController: InitiatorOwner {
     /// Adds the link made by a connection request.
     func addCentral(
         _ request: ConnectIndication,
-        to advertiser: HeardDevice,
+        to advertiser: ResolvedDevice,
         as own: OwnAddressParameters,
         usesAlgorithm2: Bool,
         _ start: LinkStart,
@@ -108,7 +108,7 @@ extension VirtualController: InitiatorOwner {
     }
 
     func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
-        scanner.overhear(pdu, frame, on: phy)
+        scanner.reportPassively(pdu, frame, on: phy)
     }
 
     func initiator(
@@ -117,7 +117,7 @@ extension VirtualController: InitiatorOwner {
         _ frame: ReceivedFrame,
         on trail: AuxiliaryTrail
     ) {
-        scanner.overhear(pdu, frame, on: trail)
+        scanner.reportPassively(pdu, frame, on: trail)
     }
 }
 
@@ -164,7 +164,7 @@ extension VirtualController: LinkOwner {
         receive(train, from: link)
     }
 
-    func linkIsSilent(_ link: Link) {
+    func supervisionTimedOut(_ link: Link) {
         host.send(AuthenticatedPayloadTimeoutExpired(handle: link.handle))
     }
 
@@ -185,8 +185,8 @@ extension VirtualController: LinkOwner {
 
 extension VirtualController {
     /// Returns the device that sent a request from an address.
-    func heard(_ address: BluetoothAddress) -> HeardDevice {
-        privacy.device(address) ?? HeardDevice(address: address, identity: address)
+    func sender(_ address: BluetoothAddress) -> ResolvedDevice {
+        privacy.device(address) ?? ResolvedDevice(address: address, identity: address)
     }
 
     var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }

@@ -28,7 +28,7 @@ extension VirtualController {
         let rules = link.transferRules
         guard rules.mode != .ignore, let phy = pdu.phy.single, supportedPHYs.isSuperset(of: pdu.phy)
         else { return }
-        let device = privacy.device(pdu.advertiser) ?? HeardDevice(address: pdu.advertiser, identity: pdu.advertiser)
+        let device = privacy.device(pdu.advertiser) ?? ResolvedDevice(address: pdu.advertiser, identity: pdu.advertiser)
         guard !synchronizer.isFollowing(.init(advertiser: device.identity.device, sid: pdu.sid)) else { return }
         let events = Int(Int16(bitPattern: pdu.reference &- link.counter))
         let train = PeriodicTrain(
@@ -39,7 +39,7 @@ extension VirtualController {
             sync: pdu.sync,
             responses: pdu.responses,
             anchor: link.anchor + link.interval * events + .microseconds(pdu.sync.offset),
-            reckonedAt: now,
+            estimatedAt: now,
             // The clocks of three devices are involved. The worse of the two remote ones counts for both.
             uncertainty: ClockAccuracy(code: min(pdu.sync.accuracy.code, pdu.accuracy.code))
         )
@@ -51,7 +51,7 @@ extension VirtualController {
                 timeout: .milliseconds(Int64(rules.timeout) * 10),
                 reports: rules.mode == .reports
             ),
-            .told(link.handle, serviceData: pdu.serviceData)
+            .transferred(link.handle, serviceData: pdu.serviceData)
         )
     }
 }

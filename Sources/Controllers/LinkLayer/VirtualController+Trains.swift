@@ -14,29 +14,29 @@ extension VirtualController: PeriodicAdvertiserOwner {
 
     /// The train with a pending connection request, if any.
     var connectingTrain: PeriodicAdvertiser? {
-        trains.values.first { $0.wish != nil }
+        trains.values.first { $0.pendingConnect != nil }
     }
 
     /// Returns the device to connect to, under the private address that it used last if its addresses are resolved.
-    private func device(_ wish: ConnectionWish) -> HeardDevice {
-        let named = wish.command.peerAddress
-        guard named.kind.isIdentity else { return heard(named) }
-        return HeardDevice(address: privacy.list.seenAddress(of: named) ?? named.device, identity: named)
+    private func device(_ pendingConnect: PendingConnectRequest) -> ResolvedDevice {
+        let named = pendingConnect.command.peerAddress
+        guard named.kind.isIdentity else { return sender(named) }
+        return ResolvedDevice(address: privacy.list.seenAddress(of: named) ?? named.device, identity: named)
     }
 
     func train(
         _ train: PeriodicAdvertiser,
-        prepares wish: ConnectionWish,
+        prepares pendingConnect: PendingConnectRequest,
         endingAt end: Instant
     ) -> ConnectIndication? {
-        let device = device(wish)
-        let command = wish.command
+        let device = device(pendingConnect)
+        let command = pendingConnect.command
         let own = train.phy == .coded ? command.coded : train.phy == .le2M ? command.le2M : command.le1M
         guard let parameters = own ?? command.le1M ?? command.le2M ?? command.coded,
-            let address = privacy.address(wish.own, towards: device),
+            let address = privacy.address(pendingConnect.own, towards: device),
             let data = connectionData(
                 to: device,
-                as: wish.own,
+                as: pendingConnect.own,
                 parameters,
                 LinkStart(end: end, phy: train.phy, isAuxiliary: true)
             )
@@ -53,18 +53,25 @@ extension VirtualController: PeriodicAdvertiserOwner {
     func train(
         _ train: PeriodicAdvertiser,
         requested request: ConnectIndication,
-        for wish: ConnectionWish,
+        for pendingConnect: PendingConnectRequest,
         _ start: LinkStart
     ) {
         let origin = LinkTrain(set: train.set)
-        addCentral(request, to: device(wish), as: wish.own, usesAlgorithm2: true, start, train: origin)
+        addCentral(
+            request,
+            to: device(pendingConnect),
+            as: pendingConnect.own,
+            usesAlgorithm2: true,
+            start,
+            train: origin
+        )
     }
 
-    func train(_ train: PeriodicAdvertiser, failed wish: ConnectionWish) {
+    func train(_ train: PeriodicAdvertiser, failed pendingConnect: PendingConnectRequest) {
         reportFailedConnection(
             .connectionFailedToBeEstablished,
             role: .central,
-            peer: wish.command.peerAddress,
+            peer: pendingConnect.command.peerAddress,
             train: LinkTrain(set: train.set)
         )
     }
@@ -105,7 +112,7 @@ extension VirtualController: SynchronizerOwner {
                 identities: .init(
                     own: own == request.advertiser ? own : nil,
                     ownPrivate: own == request.advertiser ? nil : request.advertiser,
-                    peer: heard(request.initiator)
+                    peer: sender(request.initiator)
                 ),
                 train: LinkTrain(sync: follower.handle)
             )

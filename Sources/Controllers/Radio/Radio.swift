@@ -191,8 +191,8 @@ public final class Radio {
         if let reception = node.reception {
             // The receiver stays locked on to its frame; the new one only disturbs it.
             guard !reception.isCorrupted else { return }
-            if isDrowned(reception.transmission, reception.strength, at: node.position, node.id, from: loop.now) {
-                node.disturb()
+            if isMasked(reception.transmission, reception.strength, at: node.position, node.id, from: loop.now) {
+                node.corruptReception()
             }
             return
         }
@@ -204,12 +204,12 @@ public final class Radio {
         let strength =
             strength(power: transmission.power, from: transmission.position, to: node.position) - quality.attenuation
         guard isStrongEnough(frame, strength),
-            !isDrowned(transmission, strength, at: node.position, node.id, from: transmission.start, isLocking: true),
+            !isMasked(transmission, strength, at: node.position, node.id, from: transmission.start, isLocking: true),
             !happens(quality.lossRate)
         else { return }
         let isDisturbed =
             !interference.isEmpty
-            && isDrowned(transmission, strength, at: node.position, node.id, from: transmission.start)
+            && isMasked(transmission, strength, at: node.position, node.id, from: transmission.start)
         let isCorrupted = tuning.crcInit != frame.crcInit || isDisturbed || happens(quality.corruptionRate)
         node.lock(on: transmission, strength: strength, isCorrupted: isCorrupted)
     }
@@ -247,7 +247,7 @@ public final class Radio {
 
     /// Whether everything else on a frame's channel is too strong for it at a position: the other frames on the air
     /// now, and the interference from `start` to the frame's end, or to the end of its access address.
-    private func isDrowned(
+    private func isMasked(
         _ transmission: Transmission,
         _ strength: Double,
         at place: Position,
@@ -270,7 +270,7 @@ public final class Radio {
             guard process.isOn(from: start.microseconds, to: end.microseconds) else { continue }
             disturbance.add(self.strength(power: process.source.power, from: process.source.position, to: place))
         }
-        return disturbance.isTooMuch
+        return disturbance.isExceeded
     }
 
     // MARK: Sniffing
@@ -280,14 +280,14 @@ public final class Radio {
             return sniffer.begin(transmission.sniffed(strength: transmission.power), transmission)
         }
         let frame = transmission.frame
-        sniffer.disturb(channel: frame.channel) { isDrowned($0, $1, at: place, nil, from: loop.now) }
+        sniffer.disturb(channel: frame.channel) { isMasked($0, $1, at: place, nil, from: loop.now) }
         let strength =
             strength(power: transmission.power, from: transmission.position, to: place)
             - conditions.quality(channel: frame.channel).attenuation
         guard isStrongEnough(frame, strength) else { return }
         var sniffed = transmission.sniffed(strength: strength)
         sniffed.noise = reportedRSSI(propagation.noiseFloor + conditions.noiseRise(frame.channel))
-        sniffed.isCorrupted = isDrowned(transmission, strength, at: place, nil, from: transmission.start)
+        sniffed.isCorrupted = isMasked(transmission, strength, at: place, nil, from: transmission.start)
         sniffer.begin(sniffed, transmission, strength: strength)
     }
 
@@ -302,7 +302,7 @@ public final class Radio {
 private struct Disturbance {
     /// The strongest harmless disturbance, in dBm.
     let limit: Double
-    private(set) var isTooMuch = false
+    private(set) var isExceeded = false
     /// The only disturbance so far. The sum is computed when a second one arrives.
     private var first: Double?
     private var sum = 0.0
@@ -312,10 +312,10 @@ private struct Disturbance {
     }
 
     mutating func add(_ strength: Double) {
-        if isTooMuch || strength > limit { return isTooMuch = true }
+        if isExceeded || strength > limit { return isExceeded = true }
         guard let first else { return self.first = strength }
         if sum == 0 { sum = milliwatts(first) }
         sum += milliwatts(strength)
-        if sum > milliwatts(limit) { isTooMuch = true }
+        if sum > milliwatts(limit) { isExceeded = true }
     }
 }

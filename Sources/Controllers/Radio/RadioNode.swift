@@ -183,7 +183,7 @@ public final class RadioNode {
     }
 
     /// Corrupts the frame being received.
-    func disturb() {
+    func corruptReception() {
         reception?.isCorrupted = true
     }
 

@@ -46,11 +46,11 @@ public final class RadioSniffer {
     }
 
     /// Handles a new signal on a channel: marks the frames there that it corrupts.
-    func disturb(channel: UInt8, _ isDrowned: (Transmission, Double) -> Bool) {
+    func disturb(channel: UInt8, _ isMasked: (Transmission, Double) -> Bool) {
         for index in pending.indices {
             let each = pending[index]
             guard each.sniffed.frame.channel == channel, !each.hasEnded, !each.sniffed.isCorrupted else { continue }
-            pending[index].sniffed.isCorrupted = isDrowned(each.transmission, each.strength)
+            pending[index].sniffed.isCorrupted = isMasked(each.transmission, each.strength)
         }
     }
 

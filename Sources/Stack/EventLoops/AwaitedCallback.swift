@@ -23,7 +23,7 @@ final class AwaitedCallback: Sendable {
         func abandon() { state.withLock { if $0 == .waiting { $0 = .over } } }
 
         /// Whether the callback is running, on the calling thread.
-        var isHere: Bool { state.withLock { $0 == .running(.current) } }
+        var isOnCallingThread: Bool { state.withLock { $0 == .running(.current) } }
 
         fileprivate func begin() { state.withLock { if $0 == .waiting { $0 = .running(.current) } } }
 

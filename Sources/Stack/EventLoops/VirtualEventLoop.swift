@@ -23,7 +23,7 @@ public final class VirtualEventLoop: EventLoop {
 
     private struct Shared {
         var submitted = Deque<Submission>()
-        var someoneWaits = false
+        var hasWaiter = false
         /// The callback that the loop waits for.
         var callback: AwaitedCallback.Progress?
         /// Called when a callback does not return.
@@ -59,7 +59,7 @@ public final class VirtualEventLoop: EventLoop {
     // it, because every access to the loop checks it.
     private let owner = Atomic<UInt>(0)
     // Whether the inbox may hold submissions. Avoids taking the lock when it does not.
-    private let hasMail = Atomic<Bool>(false)
+    private let hasSubmissions = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
     // A copy of the clock, for other threads.
     private let clock = Atomic<Int64>(0)
@@ -72,32 +72,32 @@ public final class VirtualEventLoop: EventLoop {
 
     /// While the loop waits for a callback, how often it checks that the callback's queue is still running. Also the
     /// longest time for which a paced run waits without evaluating its condition.
-    private static let lookInterval = DispatchTimeInterval.milliseconds(10)
+    private static let checkInterval = DispatchTimeInterval.milliseconds(10)
     /// The number of consecutive failed checks after which the loop stops waiting. An app may leave its run loop
     /// briefly.
-    private static let looksInVain = 5
+    private static let failedChecksUntilReturn = 5
     /// The number of checks after which the loop admits other threads' submissions, because the callback may be waiting
     /// for them.
-    private static let looksAlone = 50
+    private static let checksUntilSubmissions = 50
 
     /// The number of checks after which the loop stops waiting for a callback that has not returned. A debugger stops
     /// the checks, too.
-    package static let looksForReturn = 1_000
+    package static let checksForReturn = 1_000
 
     /// The number of checks after which the loop stops waiting for work on other threads, which may be waiting for time
     /// to pass.
-    private static let looksForWork = 200
+    private static let checksForWork = 200
 
-    private let looksForReturn: Int
+    private let checksForReturn: Int
 
     /// Creates a loop whose clock is at `Instant.zero`.
     public init() {
-        looksForReturn = Self.looksForReturn
+        checksForReturn = Self.checksForReturn
     }
 
     /// Creates a loop that waits for another number of checks until a callback returns, each of 10 ms.
-    package init(looksForReturn: Int) {
-        self.looksForReturn = looksForReturn
+    package init(checksForReturn: Int) {
+        self.checksForReturn = checksForReturn
     }
 
     /// The instant at which the running task was due, or at which the last run ended.
@@ -189,7 +189,7 @@ public final class VirtualEventLoop: EventLoop {
         switch runner {
         case 0:
             drain()
-            letGo()
+            releaseCallbacks()
         case here: drain()
         default:
             wake.signal()
@@ -269,9 +269,9 @@ public final class VirtualEventLoop: EventLoop {
     ///
     /// - Returns: Whether the instant has come. If not, there may be submissions to run first.
     private func wait(for instant: Instant, _ pacer: Pacer) -> Bool {
-        let slice = DispatchTime.now() + Self.lookInterval
+        let slice = DispatchTime.now() + Self.checkInterval
         let due = pacer.wallTime(of: instant)
-        while !hasMail.load(ordering: .acquiring) {
+        while !hasSubmissions.load(ordering: .acquiring) {
             let now = DispatchTime.now()
             if now >= due { return true }
             if now >= slice { break }
@@ -296,10 +296,10 @@ public final class VirtualEventLoop: EventLoop {
         defer { waitsForWork.store(false, ordering: .releasing) }
         var looks = 0
         while work.load(ordering: .acquiring) > state.givenUp {
-            _ = wake.wait(timeout: .now() + Self.lookInterval)
+            _ = wake.wait(timeout: .now() + Self.checkInterval)
             if drain() { return true }
             looks += 1
-            if looks == Self.looksForWork { state.givenUp = work.load(ordering: .acquiring) }
+            if looks == Self.checksForWork { state.givenUp = work.load(ordering: .acquiring) }
         }
         return true
     }
@@ -309,15 +309,17 @@ public final class VirtualEventLoop: EventLoop {
     /// - Returns: Whether there is something to do before that.
     private func awaitThreads() -> Bool {
         guard threads.haveAny else { return false }
-        threads.settle { hasMail.load(ordering: .acquiring) }
-        return hasMail.load(ordering: .acquiring) || work.load(ordering: .acquiring) > state.givenUp
+        threads.settle { hasSubmissions.load(ordering: .acquiring) }
+        return hasSubmissions.load(ordering: .acquiring) || work.load(ordering: .acquiring) > state.givenUp
     }
 
     private func post(_ submission: Submission, _ shared: inout Shared) {
-        if let callback = shared.callback, !isRunningHere, !callback.isHere { return shared.held.append(submission) }
+        if let callback = shared.callback, !isRunningHere, !callback.isOnCallingThread {
+            return shared.held.append(submission)
+        }
         shared.submitted.append(submission)
-        if submission.isWaitedFor { shared.someoneWaits = true }
-        hasMail.store(true, ordering: .releasing)
+        if submission.isWaitedFor { shared.hasWaiter = true }
+        hasSubmissions.store(true, ordering: .releasing)
         if isPaced.load(ordering: .acquiring) { wake.signal() }
     }
 
@@ -325,9 +327,9 @@ public final class VirtualEventLoop: EventLoop {
     @discardableResult
     private func drain() -> Bool {
         var ran = false
-        while hasMail.load(ordering: .acquiring) {
+        while hasSubmissions.load(ordering: .acquiring) {
             let submission = shared.withLock { shared in
-                hasMail.store(shared.submitted.count > 1, ordering: .releasing)
+                hasSubmissions.store(shared.submitted.count > 1, ordering: .releasing)
                 return shared.submitted.popFirst()
             }
             guard let submission else { return ran }
@@ -340,19 +342,21 @@ public final class VirtualEventLoop: EventLoop {
     /// Runs an app's callback and waits for its end. Meanwhile serves only what the app itself waits for.
     private func callNext() {
         guard let (progress, queue) = postNext() else { return }
-        var (looks, looksInVain) = (0, 0)
+        var (looks, failedChecksUntilReturn) = (0, 0)
         while true {
-            let isWoken = wake.wait(timeout: .now() + Self.lookInterval) == .success
+            let isWoken = wake.wait(timeout: .now() + Self.checkInterval) == .success
             let isOver = progress.isOver
-            if isOver || looks == Self.looksAlone { admitOthers() }
+            if isOver || looks == Self.checksUntilSubmissions { admitOthers() }
             if takeWaiting() { drain() }
             if isOver { return }
             guard !isWoken else { continue }
             looks += 1
-            looksInVain = queue.isRunning ? 0 : looksInVain + 1
-            if looks == (state.blocked.isEmpty ? looksForReturn : Self.looksAlone) { return giveUp(on: queue) }
+            failedChecksUntilReturn = queue.isRunning ? 0 : failedChecksUntilReturn + 1
+            if looks == (state.blocked.isEmpty ? checksForReturn : Self.checksUntilSubmissions) {
+                return giveUp(on: queue)
+            }
             // The queue's thread left its run loop before the callback ran.
-            if looksInVain == Self.looksInVain { progress.abandon() }
+            if failedChecksUntilReturn == Self.failedChecksUntilReturn { progress.abandon() }
         }
     }
 
@@ -412,8 +416,8 @@ public final class VirtualEventLoop: EventLoop {
     /// Returns and clears whether a thread has begun to wait since the last call.
     private func takeWaiting() -> Bool {
         shared.withLock { shared in
-            defer { shared.someoneWaits = false }
-            return shared.someoneWaits
+            defer { shared.hasWaiter = false }
+            return shared.hasWaiter
         }
     }
 
@@ -424,19 +428,19 @@ public final class VirtualEventLoop: EventLoop {
             return owner.exchange(ThreadIdentity.current.number, ordering: .acquiringAndReleasing) == 0
         }
         let result = body()
-        if isOutermost { letGo() }
+        if isOutermost { releaseCallbacks() }
         return result
     }
 
     /// Releases the ownership of the loop.
-    private func letGo() {
+    private func releaseCallbacks() {
         // Another thread may have begun to wait after the last drain of the inbox.
         while !shared.withLock({ shared in
-            guard shared.someoneWaits else {
+            guard shared.hasWaiter else {
                 owner.store(0, ordering: .releasing)
                 return true
             }
-            shared.someoneWaits = false
+            shared.hasWaiter = false
             return false
         }) {
             drain()

@@ -25,7 +25,7 @@ final class AccessFallbacks {
         access.scanner.onTrouble = { [weak self] in self?.handle($0, of: .scanner) ?? false }
         access.connector.onTrouble = { [weak self] in self?.handle($0, of: .connector) ?? false }
         access.privacy.renew = { [weak self] in self?.renew($0) }
-        access.scanner.onFirstHeard = { [weak self] in self?.heard() }
+        access.scanner.onFirstReport = { [weak self] in self?.packetReceived() }
     }
 
     func reset() {
@@ -67,7 +67,7 @@ final class AccessFallbacks {
 
     /// Applies a fall-back that needs no reset.
     private func change(_ fallback: ControllerFallback, of controller: ControllerInformation) {
-        tell(fallback, isTrial: false)
+        report(fallback, isTrial: false)
         access.host.memory.note(fallback, of: controller)
         var controller = controller
         controller.apply(controller.fallbacks.union([fallback]))
@@ -87,7 +87,7 @@ final class AccessFallbacks {
     private func want(_ fallback: ControllerFallback, isTrial: Bool) {
         guard wanted == nil else { return }
         (wanted, self.isTrial) = (fallback, isTrial)
-        tell(fallback, isTrial: isTrial)
+        report(fallback, isTrial: isTrial)
         if access.links.isEmpty { access.privacy.handle(.need(.renewal)) }
     }
 
@@ -117,7 +117,7 @@ final class AccessFallbacks {
     /// this device will connect.
     private func renewed(_ controller: ControllerInformation, showing address: BluetoothAddress?) {
         wanted = nil
-        access.scanner.listensAnew()
+        access.scanner.restartListening()
         access.renewed(controller)
         guard let address else { return }
         switch CommandGeneration(controller) {
@@ -130,7 +130,7 @@ final class AccessFallbacks {
 
     /// Tries the other generation of commands on a controller that receives no advertisements.
     private func listenOtherwise(_ controller: ControllerInformation) {
-        guard disturbsNobody, isUndecided(controller) else { return }
+        guard isResetHarmless, isUndecided(controller) else { return }
         if controller.supportsExtendedAdvertising {
             want(.legacyCommands, isTrial: true)
         } else if controller.leFeatures.contains(.extendedAdvertising) {
@@ -140,12 +140,12 @@ final class AccessFallbacks {
 
     /// Whether a reset and legacy commands would lose nothing: there are no links, and no wanted advertisement requires
     /// extended commands.
-    private var disturbsNobody: Bool {
+    private var isResetHarmless: Bool {
         access.links.isEmpty && !access.advertiser.needsExtendedCommands
     }
 
     /// Called when the first packet since the reset is received.
-    private func heard() {
+    private func packetReceived() {
         guard let controller = access.controllerInformation else { return }
         guard let trial = access.host.trial, controller.fallbacks.contains(trial) else {
             return access.host.memory.forgetTrials(of: controller)
@@ -154,7 +154,7 @@ final class AccessFallbacks {
         // a coincidence: a device may just have come into range.
         guard access.host.memory.noteTrial(of: controller) else { return startDoubt() }
         access.host.adopt(trial, of: controller)
-        tell(trial, isTrial: false)
+        report(trial, isTrial: false)
     }
 
     /// Switches back to the claimed commands after a while, when other devices are known to be in range.
@@ -163,7 +163,7 @@ final class AccessFallbacks {
         doubt = access.loop.schedule(after: ScanWatch.firstPause) { [weak self] in
             guard let self, let trial = access.host.trial, let opposite = trial.opposite else { return }
             doubt = nil
-            guard disturbsNobody, access.scanner.hearsNow else { return startDoubt() }
+            guard isResetHarmless, access.scanner.isReceiving else { return startDoubt() }
             want(opposite, isTrial: true)
         }
     }
@@ -222,8 +222,8 @@ final class AccessFallbacks {
         }
     }
 
-    private func tell(_ fallback: ControllerFallback, isTrial: Bool) {
-        access.stackEvents.tell(AccessEvent.fallsBack(fallback, isTrial: isTrial))
+    private func report(_ fallback: ControllerFallback, isTrial: Bool) {
+        access.stackEvents.report(AccessEvent.fallsBack(fallback, isTrial: isTrial))
     }
 }
 

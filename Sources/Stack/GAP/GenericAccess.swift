@@ -57,7 +57,7 @@ package final class GenericAccess {
     let stackEvents: StackEventSink
     private let identity: DeviceIdentity
     private var currentScan: Scan?
-    private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
+    private var watchers: [(owner: ObjectIdentifier, report: ConnectionWatcher)] = []
     private var controller: ControllerInformation?
     private var ownAddress: OwnAddress?
 
@@ -263,7 +263,7 @@ extension GenericAccess {
         scanner.reset()
         connector.reset()
         scanEnded(.notReady)
-        for watcher in watchers { watcher.tell(.failure(.notReady), nil) }
+        for watcher in watchers { watcher.report(.failure(.notReady), nil) }
         let ended = links
         links = []
         for link in ended { link.ended(.controllerGone(.hardwareFailure)) }
@@ -320,9 +320,9 @@ extension GenericAccess {
 
 extension GenericAccess: LinkDevice {
     /// Reports connections to `owner` until ``unwatchConnections(for:)``.
-    package func watchConnections(for owner: AnyObject, _ tell: @escaping ConnectionWatcher) {
+    package func watchConnections(for owner: AnyObject, _ report: @escaping ConnectionWatcher) {
         unwatchConnections(for: owner)
-        watchers.append((ObjectIdentifier(owner), tell))
+        watchers.append((ObjectIdentifier(owner), report))
     }
 
     /// Stops reporting connections to `owner`.
@@ -346,7 +346,7 @@ extension GenericAccess: LinkDevice {
             connector.connected(connection.peerAddress)
         } else {
             advertiser.centralConnected()
-            connector.unwant(connection.peerAddress)
+            connector.withdraw(connection.peerAddress)
         }
         guard let link = made else {
             if connection.role == .central { connectorFailed(connection.peerAddress, .connectionAlreadyExists) }
@@ -355,14 +355,14 @@ extension GenericAccess: LinkDevice {
         onLink?(link)
         connector.requestLongPackets(on: connection)
         guard connection.role == .central else { return }
-        for watcher in watchers { watcher.tell(.success(link), link.peer) }
+        for watcher in watchers { watcher.report(.success(link), link.peer) }
     }
 
     private func connectorFailed(_ peer: BluetoothAddress, _ status: HCIStatus) {
         let isExtended = controller.map { CommandGeneration($0) } == .extended
         let opcode = isExtended ? LEExtendedCreateConnection.opcode : LECreateConnection.opcode
         let identity = privacy.identity(of: peer)
-        for watcher in watchers { watcher.tell(.failure(.refused(opcode, status)), identity) }
+        for watcher in watchers { watcher.report(.failure(.refused(opcode, status)), identity) }
     }
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {

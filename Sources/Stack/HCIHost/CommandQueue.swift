@@ -72,7 +72,7 @@ struct CommandQueue {
     }
 
     /// Whether the controller must send an event before it accepts another command.
-    var isOwed: Bool { if case .awaitsAnswer = state { true } else { credits == 0 } }
+    var awaitsController: Bool { if case .awaitsAnswer = state { true } else { credits == 0 } }
 
     /// A copy without the queued commands, for a host that only has a final reset to send.
     var withoutWaiting: CommandQueue {

@@ -23,9 +23,9 @@ package final class HCIHost {
 
     /// The maximum number of polls for the transport to open. After the last one the transport counts as open, and the
     /// answer time-out starts.
-    static let maximumOpeningLooks = 30
+    static let maximumOpeningPolls = 30
     /// The interval between two polls.
-    static let openingLook = Duration.seconds(1)
+    static let openingPollInterval = Duration.seconds(1)
     /// The number of resets, each within ``resetWindow`` of the previous one, after which the host gives up on a
     /// failing controller.
     package static let maximumResets = 3
@@ -150,7 +150,7 @@ package final class HCIHost {
         let (isRunning, owed) = (phase != .idle, queue.withoutWaiting)
         giveUp(.notRunning, reason: .localHostTerminated, state: .down)
         guard state == .down else { return }
-        if isRunning { owed.isOwed ? leave(owed) : transport.send(HCIPacket(Reset())) }
+        if isRunning { owed.awaitsController ? leave(owed) : transport.send(HCIPacket(Reset())) }
         onStateChange?(.down)
     }
 
@@ -177,7 +177,7 @@ package final class HCIHost {
                 capacity: information.aclBufferCount,
                 hostBuffers: information.hostBuffers
             )
-            stackEvents.tell(HostEvent.ready(information))
+            stackEvents.report(HostEvent.ready(information))
             finishBringUp(information)
         }
     }
@@ -217,7 +217,7 @@ package final class HCIHost {
 
     private func settle(_ newState: State) {
         if case .failed(let error) = newState {
-            stackEvents.tell(HostEvent.failed(error))
+            stackEvents.report(HostEvent.failed(error))
             giveUp(error, reason: .hardwareFailure, state: newState)
         } else {
             state = newState
@@ -250,7 +250,7 @@ package final class HCIHost {
         let now = loop.now
         guard resets.admit(at: now) else { return settle(.failed(.resetTooOften(cause: error))) }
         table.count(\.resets)
-        stackEvents.tell(HostEvent.reset(cause: error))
+        stackEvents.report(HostEvent.reset(cause: error))
         giveUp(error, reason: .hardwareFailure, state: .starting)
         // A callback may have stopped or restarted the host.
         guard state == .starting, !isResetting else { return }
@@ -323,7 +323,7 @@ package final class HCIHost {
                     continue
                 }
                 table.count(\.unexpectedAnswers)
-                stackEvents.tell(HostEvent.unexpectedAnswer(opcode))
+                stackEvents.report(HostEvent.unexpectedAnswer(opcode))
             }
         }
     }
@@ -334,20 +334,20 @@ package final class HCIHost {
         case .end(let handle, let stall):
             guard let link = table.connections[handle] else { return }
             table.count(\.stalledLinks)
-            stackEvents.tell(HostEvent.linkStalled(link.handle, stall))
+            stackEvents.report(HostEvent.linkStalled(link.handle, stall))
             send(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
         }
     }
 
     private func setTimer(_ duration: Duration) {
         cancelTimer()
-        startTimer(duration, looksLeft: Self.maximumOpeningLooks)
+        startTimer(duration, looksLeft: Self.maximumOpeningPolls)
     }
 
     /// Starts the answer timer once the transport is open. Until then the driver may still be loading firmware.
     private func startTimer(_ duration: Duration, looksLeft: Int) {
         let isOpening = transport.isOpening && looksLeft > 0
-        timer = loop.schedule(after: isOpening ? Self.openingLook : duration) { [weak self] in
+        timer = loop.schedule(after: isOpening ? Self.openingPollInterval : duration) { [weak self] in
             guard let self else { return }
             timer = nil
             if isOpening { return startTimer(duration, looksLeft: looksLeft - 1) }
@@ -429,7 +429,7 @@ package final class HCIHost {
             }
         } catch {
             table.count(\.malformed)
-            stackEvents.tell(HostEvent.malformed(packet, error))
+            stackEvents.report(HostEvent.malformed(packet, error))
         }
     }
 
@@ -449,7 +449,7 @@ package final class HCIHost {
         case DataBufferOverflow.eventCode:
             let event = try DataBufferOverflow.reading(packet.parameters)
             table.count(\.bufferOverflows)
-            stackEvents.tell(HostEvent.bufferOverflow(linkKind: event.linkKind))
+            stackEvents.report(HostEvent.bufferOverflow(linkKind: event.linkKind))
             _ = try subscriptions.deliver(packet)
         case .vendorSpecific:
             table.count(\.vendorEvents)
@@ -477,9 +477,9 @@ package final class HCIHost {
         watcher.noteOutcome(outcome)
         switch outcome {
         case .rejected:
-            stackEvents.tell(HostEvent.notBelieved(packet))
+            stackEvents.report(HostEvent.implausible(packet))
             return
-        case .noted: answerForNobody(packet)
+        case .noted: rejectUnclaimedRequest(packet)
         case .connected(let connection, let early):
             onConnection?(connection)
             for packet in early { table.deliver(packet, to: connection) }
@@ -505,7 +505,7 @@ package final class HCIHost {
     }
 
     /// Rejects a request without subscribers, so that the peer does not run into its time-out and drop the link.
-    private func answerForNobody(_ packet: EventPacket) {
+    private func rejectUnclaimedRequest(_ packet: EventPacket) {
         switch packet.subevent {
         case LERemoteConnectionParameterRequest.leSubevent
         where !subscriptions.contains(LERemoteConnectionParameterRequest.self):

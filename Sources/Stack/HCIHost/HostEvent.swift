@@ -17,7 +17,7 @@ package enum HostEvent: StackEvent {
     /// 7.7.26).
     case bufferOverflow(linkKind: UInt8)
     /// An event contradicts the state of the host.
-    case notBelieved(EventPacket)
+    case implausible(EventPacket)
     /// The controller has answered a command that is not pending.
     case unexpectedAnswer(Opcode)
 
@@ -27,7 +27,7 @@ package enum HostEvent: StackEvent {
         switch self {
         case .ready: .information
         case .failed: .error
-        case .reset, .linkStalled, .malformed, .bufferOverflow, .notBelieved, .unexpectedAnswer: .warning
+        case .reset, .linkStalled, .malformed, .bufferOverflow, .implausible, .unexpectedAnswer: .warning
         }
     }
 
@@ -39,7 +39,7 @@ package enum HostEvent: StackEvent {
         case .linkStalled(_, let stall): "ending a link: \(stall)"
         case .malformed(_, let error): "\(error)"
         case .bufferOverflow: "the controller's data buffers have overflowed"
-        case .notBelieved: "ignoring an event that contradicts the state of the host"
+        case .implausible: "ignoring an event that contradicts the state of the host"
         case .unexpectedAnswer: "answer to a command that is not pending"
         }
     }
@@ -56,7 +56,7 @@ package enum HostEvent: StackEvent {
         case .linkStalled(_, let stall): ["stall": stall.rawValue]
         case .malformed(let packet, _): ["packet": "\(packet)"]
         case .bufferOverflow(let linkKind): ["link type": "\(linkKind)"]
-        case .notBelieved(let packet): ["event": "\(packet)"]
+        case .implausible(let packet): ["event": "\(packet)"]
         case .unexpectedAnswer(let opcode): ["opcode": "\(opcode)"]
         }
     }

@@ -23,7 +23,7 @@ extension HCIHost {
         }
 
         /// Whether the reset can be sent.
-        var isDue: Bool { !owed.isOwed }
+        var isDue: Bool { !owed.awaitsController }
 
         mutating func add(_ completion: @escaping () -> Void) {
             completions.append(completion)

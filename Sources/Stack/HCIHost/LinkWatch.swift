@@ -57,7 +57,7 @@ struct LinkWatch {
         /// The controller has returned buffers.
         case progressed
         /// The deadline has been reached.
-        case looked(at: Instant)
+        case checked(at: Instant)
     }
 
     enum Action: Equatable {
@@ -72,7 +72,7 @@ struct LinkWatch {
     private var isConnecting = false
     private var stalls = 0
 
-    /// The next time at which ``Event/looked(at:)`` is due; nil if nothing is owed.
+    /// The next time at which ``Event/checked(at:)`` is due; nil if nothing is owed.
     var deadline: Instant? { debts.values.min() }
 
     /// The links about which something is owed.
@@ -100,7 +100,7 @@ struct LinkWatch {
         case .progressed: stalls = 0
         case .stalled(let handle): return stalled([.end(handle, .data)])
         case .leftData: return stalled([])
-        case .looked(let now): return overdue(at: now)
+        case .checked(let now): return overdue(at: now)
         }
         return []
     }

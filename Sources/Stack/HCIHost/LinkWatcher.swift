@@ -9,7 +9,7 @@ final class LinkWatcher {
     private let loop: any EventLoop
     private var machine = LinkWatch()
     /// The timer for the next check.
-    private var look: (deadline: Instant, task: ScheduledTask)?
+    private var check: (deadline: Instant, task: ScheduledTask)?
     private var dataTimer: ScheduledTask?
     // Incremented by `stop()`, so that callers still on the stack can detect it.
     private var generation = 0
@@ -61,15 +61,15 @@ final class LinkWatcher {
     func stop() {
         generation += 1
         machine = LinkWatch()
-        for timer in [look?.task, dataTimer].compactMap(\.self) { loop.cancel(timer) }
-        (look, dataTimer) = (nil, nil)
+        for timer in [check?.task, dataTimer].compactMap(\.self) { loop.cancel(timer) }
+        (check, dataTimer) = (nil, nil)
     }
 
     private func watch(_ event: LinkWatch.Event) {
         let generation = generation
         for action in machine.handle(event) where self.generation == generation { onAction?(action) }
         guard self.generation == generation else { return }
-        scheduleLook()
+        scheduleCheck()
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
@@ -79,23 +79,23 @@ final class LinkWatcher {
             return "something is owed about a link that has ended"
         }
         guard let deadline = machine.deadline else { return nil }
-        return look.map { $0.deadline <= deadline } == true
+        return check.map { $0.deadline <= deadline } == true
             ? nil : "nothing limits the time of what the controller owes"
     }
 
     /// Schedules the next check. The timer may fire early, when nothing is due; it never fires late.
-    private func scheduleLook() {
+    private func scheduleCheck() {
         guard let deadline = machine.deadline else { return }
-        if let look {
-            guard deadline < look.deadline else { return }
-            loop.cancel(look.task)
+        if let check {
+            guard deadline < check.deadline else { return }
+            loop.cancel(check.task)
         }
         let task = loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
-            look = nil
-            watch(.looked(at: loop.now))
+            check = nil
+            watch(.checked(at: loop.now))
         }
-        look = (deadline, task)
+        check = (deadline, task)
     }
 
     // MARK: Data
@@ -104,11 +104,11 @@ final class LinkWatcher {
     private func watchData(from instant: Instant) {
         dataTimer = loop.schedule(at: instant + LinkWatch.dataTimeout) { [weak self] in
             self?.dataTimer = nil
-            self?.lookAtData()
+            self?.checkQueuedData()
         }
     }
 
-    private func lookAtData() {
+    private func checkQueuedData() {
         let (generation, now) = (generation, loop.now)
         for link in table.takeStalled(since: now - LinkWatch.dataTimeout) where self.generation == generation {
             watch(.stalled(link.handle.rawValue))

@@ -27,12 +27,12 @@ package final class DeviceSecurity {
     package weak var prompter: (any PairingPrompter)? {
         didSet {
             for link in links { link.reconfigure() }
-            if prompter == nil { perform(prompts.handle(.prompterLeft)) }
+            if prompter == nil { perform(prompts.handle(.prompterRemoved)) }
         }
     }
     /// Resolves the private addresses of bonded peers. It is kept up to date with the bonds.
     package weak var privacy: DevicePrivacy? {
-        didSet { tellPrivacy() }
+        didSet { updatePrivacy() }
     }
     /// The identity behind this device's private addresses, which bonded peers receive. Initially that of the bond
     /// store.
@@ -56,7 +56,7 @@ package final class DeviceSecurity {
         didSet {
             identity = bonds?.identity
             for link in links { link.bondsChanged() }
-            tellPrivacy()
+            updatePrivacy()
         }
     }
 
@@ -136,7 +136,7 @@ package final class DeviceSecurity {
         let peer = peer(behind: connection.peerAddress)
         let others = links.filter { $0.peer == peer }
         guard !others.contains(where: { $0.manager.encryption != nil }) else {
-            stackEvents.tell(SecurityEvent(.secondLinkRefused, peer: peer, link: connection.handle))
+            stackEvents.report(SecurityEvent(.secondLinkRefused, peer: peer, link: connection.handle))
             send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated))
             return nil
         }
@@ -198,12 +198,12 @@ extension DeviceSecurity {
     /// Notifies the links and the owner that a bond was created, changed or removed, or has proved lost.
     package func bondChanged(_ identifier: BondIdentifier) {
         for link in links { link.bondsChanged() }
-        tellPrivacy()
+        updatePrivacy()
         onBondChange?(identifier)
     }
 
     /// Passes the bonds to ``privacy`` when they have changed or been used.
-    func tellPrivacy() {
+    func updatePrivacy() {
         privacy?.peers = bonds?.bonds.map { PrivatePeer($0) } ?? []
     }
 
@@ -251,7 +251,7 @@ extension DeviceSecurity {
     func strangerBegins() -> Bool { backOff.strangerBegins(at: loop.now) }
 
     /// Lets peers whose pairings failed try again at once, at the user's request.
-    func forgiveAll() { backOff = PairingBackOff() }
+    func resetBackOff() { backOff = PairingBackOff() }
 
     func pairingFailed(with peer: BluetoothAddress, isStranger: Bool = false) {
         backOff.failed(peer, isStranger: isStranger, at: loop.now)
@@ -269,7 +269,7 @@ extension DeviceSecurity {
     }
 
     /// Reports an event on a link.
-    func tell(_ event: @autoclosure () -> SecurityEvent) { stackEvents.tell(event()) }
+    func report(_ event: @autoclosure () -> SecurityEvent) { stackEvents.report(event()) }
 
     func ended(_ link: SecureLink) {
         if self.link(link.connection.handle) === link { attached[link.connection.handle] = nil }
@@ -286,7 +286,7 @@ extension DeviceSecurity {
         lastTicket += 1
         link.promptWaits(lastTicket, answer: answer)
         let entry = PromptQueue.Entry(link: link.number, prompt: prompt, ticket: lastTicket, cause: link.cause)
-        tell(SecurityEvent(.asks(prompt, link.cause), peer: link.peer, link: link.connection.handle))
+        report(SecurityEvent(.asks(prompt, link.cause), peer: link.peer, link: link.connection.handle))
         perform(prompts.handle(.ask(entry)))
     }
 
@@ -296,7 +296,7 @@ extension DeviceSecurity {
     }
 
     func closePrompt(of link: SecureLink) {
-        link.promptIsOver()
+        link.promptEnded()
         perform(prompts.handle(.close(link: link.number)), ended: link)
     }
 
@@ -314,7 +314,7 @@ extension DeviceSecurity {
 
     private func open(_ entry: PromptQueue.Entry) {
         guard let link = link(entry.link) else { return perform(prompts.handle(.close(link: entry.link))) }
-        guard let prompter else { return perform(prompts.handle(.prompterLeft)) }
+        guard let prompter else { return perform(prompts.handle(.prompterRemoved)) }
         shown += 1
         prompter.prompt(entry.prompt, peer: link.prompted(entry.cause)) { [weak self, shown] answer in
             guard let self, self.shown == shown else { return }

@@ -32,7 +32,7 @@ struct PromptQueue {
         case close(link: UInt64)
         case answered(ticket: UInt64, PairingAnswer)
         /// The prompter is gone.
-        case prompterLeft
+        case prompterRemoved
     }
 
     enum Action: Hashable {
@@ -66,7 +66,7 @@ struct PromptQueue {
             entries.removeAll { $0.link == link }
             return show(after: shown)
         case .answered(let ticket, let answer): return answered(ticket, answer)
-        case .prompterLeft:
+        case .prompterRemoved:
             defer { entries = [] }
             return entries.map { .answer($0, .refuse) }
         }

@@ -69,7 +69,7 @@ package final class SecureLink {
     private(set) var pairing = PairingStage.none
     /// Whether the peer has paired on this link without a bond. Such a pairing proves nothing about an existing bond.
     private(set) var hasPairedWithoutBond = false
-    private(set) var life = LinkLife.open(.none)
+    private(set) var state = LinkState.open(.none)
     /// The number of requests for security that apps wait for.
     private var appRequests = 0
     private let l2cap: L2CAPConnection
@@ -105,7 +105,7 @@ package final class SecureLink {
 
     /// Whether the link has not ended.
     var isOpen: Bool {
-        if case .over = life { return false }
+        if case .over = state { return false }
         return true
     }
 
@@ -158,8 +158,8 @@ package final class SecureLink {
     /// Starts the procedures that the device performs on its own initiative.
     func begin() {
         guard connection.role == .central, bond != nil, device.policy.encryptsBondedPeers else { return }
-        life.undertaking = .encrypting
-        manager.secure(.encrypted) { [weak self] _ in self?.life.undertaking = .none }
+        state.procedure = .encrypting
+        manager.secure(.encrypted) { [weak self] _ in self?.state.procedure = .none }
     }
 
     /// Calls `completion` when the automatic encryption after connecting has finished, successfully or not (behaviour
@@ -167,17 +167,17 @@ package final class SecureLink {
     ///
     /// If there is nothing to wait for, `completion` is called immediately.
     package func prepare(_ completion: @escaping Completion) {
-        guard case .encrypting = life.undertaking else { return completion(.success(())) }
+        guard case .encrypting = state.procedure else { return completion(.success(())) }
         manager.secure(.encrypted, completion: completion)
     }
 
     /// Ends the link because it was lost. Called by its owner, who is notified first.
     package func end() {
-        let undertaking = life.undertaking
-        life = .over
+        let procedure = state.procedure
+        state = .over
         manager.linkLost()
         device.ended(self)
-        guard case .replacing(let waiting) = undertaking else { return }
+        guard case .replacing(let waiting) = procedure else { return }
         for completion in waiting { completion(.failure(.linkLost)) }
     }
 }
@@ -191,7 +191,7 @@ extension SecureLink {
         let floor = device.configuration.floor
         var inUse: KeyLevel?
         var hasKey = true
-        if case .open = life {
+        if case .open = state {
             inUse = manager.encryption.flatMap { $0.isAtLeast(floor) ? $0 : nil }
             // The peer has to prove that it has the key even if the key is too weak (AB-A10).
             hasKey = inUse != nil || manager.keys != nil && manager.encryption == nil
@@ -210,19 +210,19 @@ extension SecureLink {
     }
 
     /// Reports an event on the link.
-    func tell(_ kind: @autoclosure () -> SecurityEvent.Kind) {
-        device.tell(SecurityEvent(kind(), peer: peer, link: connection.handle))
+    func report(_ kind: @autoclosure () -> SecurityEvent.Kind) {
+        device.report(SecurityEvent(kind(), peer: peer, link: connection.handle))
     }
 
     /// Ends a link whose security was lost (Core Vol 3 Part C 10.3.2, AB-L07).
     func securityLost() {
         guard isOpen else { return }
-        tell(.securityLost)
+        report(.securityLost)
         disconnect()
     }
 
     func disconnect(_ reason: HCIStatus = .authenticationFailure) {
-        if case .open(let undertaking) = life { life = .ending(undertaking) }
+        if case .open(let procedure) = state { state = .ending(procedure) }
         update()
         device.send(Disconnect(handle: connection.handle, reason: reason))
     }
@@ -230,7 +230,7 @@ extension SecureLink {
     /// Ends the link in favour of another one to the same peer.
     func giveWay() {
         guard isOpen else { return }
-        tell(.gaveWay)
+        report(.gaveWay)
         disconnect(.remoteUserTerminated)
         end()
         owner?.secureLinkWasReplaced(self)
@@ -301,7 +301,7 @@ extension SecureLink {
     }
 
     /// Forgets the prompt, whose answer no longer matters.
-    func promptIsOver() { prompt = nil }
+    func promptEnded() { prompt = nil }
 }
 
 // MARK: - Lost bonds
@@ -316,11 +316,11 @@ extension SecureLink {
             }
             completion(.failure(.tooWeak))
         }
-        if case .replacing(let waiting) = life.undertaking {
-            life.undertaking = .replacing(waiting + [checked])
+        if case .replacing(let waiting) = state.procedure {
+            state.procedure = .replacing(waiting + [checked])
             return
         }
-        life.undertaking = .replacing([checked])
+        state.procedure = .replacing([checked])
         device.ask(.confirmReplacement, of: self) { [weak self] answer in
             guard let self else { return }
             guard answer == .accept else { return finishReplacing(.failure(.refusedByPerson)) }
@@ -329,8 +329,8 @@ extension SecureLink {
     }
 
     private func finishReplacing(_ result: Result<Void, SecurityError>) {
-        guard case .replacing(let waiting) = life.undertaking else { return }
-        life.undertaking = .none
+        guard case .replacing(let waiting) = state.procedure else { return }
+        state.procedure = .none
         for completion in waiting { completion(result) }
     }
 }
@@ -367,7 +367,7 @@ extension SecureLink: SecurityManagerDelegate {
                 bond.keys.peerSignCounter = max(bond.keys.peerSignCounter, keys.peerSignCounter)
             }
         } catch {
-            tell(.signatureNotKept(error))
+            report(.signatureNotKept(error))
             throw error
         }
     }
@@ -378,7 +378,7 @@ extension SecureLink {
         let cause = cause
         let isStranger = cause == .stranger
         guard device.mayPair(with: peer, isStranger: isStranger), !isStranger || device.strangerBegins() else {
-            tell(.notNow(cause))
+            report(.notNow(cause))
             return false
         }
         pairing = .underWay(cause)
@@ -389,7 +389,7 @@ extension SecureLink {
     private func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {
         if prompt == .confirmReplacement {
             // A peer that has the key uses it: this one has lost it, or is an impostor (AB-S09).
-            bondIsLost()
+            handleLostBond()
             guard lostBonds == .asked else {
                 pairing = .replacementRefused(cause)
                 return answer(.refuse)
@@ -427,7 +427,7 @@ extension SecureLink {
         device.pairingSucceeded(with: peer, isStranger: pairing == .underWay(.stranger))
         pairing = .none
         hasPairedWithoutBond = !isBonding
-        tell(.paired(hasBond: isBonding))
+        report(.paired(hasBond: isBonding))
         update()
         if isBonding, let bond {
             device.bondChanged(bond.identifier)
@@ -476,8 +476,8 @@ extension SecureLink {
             device.pairingFailed(with: peer, isStranger: cause == .stranger)
         }
         pairing = .none
-        tell(.failed(error))
-        if error == .peerLostKey { bondIsLost() }
+        report(.failed(error))
+        if error == .peerLostKey { handleLostBond() }
         onEvent?(.failed(error))
     }
 
@@ -486,16 +486,16 @@ extension SecureLink {
     private func bondIsUsed() {
         guard let identifier = bond?.identifier else { return }
         device.bonds?.use(identifier)
-        device.tellPrivacy()
+        device.updatePrivacy()
         // If the peer was reported to have lost the key, the report came from another device, or the peer has recovered
         // the key.
         if bond?.isLost == true, pairing == .none, !hasPairedWithoutBond { changeBond { $0.isLost = false } }
     }
 
-    private func bondIsLost() {
+    private func handleLostBond() {
         guard let identifier = bond?.identifier else { return }
         changeBond { $0.isLost = true }
-        tell(.bondLost)
+        report(.bondLost)
         device.bondChanged(identifier)
         onEvent?(.bondLost)
     }
@@ -505,7 +505,7 @@ extension SecureLink {
         do throws(BondError) {
             try bonds.update(identifier, change)
         } catch {
-            tell(.bondNotKept(error))
+            report(.bondNotKept(error))
         }
     }
 }

@@ -73,7 +73,7 @@ public final class SimulatedDevice: Sendable {
         let parts = DeviceParts(socket: socket, log: log, attention: attention, apps: apps, makeSystem: makeSystem)
         parts.observe = { [weak state] in state?.observe($0, of: name) }
         parts.begin()
-        attention.note = { [weak state] in state?.tell(.changed($0), of: name) }
+        attention.note = { [weak state] in state?.report(.changed($0), of: name) }
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world, even if this handle is released.
         state.devices.append(parts)

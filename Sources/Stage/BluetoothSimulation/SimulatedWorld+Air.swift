@@ -20,7 +20,7 @@ extension SimulatedWorld {
             let old = state.value.radio.configuration
             change(&state.value.radio.configuration)
             for text in Self.changes(from: old, to: state.value.radio.configuration) {
-                state.value.tell(.changed(text))
+                state.value.report(.changed(text))
             }
         }
     }
@@ -70,7 +70,7 @@ extension SimulatedWorld {
         let state = state
         loop.waitFor {
             state.value.radio.setQuality(quality, from: sender.node, to: receiver.node, channel: channel)
-            state.value.tell(.changed("the reception of \(sender.name) changes"), of: receiver.name)
+            state.value.report(.changed("the reception of \(sender.name) changes"), of: receiver.name)
         }
     }
 

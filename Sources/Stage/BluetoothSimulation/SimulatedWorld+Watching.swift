@@ -81,7 +81,7 @@ extension SimulatedWorld.State {
         system.observers.add(watcher.kinds) { receive(device, .observed($0)) }
     }
 
-    func tell(_ event: WorldEvent, of device: String = "") {
+    func report(_ event: WorldEvent, of device: String = "") {
         for watcher in watchers { watcher.receive(device, event) }
     }
 }
@@ -93,12 +93,12 @@ extension SimulatedDevice {
     package var launchedApps: [String] { onLoop { $0.apps.launchedNames } }
 
     /// Reports a change of the device. Called on the loop.
-    func note(_ text: String) { world.state.value.tell(.changed(text), of: name) }
+    func note(_ text: String) { world.state.value.report(.changed(text), of: name) }
 
     /// Reports a call without effect, to the log too. Called on the loop.
     func ignored(_ text: String) {
         Self.logger(of: name, in: world).warning("a call had no effect: \(text)")
-        world.state.value.tell(.ignored(text), of: name)
+        world.state.value.report(.ignored(text), of: name)
     }
 }
 

@@ -10,7 +10,7 @@ struct WorldHints {
     /// The maximum number of hints in a report.
     static let maximum = 12
     /// The time after which an unanswered connection request is worth a hint.
-    private static let patience = Duration.seconds(10)
+    private static let unansweredTimeout = Duration.seconds(10)
 
     private struct Owner: Hashable {
         let device: String
@@ -71,7 +71,7 @@ struct WorldHints {
             managers[owner]?.opened = entry.time
         case .managerClosed: close(owner, at: entry.time)
         case .requested(let request): add(request, owner, at: entry.time)
-        case .told(let event): add(event, owner, at: entry.time)
+        case .delivered(let event): add(event, owner, at: entry.time)
         default: break
         }
     }
@@ -189,7 +189,7 @@ struct WorldHints {
         let since = WorldTime.text(peer.since)
         switch peer.link {
         case .requested:
-            guard now - peer.since >= Self.patience else { return nil }
+            guard now - peer.since >= Self.unansweredTimeout else { return nil }
             return "\(owner.text) has waited for a connection to \(name) since \(since): "
                 + "a connection request never times out, so the app has to cancel it"
         case .released:

@@ -102,7 +102,7 @@ final class WorldStory: Sendable {
         switch entry.event {
         case .observed(let observation):
             switch observation.content {
-            case .requested, .told: state.messages += 1
+            case .requested, .delivered: state.messages += 1
             case .misused(let text, isToldToApp: _) where state.misuse.count < TestWorld.maximumLines:
                 let app = observation.subject.app?.name ?? "an app"
                 state.misuse.append("\(WorldTime.text(entry.time)) \(entry.device): \(app): \(text)")

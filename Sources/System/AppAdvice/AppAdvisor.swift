@@ -82,7 +82,7 @@ struct AppAdvisor: Sendable {
         case .managerOpened(let role): if let id { open(id, role, at: now) }
         default:
             guard let id, let index = index(of: id) else { return }
-            if case .told = content { wakes.renew(at: now) }
+            if case .delivered = content { wakes.renew(at: now) }
             accept(content, at: index, now, from: site, about: peer)
             if case .managerClosed = content { managers.remove(at: index) }
         }

@@ -111,7 +111,7 @@ extension Observation.Content {
         switch self {
         case .requested: "an app sent a request"
         case .asked: "an app sent a query"
-        case .told: "an event was sent to an app"
+        case .delivered: "an event was sent to an app"
         case .misused: "an app misused the API"
         case .stateChanged, .controllerFailed, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched,
             .eventsLost,
@@ -133,7 +133,7 @@ extension Observation.Content {
         case .eventsLost(let count): "\(count) events for the app were dropped because too many were waiting"
         case .requested(let request): "request, \(request.fieldDescription)"
         case .asked(let query): "query, \(query.fieldDescription)"
-        case .told(let event): "event, \(event.fieldDescription)"
+        case .delivered(let event): "event, \(event.fieldDescription)"
         case .linkMade: "the link was established"
         case .linkEnded(let reason): "the link ended: \(reason)"
         case .secured(let security): security.words
@@ -150,7 +150,7 @@ extension Observation.Content {
         switch self {
         case .requested(let request): MonitoredMessage(request)
         case .asked(let query): MonitoredMessage(query)
-        case .told(let event): MonitoredMessage(event)
+        case .delivered(let event): MonitoredMessage(event)
         default: nil
         }
     }
@@ -174,7 +174,7 @@ extension Observation.Content {
         case .trouble(_, let weight): ["weight": "\(weight)"]
         case .below(let event):
             event.details.merging(["weight": "\(event.weight)"]) { $1 }
-        case .controllerFailed, .managerClosed, .requested, .asked, .told, .linkMade, .noticed, .practiced: [:]
+        case .controllerFailed, .managerClosed, .requested, .asked, .delivered, .linkMade, .noticed, .practiced: [:]
         }
     }
 }

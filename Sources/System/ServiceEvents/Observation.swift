@@ -112,7 +112,7 @@ package struct Observation: Sendable {
         /// An app sent a query and waits for the answer.
         case asked(Query)
         /// An event was sent to an app.
-        case told(Event)
+        case delivered(Event)
         case linkMade
         /// A link ended for this reason.
         case linkEnded(HCIStatus)
@@ -137,7 +137,7 @@ extension Observation.Content {
         switch self {
         case .stateChanged, .controllerFailed, .recovery: .state
         case .managerOpened, .managerClosed, .appMoved, .appLaunched, .eventsLost: .managers
-        case .requested, .asked, .told: .messages
+        case .requested, .asked, .delivered: .messages
         case .linkMade, .linkEnded, .secured: .links
         case .noticed: .notices
         case .misused: .misuse

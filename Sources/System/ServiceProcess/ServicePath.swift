@@ -34,13 +34,13 @@ package enum ServicePath {
 
     /// Whether a service is listening at a path where this process may connect. False for the abandoned socket of a
     /// dead service, and true for one whose backlog is full.
-    package static func isListening(_ path: String) -> Bool { [0, EAGAIN].contains(knock(path)) }
+    package static func isListening(_ path: String) -> Bool { [0, EAGAIN].contains(probe(path)) }
 
     /// Whether a socket is abandoned: no program is listening on it.
-    package static func isAbandoned(_ path: String) -> Bool { knock(path) == ECONNREFUSED }
+    package static func isAbandoned(_ path: String) -> Bool { probe(path) == ECONNREFUSED }
 
     /// Connects and disconnects. Returns 0, or the error number of connect(2).
-    private static func knock(_ path: String) -> Int32 {
+    private static func probe(_ path: String) -> Int32 {
         guard var address = sockaddr_un(path: path) else { return ENAMETOOLONG }
         // Non-blocking, so that a program that does not accept connections cannot delay this one.
         let kind = harald_SOCK_STREAM | harald_SOCK_CLOEXEC | harald_SOCK_NONBLOCK

@@ -42,7 +42,7 @@ struct AirReception: Sendable {
         let isTimely: Bool
     }
 
-    private struct Heard: Hashable, Sendable {
+    private struct Advertisement: Hashable, Sendable {
         let sequence: UInt8
         let expected: UInt8
         let kind: UInt8
@@ -51,13 +51,13 @@ struct AirReception: Sendable {
         let protection: Protection
 
         /// Whether both are the same packet, as far as can be seen.
-        func isLike(_ other: Heard) -> Bool {
+        func isSameAdvertisement(_ other: Advertisement) -> Bool {
             (sequence, kind, count, digest) == (other.sequence, other.kind, other.count, other.digest)
         }
     }
 
     private(set) var protection: Protection
-    private var heard = PerSide<Heard?>(nil)
+    private var previous = PerSide<Advertisement?>(nil)
     private var isPartMissing = PerSide(true)
     private var turns: AirTurns
     /// Whether the capture holds the beginning of the link, whose numbers begin with 0.
@@ -88,7 +88,7 @@ struct AirReception: Sendable {
         let header = frame.pdu[0]
         let payload = frame.payload
         let (side, missedEvents, isTimely) = turns.next(frame, at: time)
-        let new = Heard(
+        let new = Advertisement(
             sequence: header >> 3 & 1,
             expected: header >> 2 & 1,
             kind: header & 0b11,
@@ -96,11 +96,11 @@ struct AirReception: Sendable {
             digest: Self.digest(payload),
             protection: protection
         )
-        let last = heard[side]
+        let last = previous[side]
         let isGap = isGap(new, from: side, missedEvents: missedEvents)
         if isGap { forget() }
         let content = content(of: frame, new, last, missesEvents: missedEvents > 0)
-        heard[side] = Heard(
+        previous[side] = Advertisement(
             sequence: new.sequence,
             expected: new.expected,
             kind: new.kind,
@@ -116,12 +116,12 @@ struct AirReception: Sendable {
     // MARK: Gaps
 
     /// Whether frames are missing before a frame.
-    private func isGap(_ new: Heard, from side: StorySide, missedEvents: Int) -> Bool {
-        guard let last = heard[side] else {
+    private func isGap(_ new: Advertisement, from side: StorySide, missedEvents: Int) -> Bool {
+        guard let last = previous[side] else {
             if missedEvents > 1 { return true }
             return hasBeginning && (new.sequence == 1 || accepts(new.expected, before: 0, from: side))
         }
-        if new.sequence == last.sequence, !new.isLike(last) { return true }
+        if new.sequence == last.sequence, !new.isSameAdvertisement(last) { return true }
         if accepts(new.expected, before: last.expected, from: side) { return true }
         return missedEvents > 1 || missedEvents == 1 && new.sequence == last.sequence
     }
@@ -130,7 +130,7 @@ struct AirReception: Sendable {
     /// changed without one with the number before.
     private func accepts(_ expected: UInt8, before: UInt8, from side: StorySide) -> Bool {
         guard expected != before else { return false }
-        guard let other = heard[side.other] else { return hasBeginning }
+        guard let other = previous[side.other] else { return hasBeginning }
         return other.sequence != before
     }
 
@@ -142,9 +142,11 @@ struct AirReception: Sendable {
 
     // MARK: Contents
 
-    private mutating func content(of frame: AirFrame, _ new: Heard, _ last: Heard?, missesEvents: Bool) -> Content {
+    private mutating func content(of frame: AirFrame, _ new: Advertisement, _ last: Advertisement?, missesEvents: Bool)
+        -> Content
+    {
         guard !frame.payload.isEmpty else { return .empty }
-        if let last, new.isLike(last) {
+        if let last, new.isSameAdvertisement(last) {
             // An event in which nothing was heard has place for another packet, after which the same contents are new.
             return missesEvents ? .possiblyRepeated(last.protection) : .repeated(last.protection)
         }

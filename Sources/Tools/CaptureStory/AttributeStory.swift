@@ -112,10 +112,10 @@ struct AttributeStory: Sendable {
         let latency = Self.latency(from: request.time, to: time)
         add(latency: latency)
         if opcode == .errorResponse { return refuse(request, pdu, client, latency, name) }
-        let isRetry = refused.change(client) { $0.take() }.map(request.isLike) ?? false
+        let isRetry = refused.change(client) { $0.take() }.map(request.matches) ?? false
         if isRetry { retries += 1 }
         learn(request, pdu, server: client.other)
-        guard !isBrief || request.opcode == .exchangeMTURequest, let told = tell(request, pdu, client, name) else {
+        guard !isBrief || request.opcode == .exchangeMTURequest, let told = addEntry(request, pdu, client, name) else {
             return nil
         }
         var news = told
@@ -179,13 +179,13 @@ struct AttributeStory: Sendable {
         (mtus[server.other], mtus[server], mtu) = (a, b, max(23, Int(min(a, b))))
     }
 
-    private mutating func tell(
+    private mutating func addEntry(
         _ request: StoryRequest,
         _ response: PacketBuffer,
         _ client: StorySide,
         _ name: (StorySide) -> LinkEnd
     ) -> News? {
-        guard request.isTold else {
+        guard request.isShown else {
             guard request.opcode == .exchangeMTURequest else { return nil }
             let (a, b) = (request.handle ?? 0, response.word(at: 1) ?? 0)
             let offers = "\(name(client)) offers \(a), \(name(client.other)) \(b)"
@@ -228,7 +228,7 @@ struct AttributeStory: Sendable {
         let title = "\(name(side)) \(verb) \(handle == 0 ? "several values" : books[server].title(handle))"
         streamTable.add(Stream(title: title, count: 1, octets: octets, first: time, last: time), key)
         guard !isBrief else { return nil }
-        let type = books.look(server) { $0.type(of: handle) }
+        let type = books.withValue(server) { $0.type(of: handle) }
         let first = isIncomplete ? "" : " for the first time"
         let shown = handle == 0 ? nil : StoryValue(pdu.suffix(after: 3), type)
         return News(kind: .notification, text: StoryText(title + first), value: shown)
@@ -242,8 +242,8 @@ struct AttributeStory: Sendable {
     /// Returns the attribute that a request is about.
     private mutating func attribute(of request: StoryRequest, _ server: StorySide) -> Attribute {
         guard let handle = request.handle else { return Attribute(title: "an attribute", type: nil) }
-        if let known = used.look(server, { $0[handle] }) { return known }
-        let attribute = books.look(server) { Attribute(title: $0.title(handle), type: $0.type(of: handle)) }
+        if let known = used.withValue(server, { $0[handle] }) { return known }
+        let attribute = books.withValue(server) { Attribute(title: $0.title(handle), type: $0.type(of: handle)) }
         used.change(server) { known in
             if known.count < StoryLimits.attributes { known[handle] = attribute }
         }
@@ -283,7 +283,7 @@ struct AttributeStory: Sendable {
     /// Returns the words for a write to a Client Characteristic Configuration (Core Vol 3 Part G 3.3.3.3).
     private func subscription(_ request: StoryRequest, _ server: StorySide) -> String? {
         guard let handle = request.handle,
-            books.look(server, { $0.type(of: handle) }) == AttributeBook.clientConfiguration,
+            books.withValue(server, { $0.type(of: handle) }) == AttributeBook.clientConfiguration,
             let bits = request.rest.word(at: 0), let owner = books[server].characteristic(around: handle)
         else { return nil }
         let title = AssignedNumbers.title(of: owner.uuid)

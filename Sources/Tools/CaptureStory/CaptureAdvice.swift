@@ -18,8 +18,8 @@ struct CaptureAdvice: Sendable {
         let peer: UUID
         var request: PacketBuffer?
         /// The octets of values that the advisor has not received, and the time of the last ones that it did.
-        var untold = 0
-        var toldAt = Instant.zero
+        var unreported = 0
+        var reportedAt = Instant.zero
         var hasAskedForServices = false
         /// The services for all of whose characteristics the host has asked, and the values that it has used.
         var wideServices: Set<UInt16> = []
@@ -44,7 +44,7 @@ struct CaptureAdvice: Sendable {
     private static let maximumReports = 4_000
     private static let maximumConnecting = 64
     /// The octets of values that are told together, more than any rule counts. They may be all of a capture.
-    private static let maximumUntold = 1 << 17
+    private static let maximumUnreported = 1 << 17
     private static let maximumSubscribed = 256
     /// Managers exist before the capture begins, longer than any rule about the launch of an app counts.
     private static let begin = Instant.zero + .seconds(1_000)
@@ -100,13 +100,13 @@ struct CaptureAdvice: Sendable {
         hosts[host]?.reports = 0
         hosts[host]?.allowsDuplicates = allowsDuplicates
         let scan = ScanRequest(services: Self.anyService, allowsDuplicates: allowsDuplicates)
-        tell(.requested(.central(isOn ? .startScan(scan) : .stopScan)), host)
+        report(.requested(.central(isOn ? .startScan(scan) : .stopScan)), host)
     }
 
     mutating func advertises(_ isOn: Bool, _ host: UInt32) {
         guard open(host) else { return }
         let request = isOn ? PeripheralRequest.startAdvertising(AdvertisingRequest()) : .stopAdvertising
-        tell(.requested(.peripheral(request)), host, Self.peripheral)
+        report(.requested(.peripheral(request)), host, Self.peripheral)
     }
 
     /// Whether reports of a host's scan can break a rule: with duplicates, or of a device that the host knows.
@@ -119,14 +119,14 @@ struct CaptureAdvice: Sendable {
     {
         hosts[host]?.reports += 1
         let info = PeerInfo(identifier: Self.identifier(address), name: name())
-        tell(.told(.central(.discovered(info, Advertisement(), rssi: Int(rssi ?? 127)))), host)
+        report(.delivered(.central(.discovered(info, Advertisement(), rssi: Int(rssi ?? 127)))), host)
     }
 
     mutating func connects(to address: BluetoothAddress, _ host: UInt32) {
         guard open(host), hosts[host]?.connecting.count ?? 0 < Self.maximumConnecting else { return }
         let peer = Self.identifier(address)
         guard hosts[host]?.connecting.insert(peer).inserted == true else { return }
-        tell(.requested(.central(.peer(peer, .connect(ConnectOptions())))), host)
+        report(.requested(.central(.peer(peer, .connect(ConnectOptions())))), host)
     }
 
     mutating func connected(_ number: Int, to address: BluetoothAddress, _ name: String?, _ host: UInt32) {
@@ -137,22 +137,22 @@ struct CaptureAdvice: Sendable {
         hosts[host]?.hasConnected = true
         (links[number], last) = (Link(host: host, peer: peer), nil)
         let room = ATTLimits.minimumMTU - ATTLimits.writeHeader
-        tell(.connected(name: name, maximumWriteWithoutResponse: room), number)
+        report(.connected(name: name, maximumWriteWithoutResponse: room), number)
     }
 
     /// The attempts of a host to connect have failed or are cancelled.
     mutating func gaveUp(_ host: UInt32) {
         for peer in (hosts[host]?.connecting ?? []).sorted(by: { $0.uuidString < $1.uuidString }) {
-            tell(.requested(.central(.peer(peer, .cancelConnection))), host)
+            report(.requested(.central(.peer(peer, .cancelConnection))), host)
         }
         hosts[host]?.connecting = []
     }
 
     mutating func disconnected(_ number: Int, _ book: AttributeBook) {
         guard links[number] != nil else { return }
-        tellValues(number)
+        reportValues(number)
         judgeDiscovery(number, book)
-        tell(.disconnected(nil, isReconnecting: false, timestamp: nil), number)
+        report(.disconnected(nil, isReconnecting: false, timestamp: nil), number)
         (links[number], last) = (nil, nil)
     }
 
@@ -160,7 +160,7 @@ struct CaptureAdvice: Sendable {
     mutating func opensChannel(_ number: Int, psm: UInt16) {
         // Enhanced ATT (Assigned Numbers 2.6.1).
         if psm == 0x27 { links[number]?.isHidden = true }
-        tell(.channelOpened(psm: psm, .success(ChannelID(1))), number)
+        report(.channelOpened(psm: psm, .success(ChannelID(1))), number)
     }
 
     // MARK: Attributes
@@ -236,11 +236,11 @@ struct CaptureAdvice: Sendable {
         case .readByTypeRequest: foundCharacteristics(in: request, number, book)
         case .readRequest:
             guard !isRefused, let handle = request.word(at: 1), book.isOfApp(handle) else { return }
-            tell(.valueRead(handle, .success(response.suffix(after: 1))), number)
+            report(.valueRead(handle, .success(response.suffix(after: 1))), number)
         case .exchangeMTURequest:
             guard let offered = request.word(at: 1), let answered = response.word(at: 1), !isRefused else { return }
             let mtu = max(ATTLimits.minimumMTU, Int(min(offered, answered)))
-            tell(.maximumWriteLengthChanged(mtu - ATTLimits.writeHeader), number)
+            report(.maximumWriteLengthChanged(mtu - ATTLimits.writeHeader), number)
         case .writeRequest:
             guard !isRefused, let handle = request.word(at: 1), let bits = request.word(at: 3),
                 book.type(of: handle) == AttributeBook.clientConfiguration,
@@ -248,7 +248,7 @@ struct CaptureAdvice: Sendable {
             else { return }
             if bits == 0 { links[number]?.subscribed.remove(owner.value) }
             if bits != 0 { links[number]?.subscribed.insert(owner.value) }
-            tell(.notifyStateChanged(owner.value, isNotifying: bits != 0, nil), number)
+            report(.notifyStateChanged(owner.value, isNotifying: bits != 0, nil), number)
         default: break
         }
     }
@@ -259,7 +259,7 @@ struct CaptureAdvice: Sendable {
         else { return }
         for service in book.services where service.start <= end && service.end >= start {
             guard !AttributeBook.isOfSystem(service.uuid) else { continue }
-            tell(.characteristicsDiscovered(of: service.start, .success(book.found(in: service))), number)
+            report(.characteristicsDiscovered(of: service.start, .success(book.found(in: service))), number)
         }
     }
 
@@ -273,10 +273,10 @@ struct CaptureAdvice: Sendable {
         let found = services.map {
             RemoteService(handle: $0.start, endHandle: $0.end, uuid: $0.uuid, isPrimary: true)
         }
-        tell(.servicesDiscovered(.success(found)), number)
+        report(.servicesDiscovered(.success(found)), number)
         for service in services where link.wideServices.contains(service.start) {
             ask(.discoverCharacteristics(of: service.start, nil), number)
-            tell(.characteristicsDiscovered(of: service.start, .success(book.found(in: service))), number)
+            report(.characteristicsDiscovered(of: service.start, .success(book.found(in: service))), number)
         }
         // Any request that names a characteristic uses it, and this one breaks no rule.
         for handle in link.used.sorted() { ask(.discoverDescriptors(of: handle), number) }
@@ -291,26 +291,27 @@ struct CaptureAdvice: Sendable {
         _ book: () -> AttributeBook
     ) {
         guard let handle = pdu.word(at: 1), pdu.count >= 3 else { return }
-        links.values[index].untold = min(links.values[index].untold + pdu.count - 3, Self.maximumUntold)
-        guard now.nanoseconds - links.values[index].toldAt.nanoseconds >= Self.paceNanoseconds, book().isOfApp(handle)
+        links.values[index].unreported = min(links.values[index].unreported + pdu.count - 3, Self.maximumUnreported)
+        guard now.nanoseconds - links.values[index].reportedAt.nanoseconds >= Self.paceNanoseconds,
+            book().isOfApp(handle)
         else { return }
-        links.values[index].toldAt = now
-        let value = PacketBuffer([UInt8](repeating: 0, count: links.values[index].untold))
-        links.values[index].untold = 0
+        links.values[index].reportedAt = now
+        let value = PacketBuffer([UInt8](repeating: 0, count: links.values[index].unreported))
+        links.values[index].unreported = 0
         guard !isFromClient else { return ask(.writeWithoutResponse(handle, value: value), number) }
         // A bonded server remembers a subscription of an earlier connection (Core Vol 3 Part G 3.3.3.3).
         let hasRoom = links.values[index].subscribed.count < Self.maximumSubscribed
         if hasRoom, links.values[index].subscribed.insert(handle).inserted {
             ask(.setNotify(handle, isEnabled: true), number)
-            tell(.notifyStateChanged(handle, isNotifying: true, nil), number)
+            report(.notifyStateChanged(handle, isNotifying: true, nil), number)
         }
-        tell(.valueNotified(handle, value), number)
+        report(.valueNotified(handle, value), number)
     }
 
-    private mutating func tellValues(_ number: Int) {
-        guard let link = links[number], link.untold > 0 else { return }
-        links[number]?.untold = 0
-        tell(.valueNotified(0, PacketBuffer([UInt8](repeating: 0, count: link.untold))), number)
+    private mutating func reportValues(_ number: Int) {
+        guard let link = links[number], link.unreported > 0 else { return }
+        links[number]?.unreported = 0
+        report(.valueNotified(0, PacketBuffer([UInt8](repeating: 0, count: link.unreported))), number)
     }
 
     // MARK: The advisor
@@ -333,15 +334,15 @@ struct CaptureAdvice: Sendable {
             if link.used.count < StoryLimits.attributes { links[number]?.used.insert(handle) }
         default: break
         }
-        tell(.requested(.central(.peer(link.peer, .link(request)))), link.host)
+        report(.requested(.central(.peer(link.peer, .link(request)))), link.host)
     }
 
-    private mutating func tell(_ event: PeerEvent, _ number: Int) {
+    private mutating func report(_ event: PeerEvent, _ number: Int) {
         guard let link = links[number] else { return }
-        tell(.told(.central(.peer(link.peer, event))), link.host)
+        report(.delivered(.central(.peer(link.peer, event))), link.host)
     }
 
-    private mutating func tell(_ content: Observation.Content, _ host: UInt32, _ manager: ManagerID = Self.central) {
+    private mutating func report(_ content: Observation.Content, _ host: UInt32, _ manager: ManagerID = Self.central) {
         guard hosts[host] != nil else { return }
         advisor.accept(content, of: Self.app(host), manager, at: now)
     }

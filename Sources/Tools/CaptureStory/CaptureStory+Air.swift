@@ -55,7 +55,7 @@ extension CaptureStory {
             let accessAddress = payload.long(at: 12), let interval = payload.word(at: 22),
             let latency = payload.word(at: 24), let timeout = payload.word(at: 26)
         else { return }
-        book.met(initiator, at: now)
+        book.addConnected(initiator, at: now)
         openLink(key(accessAddress, adapter), peer: advertiser) { link in
             (link.isCentral, link.isAir) = (true, true)
             (link.interval, link.latency, link.timeout) = (interval, latency, timeout)
@@ -64,7 +64,7 @@ extension CaptureStory {
             (link.air.near.phy, link.air.far.phy) = (frame.phy, frame.phy)
         }
         let parameters = StoryWords.parameters(interval, latency, timeout)
-        tell(.connected, "\(book.label(initiator)) connects to \(book.label(advertiser)): \(parameters)")
+        addEntry(.connected, "\(book.label(initiator)) connects to \(book.label(advertiser)): \(parameters)")
     }
 
     // MARK: Data channels
@@ -104,7 +104,7 @@ extension CaptureStory {
         link.lastPacket = now
         guard protection == .encrypted else {
             if link.doubtful == 0 {
-                tell(.encryption, "packets are missing, and those that may be encrypted are left out from here on")
+                addEntry(.encryption, "packets are missing, and those that may be encrypted are left out from here on")
             }
             link.doubtful += 1
             return
@@ -126,19 +126,19 @@ extension CaptureStory {
             let status = HCIStatus(rawValue: pdu.octet(at: 1) ?? 0)
             let duration = link.hasBeginning ? " after \(StoryWords.time(now &- link.begin))" : ""
             let text = "disconnected\(duration) by \(who): \(status)"
-            tell(.disconnected, text, section: StoryWords.section(of: status.rawValue))
+            addEntry(.disconnected, text, section: StoryWords.section(of: status.rawValue))
             ending = "\(status)"
-        case 0x03: tell(.encryption, "\(who) starts to encrypt the link")
+        case 0x03: addEntry(.encryption, "\(who) starts to encrypt the link")
         case 0x05:
             link.isEncrypted = true
-            if link.pairing.encrypted() { tell(.pairing, "paired: \(link.pairing.method ?? "")") }
+            if link.pairing.encrypted() { addEntry(.pairing, "paired: \(link.pairing.method ?? "")") }
             link.mark(.encryption, "encrypted", at: now)
-            tell(.encryption, "encrypted from here on: what follows stays unreadable without the key")
+            addEntry(.encryption, "encrypted from here on: what follows stays unreadable without the key")
         case 0x0C:
             guard let version = pdu.octet(at: 1), let company = pdu.word(at: 2) else { return }
-            tell(.note, "the controller of \(who): \(StoryWords.controller(version, company))")
-        case 0x0D: tellError("\(who) rejects", pdu.octet(at: 1) ?? 0)
-        case 0x11: tellError("\(who) rejects", pdu.octet(at: 2) ?? 0)
+            addEntry(.note, "the controller of \(who): \(StoryWords.controller(version, company))")
+        case 0x0D: addError("\(who) rejects", pdu.octet(at: 1) ?? 0)
+        case 0x11: addError("\(who) rejects", pdu.octet(at: 2) ?? 0)
         case 0x15: lengths(pdu, side, &link)
         case 0x18: phys(pdu, &link)
         default: break
@@ -148,7 +148,7 @@ extension CaptureStory {
     private mutating func lengths(_ pdu: PacketBuffer, _ side: StorySide, _ link: inout LinkStory) {
         guard let rx = pdu.word(at: 1), let tx = pdu.word(at: 5) else { return }
         (link.air[side].octets, link.air[side.other].octets) = (Int(tx), Int(rx))
-        tell(.dataLength, "data length: \(link.name(side)) sends up to \(tx) octets, and receives up to \(rx)")
+        addEntry(.dataLength, "data length: \(link.name(side)) sends up to \(tx) octets, and receives up to \(rx)")
     }
 
     private mutating func phys(_ pdu: PacketBuffer, _ link: inout LinkStory) {
@@ -165,6 +165,6 @@ extension CaptureStory {
         ]
         let text = "PHY: \(directions.compactMap(\.self).joined(separator: ", "))"
         link.mark(.phy, text, at: now)
-        tell(.phy, text)
+        addEntry(.phy, text)
     }
 }

@@ -57,7 +57,7 @@ extension CaptureStory {
             guard let entry = try? LEAddDeviceToResolvingList(reading: data),
                 let key = Key128(littleEndian: entry.peerIRK)
             else { return }
-            for device in book.add(key, of: entry.peerIdentity) { tellIdentity(device) }
+            for device in book.add(key, of: entry.peerIdentity) { addIdentity(device) }
         case LESetAdvertisingEnable.opcode, LESetExtendedAdvertisingEnable.opcode:
             let isOn = data.octet(at: 0) == 1
             withAdapter(adapter) { [now] in $0.advertisingSince = isOn ? $0.advertisingSince ?? now : nil }
@@ -71,12 +71,12 @@ extension CaptureStory {
                 let isOld = data.count >= 12 && data.slice(2..<12).contains { $0 != 0 }
                 let isNew = link.pairing.isRunning
                 let what = isNew ? "the key of this pairing" : isOld ? "a stored legacy key" : "a stored key"
-                story.tell(.encryption, "this device encrypts the link with \(what)")
+                story.addEntry(.encryption, "this device encrypts the link with \(what)")
             }
         case LELongTermKeyRequestNegativeReply.opcode:
             guard let handle = data.word(at: 0) else { return }
             withLink(key(handle, adapter)) { _, story in
-                story.tell(.error, "this device has no key for the link", section: "Core Vol 4 Part E 7.8.26")
+                story.addEntry(.error, "this device has no key for the link", section: "Core Vol 4 Part E 7.8.26")
             }
         default: break
         }
@@ -88,7 +88,7 @@ extension CaptureStory {
         withAdapter(adapter) { [now] in $0.attempt = (peer, now, count) }
         if let peer { guidance.connects(to: book.identity(of: peer), adapter) }
         let whom = peer.map(book.label) ?? "any device of the filter accept list"
-        tell(.attempt, "tries to connect to \(whom)\(count > 1 ? ", attempt \(count)" : "")")
+        addEntry(.attempt, "tries to connect to \(whom)\(count > 1 ? ", attempt \(count)" : "")")
     }
 
     // MARK: Events
@@ -107,7 +107,7 @@ extension CaptureStory {
         case 0x08, 0x59: encryptionChanged(data, adapter)
         case 0x30: keyRefreshed(data, adapter)
         case 0x0C: remoteVersion(data, adapter)
-        case 0x10: tell(.error, "the controller reports a hardware error", section: "Core Vol 4 Part E 7.7.16")
+        case 0x10: addEntry(.error, "the controller reports a hardware error", section: "Core Vol 4 Part E 7.7.16")
         default: break
         }
     }
@@ -115,7 +115,7 @@ extension CaptureStory {
     private mutating func finished(_ opcode: UInt16?, _ status: UInt8?, _ adapter: UInt32) {
         guard let opcode, let status, status != 0, opcode != 0 else { return }
         let type = HCICommandRegistry.type(for: Opcode(rawValue: opcode))
-        tellError("\(type?.name ?? "the command \(Opcode(rawValue: opcode))") fails", status)
+        addError("\(type?.name ?? "the command \(Opcode(rawValue: opcode))") fails", status)
     }
 
     private mutating func receive(leEvent data: PacketBuffer, _ adapter: UInt32) {
@@ -195,7 +195,7 @@ extension CaptureStory {
     mutating func advertised(_ address: BluetoothAddress, _ data: PacketBuffer, rssi: Int8?) {
         guard let device = book.advertised(address, data, rssi: rssi, at: now) else { return }
         let contents = device.contents.isEmpty ? "" : ": \(device.contents.joined(separator: "; "))"
-        tell(.device, "\(book.label(address)) advertises\(contents)")
+        addEntry(.device, "\(book.label(address)) advertises\(contents)")
     }
 
     private mutating func connected(_ data: PacketBuffer, _ subevent: UInt8, _ adapter: UInt32) {
@@ -207,7 +207,7 @@ extension CaptureStory {
         let rest = subevent == 0x01 ? 12 : 24
         let identity = address
         if rest == 24, let resolvable = data.address(at: 18, isRandom: true), resolvable.value != 0 {
-            book.met(resolvable, at: now)
+            book.addConnected(resolvable, at: now)
             book.resolved(resolvable, to: identity)
             address = resolvable
         }
@@ -223,7 +223,7 @@ extension CaptureStory {
         if role == 0, let attempt { text += ", \(StoryWords.time(now &- attempt.time)) after the request" }
         if role == 1, let since { text += ", after \(StoryWords.time(now &- since)) of advertising" }
         text += ": \(StoryWords.parameters(link.interval ?? 0, link.latency, link.timeout))"
-        tell(.connected, text)
+        addEntry(.connected, text)
         withAdapter(adapter) { if role == 0 { $0.attempt = nil } else { $0.advertisingSince = nil } }
     }
 
@@ -238,21 +238,21 @@ extension CaptureStory {
         let time = attempt.map { " after \(StoryWords.time(now &- $0.time))" } ?? ""
         // The answer to LE Create Connection Cancel (Core Vol 4 Part E 7.8.13).
         guard status != HCIStatus.unknownConnection.rawValue else {
-            return tell(.attempt, "the attempt to connect\(whom) is cancelled\(time)")
+            return addEntry(.attempt, "the attempt to connect\(whom) is cancelled\(time)")
         }
-        tellError("the attempt to connect\(whom) fails\(time)", status)
+        addError("the attempt to connect\(whom) fails\(time)", status)
     }
 
     private mutating func disconnected(_ data: PacketBuffer, _ adapter: UInt32) {
         guard let handle = data.word(at: 1), let reason = data.octet(at: 3) else { return }
-        guard data.octet(at: 0) == 0 else { return tellError("the disconnection fails", data[0]) }
+        guard data.octet(at: 0) == 0 else { return addError("the disconnection fails", data[0]) }
         let key = key(handle, adapter)
         guard let link = open[key] else { return }
         current = link.number
         let who = link.isDisconnecting ? ", as this device asked" : ""
         let text = "disconnected after \(StoryWords.time(now &- link.begin))\(who)"
         let status = HCIStatus(rawValue: reason)
-        tell(.disconnected, "\(text): \(status)", section: StoryWords.section(of: reason))
+        addEntry(.disconnected, "\(text): \(status)", section: StoryWords.section(of: reason))
         close(key, "\(status)")
     }
 
@@ -264,7 +264,7 @@ extension CaptureStory {
         withLink(key(handle, adapter)) { link, story in
             guard status == 0 else {
                 link.mark(.error, "encryption fails", at: story.now)
-                return story.tellError("encryption fails", status)
+                return story.addError("encryption fails", status)
             }
             story.encrypted(&link, isOn: state != 0, size.map { " with a key of \(Int($0) * 8) bits" } ?? "")
         }
@@ -273,16 +273,16 @@ extension CaptureStory {
     private mutating func keyRefreshed(_ data: PacketBuffer, _ adapter: UInt32) {
         guard let status = data.octet(at: 0), let handle = data.word(at: 1) else { return }
         withLink(key(handle, adapter)) { link, story in
-            guard status == 0 else { return story.tellError("the change of the key fails", status) }
+            guard status == 0 else { return story.addError("the change of the key fails", status) }
             story.encrypted(&link, isOn: true, " with a new key")
         }
     }
 
     private mutating func encrypted(_ link: inout LinkStory, isOn: Bool, _ detail: String) {
         link.isEncrypted = isOn
-        tell(.encryption, isOn ? "the link is encrypted\(detail)" : "the link is no longer encrypted")
+        addEntry(.encryption, isOn ? "the link is encrypted\(detail)" : "the link is no longer encrypted")
         guard isOn else { return }
-        if link.pairing.encrypted() { tell(.pairing, "paired: \(link.pairing.method ?? "")") }
+        if link.pairing.encrypted() { addEntry(.pairing, "paired: \(link.pairing.method ?? "")") }
         link.mark(.encryption, "encrypted", at: now)
     }
 
@@ -291,7 +291,7 @@ extension CaptureStory {
             let company = data.word(at: 4), open[key(handle, adapter)] != nil
         else { return }
         withLink(key(handle, adapter)) { _, story in
-            story.tell(.note, "the peer's controller: \(StoryWords.controller(version, company))")
+            story.addEntry(.note, "the peer's controller: \(StoryWords.controller(version, company))")
         }
     }
 
@@ -300,7 +300,7 @@ extension CaptureStory {
             let latency = data.word(at: 6), let timeout = data.word(at: 8)
         else { return }
         withLink(key(handle, adapter)) { link, story in
-            guard status == 0 else { return story.tellError("the change of the connection parameters fails", status) }
+            guard status == 0 else { return story.addError("the change of the connection parameters fails", status) }
             story.change(&link, interval, latency, timeout)
         }
     }
@@ -309,14 +309,14 @@ extension CaptureStory {
         (link.interval, link.latency, link.timeout) = (interval, latency, timeout)
         let text = "new parameters: \(StoryWords.parameters(interval, latency, timeout))"
         link.mark(.parameters, text, at: now)
-        tell(.parameters, text)
+        addEntry(.parameters, text)
     }
 
     private mutating func dataLengthChanged(_ data: PacketBuffer, _ adapter: UInt32) {
         guard let handle = data.word(at: 1), let tx = data.word(at: 3), let rx = data.word(at: 7) else { return }
         withLink(key(handle, adapter)) { link, story in
             (link.air.near.octets, link.air.far.octets) = (Int(tx), Int(rx))
-            story.tell(.dataLength, "data length: \(tx) octets to the peer, \(rx) octets from it")
+            story.addEntry(.dataLength, "data length: \(tx) octets to the peer, \(rx) octets from it")
         }
     }
 
@@ -325,18 +325,18 @@ extension CaptureStory {
             let rx = data.octet(at: 5)
         else { return }
         withLink(key(handle, adapter)) { link, story in
-            guard status == 0 else { return story.tellError("the change of the PHY fails", status) }
+            guard status == 0 else { return story.addError("the change of the PHY fails", status) }
             (link.air.near.phy, link.air.far.phy) = (tx, rx)
             let text = "PHY: \(StoryWords.phy(tx)) to the peer, \(StoryWords.phy(rx)) from it"
             link.mark(.phy, text, at: story.now)
-            story.tell(.phy, text)
+            story.addEntry(.phy, text)
         }
     }
 
     private mutating func subrated(_ data: PacketBuffer, _ adapter: UInt32) {
         guard data.octet(at: 1) == 0, let handle = data.word(at: 2), let factor = data.word(at: 4) else { return }
         withLink(key(handle, adapter)) { _, story in
-            story.tell(.parameters, "connection subrating: every event of \(factor) is used")
+            story.addEntry(.parameters, "connection subrating: every event of \(factor) is used")
         }
     }
 }

@@ -105,11 +105,11 @@ package struct CaptureStory: Sendable {
 
     // MARK: Entries
 
-    mutating func tell(_ kind: StoryEntry.Kind, _ text: String, section: String? = nil) {
-        tell(AttributeStory.News(kind: kind, text: StoryText(text), section: section))
+    mutating func addEntry(_ kind: StoryEntry.Kind, _ text: String, section: String? = nil) {
+        addEntry(AttributeStory.News(kind: kind, text: StoryText(text), section: section))
     }
 
-    private mutating func tell(_ news: AttributeStory.News) {
+    private mutating func addEntry(_ news: AttributeStory.News) {
         guard !isBrief || news.kind.isBrief else { return }
         entries.append(
             StoryEntry(
@@ -126,9 +126,9 @@ package struct CaptureStory: Sendable {
     }
 
     /// Tells that something failed with an error code of the controller.
-    mutating func tellError(_ what: String, _ status: UInt8) {
+    mutating func addError(_ what: String, _ status: UInt8) {
         let text = "\(what): \(HCIStatus(rawValue: status))"
-        tell(.error, text, section: StoryWords.section(of: status))
+        addEntry(.error, text, section: StoryWords.section(of: status))
     }
 
     // MARK: Links
@@ -136,12 +136,12 @@ package struct CaptureStory: Sendable {
     /// Opens a link in place of an earlier one with the same key, and numbers it.
     mutating func openLink(_ key: OpenLinks.Key, peer: BluetoothAddress?, _ configure: (inout LinkStory) -> Void) {
         if open[key] != nil { close(key, "replaced by another link with the same handle") }
-        if open.count >= StoryLimits.openLinks, let idle = open.mostSilent { close(idle, nil) }
+        if open.count >= StoryLimits.openLinks, let idle = open.leastRecent { close(idle, nil) }
         totals.connections += 1
         var link = LinkStory(number: totals.connections, adapter: key.adapter, at: now)
         link.peer = peer
         if let peer {
-            book.met(peer, at: now)
+            book.addConnected(peer, at: now)
             if let known = servers[book.identity(of: peer).value] { link.attributes.books.far = known }
         }
         configure(&link)
@@ -162,7 +162,7 @@ package struct CaptureStory: Sendable {
                 continue
             }
             let text = what + (link.isAir ? ", and no response was heard" : " has no response")
-            tell(.error, text, section: "Core Vol 3 Part F 3.3.3")
+            addEntry(.error, text, section: "Core Vol 3 Part F 3.3.3")
         }
         if let reason {
             (link.end, link.reason) = (now, reason)
@@ -185,7 +185,7 @@ package struct CaptureStory: Sendable {
             }
             // A sniffer may also have missed the request for the link.
             let beginning = key.isAir ? "whose beginning is missing" : "that was there before the capture began"
-            tell(.connected, "a connection \(beginning)")
+            addEntry(.connected, "a connection \(beginning)")
         }
         // Outside of its table for the time of the change, so that nothing is copied.
         var link: [LinkStory] = []
@@ -202,7 +202,7 @@ package struct CaptureStory: Sendable {
         let silence = now &- link.lastPacket
         if silence > StoryLimits.gap {
             link.gaps += 1
-            tell(.gap, "no data \(link.isAir ? "heard " : "")for \(StoryWords.time(silence))")
+            addEntry(.gap, "no data \(link.isAir ? "heard " : "")for \(StoryWords.time(silence))")
         }
         link.lastPacket = max(link.lastPacket, now)
         link.traffic.change(side) { [now] in $0.add(payload.count, at: now) }
@@ -229,7 +229,7 @@ package struct CaptureStory: Sendable {
         if let news {
             if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }
             if news.kind == .error || news.kind == .mtu { link.mark(news.kind, news.text.description, at: now) }
-            tell(news)
+            addEntry(news)
         }
         guidance.receive(pdu, isFromClient: side == .near, link.number, link.attributes.books.far)
     }
@@ -237,19 +237,19 @@ package struct CaptureStory: Sendable {
     private mutating func receive(security pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
         for news in link.pairing.receive(pdu, from: side, name: link.name(side)) {
             switch news {
-            case .text(let text): tell(.pairing, text)
+            case .text(let text): addEntry(.pairing, text)
             case .failed(let text):
                 link.mark(.error, text, at: now)
-                tell(.error, text, section: StoryWords.pairingFailedSection)
+                addEntry(.error, text, section: StoryWords.pairingFailedSection)
             case .identity(let key, let identity):
-                for device in book.add(key, of: identity) { tellIdentity(device) }
+                for device in book.add(key, of: identity) { addIdentity(device) }
             }
         }
     }
 
-    mutating func tellIdentity(_ device: StoryDevice) {
+    mutating func addIdentity(_ device: StoryDevice) {
         guard let identity = device.identity else { return }
-        tell(.device, "\(device.address) is a private address of \(book.label(identity))")
+        addEntry(.device, "\(device.address) is a private address of \(book.label(identity))")
     }
 
     private mutating func receive(signal pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
@@ -260,10 +260,10 @@ package struct CaptureStory: Sendable {
         case 0x12, 0x14, 0x17, 0x19:
             if code != 0x12, let psm = data.word(at: 0) { guidance.opensChannel(link.number, psm: psm) }
             guard let text = Self.request(code, data) else { return }
-            tell(code == 0x12 ? .parameters : .channel, "\(who) asks for \(text)")
+            addEntry(code == 0x12 ? .parameters : .channel, "\(who) asks for \(text)")
         case 0x01, 0x13, 0x15, 0x18, 0x1A:
             respond(to: code, data, who)
-        case 0x06: tell(.channel, "\(who) closes the channel \(StoryWords.handle(data.word(at: 0) ?? 0))")
+        case 0x06: addEntry(.channel, "\(who) closes the channel \(StoryWords.handle(data.word(at: 0) ?? 0))")
         default: break
         }
     }
@@ -286,16 +286,16 @@ package struct CaptureStory: Sendable {
     private mutating func respond(to code: UInt8, _ data: PacketBuffer, _ who: String) {
         switch code {
         case 0x01:
-            tell(.error, "\(who) does not understand a signalling command", section: "Core Vol 3 Part A 4.1")
+            addEntry(.error, "\(who) does not understand a signalling command", section: "Core Vol 3 Part A 4.1")
         case 0x13:
             let isAccepted = data.word(at: 0) == 0
             let text = "\(who) \(isAccepted ? "accepts" : "rejects") the parameters"
-            tell(isAccepted ? .parameters : .error, text, section: isAccepted ? nil : "Core Vol 3 Part A 4.21")
+            addEntry(isAccepted ? .parameters : .error, text, section: isAccepted ? nil : "Core Vol 3 Part A 4.21")
         case 0x15, 0x18:
             let result = data.word(at: code == 0x15 ? 8 : 6) ?? 0
-            guard result != 0 else { return tell(.channel, "\(who) opens the channel") }
+            guard result != 0 else { return addEntry(.channel, "\(who) opens the channel") }
             let section = code == 0x15 ? "Core Vol 3 Part A 4.23" : "Core Vol 3 Part A 4.26"
-            tell(.error, "\(who) refuses the channel: result \(StoryWords.handle(result))", section: section)
+            addEntry(.error, "\(who) refuses the channel: result \(StoryWords.handle(result))", section: section)
         default: break
         }
     }

@@ -61,7 +61,7 @@ struct DeviceBook: Sendable {
     }
 
     /// Adds a device that takes part in a connection.
-    mutating func met(_ address: BluetoothAddress, at time: Int64) {
+    mutating func addConnected(_ address: BluetoothAddress, at time: Int64) {
         let key = Key(address)
         if table.use(key) == nil { _ = add(made(address, at: time), key) }
     }

@@ -47,7 +47,7 @@ struct PerSide<Value> {
     }
 
     /// Looks at a value in place, where the subscript would copy it.
-    func look<Result>(_ side: StorySide, _ body: (Value) -> Result) -> Result {
+    func withValue<Result>(_ side: StorySide, _ body: (Value) -> Result) -> Result {
         side == .near ? body(near) : body(far)
     }
 

@@ -23,7 +23,7 @@ struct OpenLinks: Sendable {
     }
 
     /// The link that was silent the longest.
-    var mostSilent: Key? {
+    var leastRecent: Key? {
         func age(_ place: Int) -> (Int64, Int) { (links[place][0].lastPacket, links[place][0].number) }
         return places.min { age($0.value) < age($1.value) }?.key
     }

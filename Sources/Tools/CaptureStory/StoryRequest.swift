@@ -34,10 +34,10 @@ struct StoryRequest: Sendable {
     }
 
     /// Whether both ask for the same, whatever the value that is written.
-    func isLike(_ other: StoryRequest) -> Bool { opcode == other.opcode && handle == other.handle }
+    func matches(_ other: StoryRequest) -> Bool { opcode == other.opcode && handle == other.handle }
 
     /// Whether the words of the request are part of the story when it succeeds.
-    var isTold: Bool {
+    var isShown: Bool {
         guard isDiscovery else { return opcode != .exchangeMTURequest }
         return opcode == .readByTypeRequest && type != AttributeBook.characteristic
     }

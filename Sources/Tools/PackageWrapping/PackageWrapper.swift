@@ -43,17 +43,17 @@ package struct PackageWrapper {
     /// - Parameters:
     ///   - verb: The command of `swift`, such as `build`.
     ///   - passed: Further arguments.
-    ///   - tell: Receives what Linux does differently, before anything is built.
+    ///   - report: Receives what Linux does differently, before anything is built.
     /// - Returns: The error, because otherwise it does not return.
     package func replaceProcess(
         _ verb: String,
         passing passed: [String],
-        _ tell: ([SourceFinding]) -> Void
+        _ report: ([SourceFinding]) -> Void
     ) throws(WrappingError) -> WrappingError {
         let home = try HaraldPackage(named: checkout)
         let scratch = scratchDirectory(in: home)
         let wrapped = try wrappedPackage(scratch)
-        tell(wrapped.findings(standIns))
+        report(wrapped.findings(standIns))
         let needed = try wrapped.needed(of: standIns, output)
         let flags = try Libraries(home: home, scratch: scratch, needed, output).flags(needed)
         // From here on, swift has the terminal and determines the exit status.

@@ -83,7 +83,7 @@ final class PageApp {
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
         (process.standardInput, process.standardOutput) = (input, output)
-        let app = LoopBound(Itself(app: self), loop: loop)
+        let app = LoopBound(WeakReference(app: self), loop: loop)
         let loop = loop
         output.fileHandleForReading.readabilityHandler = { handle in
             let data = handle.availableData
@@ -114,7 +114,7 @@ final class PageApp {
         }
     }
 
-    private struct Itself { weak var app: PageApp? }
+    private struct WeakReference { weak var app: PageApp? }
 }
 
 /// A line of the process that uses devices.

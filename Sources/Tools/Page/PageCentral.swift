@@ -19,7 +19,7 @@ actor PageCentral {
     static let answerLimit = Duration.seconds(35)
 
     /// Sends the page a value under a name.
-    typealias Tell = @Sendable (_ name: String, _ json: String) -> Void
+    typealias Publish = @Sendable (_ name: String, _ json: String) -> Void
 
     private struct Device {
         let peripheral: CBPeripheral
@@ -29,7 +29,7 @@ actor PageCentral {
     }
 
     private let central: CBCentralManager
-    private let tell: Tell
+    private let publish: Publish
     private var found: [UUID: Found] = [:]
     private var peripherals: [UUID: CBPeripheral] = [:]
     private var unreported: Set<UUID> = []
@@ -37,9 +37,9 @@ actor PageCentral {
     private var scan: Task<Void, Never>?
 
     /// Creates the manager. Call it where `ServiceLocator` has the service.
-    init(tell: @escaping Tell) {
+    init(publish: @escaping Publish) {
         central = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.page"))
-        self.tell = tell
+        self.publish = publish
     }
 
     // MARK: Scan
@@ -47,7 +47,7 @@ actor PageCentral {
     /// Scans for a while, from now on.
     func startScan() {
         scan?.cancel()
-        tell("scanning", "true")
+        publish("scanning", "true")
         scan = Task { [weak self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self?.takeDiscoveries() }
@@ -76,7 +76,7 @@ actor PageCentral {
     private func ended() {
         scan = nil
         report()
-        tell("scanning", "false")
+        publish("scanning", "false")
     }
 
     private func takeDiscoveries() async {
@@ -86,7 +86,7 @@ actor PageCentral {
         } catch is CancellationError {
             return
         } catch {
-            tell("trouble", JSON.text(PageFault.words(for: error)))
+            publish("trouble", JSON.text(PageFault.words(for: error)))
         }
     }
 
@@ -100,7 +100,7 @@ actor PageCentral {
 
     private func report() {
         guard !unreported.isEmpty else { return }
-        tell("found", JSON.of(unreported.compactMap { found[$0] }))
+        publish("found", JSON.of(unreported.compactMap { found[$0] }))
         unreported = []
     }
 
@@ -142,13 +142,13 @@ actor PageCentral {
         devices[id]?.characteristics = characteristics
         let link = try await peripheral.linkInformation(deadline: Self.answerLimit)
         table.link = Table.Link(link)
-        tell("table", JSON.of(table))
+        publish("table", JSON.of(table))
     }
 
     private func lost(_ id: UUID) {
         guard let device = devices.removeValue(forKey: id) else { return }
         device.follows.values.forEach { $0.cancel() }
-        tell("tableClosed", JSON.text(id.uuidString))
+        publish("tableClosed", JSON.text(id.uuidString))
     }
 
     func disconnect(_ id: UUID) async {
@@ -176,7 +176,7 @@ actor PageCentral {
     func read(_ id: UUID, _ key: String) async throws {
         let (peripheral, characteristic) = try characteristic(id, key)
         let data = try await peripheral.read(characteristic, deadline: Self.answerLimit)
-        tell("value", JSON.of(Value(id, key, characteristic, data, isNotified: false)))
+        publish("value", JSON.of(Value(id, key, characteristic, data, isNotified: false)))
     }
 
     func write(_ id: UUID, _ key: String, _ octets: [UInt8]) async throws {
@@ -193,13 +193,13 @@ actor PageCentral {
         let (peripheral, characteristic) = try characteristic(id, key)
         devices[id]?.follows.removeValue(forKey: key)?.cancel()
         guard isOn else { return }
-        devices[id]?.follows[key] = Task { [tell] in
+        devices[id]?.follows[key] = Task { [publish] in
             do {
                 for try await data in peripheral.notifications(of: characteristic) {
-                    tell("value", JSON.of(Value(id, key, characteristic, data, isNotified: true)))
+                    publish("value", JSON.of(Value(id, key, characteristic, data, isNotified: true)))
                 }
             } catch {
-                tell("trouble", JSON.text(PageFault.words(for: error)))
+                publish("trouble", JSON.text(PageFault.words(for: error)))
             }
         }
     }

@@ -11,9 +11,9 @@ final class PageConnections {
     static let maximumStrangers = 512
     /// The time that a stranger has, from its connection to its last octet. It is absolute, so that a request sent
     /// octet by octet gains nothing.
-    static let patience = TimeAmount.seconds(5)
+    static let requestTimeout = TimeAmount.seconds(5)
     /// The same for a stranger with the ticket of a download.
-    static let downloadPatience = TimeAmount.seconds(60)
+    static let downloadTimeout = TimeAmount.seconds(60)
 
     private struct Stranger {
         let channel: any Channel
@@ -29,7 +29,7 @@ final class PageConnections {
     /// Adds a connection until it closes.
     func add(_ channel: any Channel) {
         if strangers.count == Self.maximumStrangers { remove(strangers[0].channel)?.close(promise: nil) }
-        strangers.append(Stranger(channel: channel, end: Self.end(of: channel, after: Self.patience)))
+        strangers.append(Stranger(channel: channel, end: Self.end(of: channel, after: Self.requestTimeout)))
         let connections = LoopBound(self, loop: loop)
         channel.closeFuture.whenComplete { _ in
             _ = connections.value.remove(channel)
@@ -47,7 +47,7 @@ final class PageConnections {
     func extend(_ channel: any Channel) {
         guard let index = strangers.firstIndex(where: { $0.channel === channel }) else { return }
         strangers[index].end.cancel()
-        strangers[index].end = Self.end(of: channel, after: Self.downloadPatience)
+        strangers[index].end = Self.end(of: channel, after: Self.downloadTimeout)
     }
 
     func closeAll() {

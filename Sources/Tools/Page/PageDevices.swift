@@ -4,7 +4,7 @@ import ServiceMessages
 /// The process by which the page uses devices, from its first line of input to the end of the input.
 package enum PageDevices {
     /// The time after which devices that were not left are left anyway.
-    private static let goodbye = Duration.seconds(3)
+    private static let disconnectTimeout = Duration.seconds(3)
 
     /// Does what the lines say, and answers each.
     ///
@@ -33,14 +33,14 @@ package enum PageDevices {
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await central.leave() }
-            group.addTask { try? await Task.sleep(for: goodbye) }
+            group.addTask { try? await Task.sleep(for: disconnectTimeout) }
             await group.next()
             group.cancelAll()
         }
     }
 
     private static func error(of message: PageMessage, _ central: PageCentral) async -> String {
-        guard let deed = message.deed else { return "a part of the message is missing; reload the page" }
+        guard let deed = message.action else { return "a part of the message is missing; reload the page" }
         do {
             try await deed(central)
             return ""

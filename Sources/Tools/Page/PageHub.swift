@@ -60,7 +60,7 @@ final class PageHub {
         (self.client, self.loop, self.app, self.world, self.date) = (client, loop, app, world, date)
         app?.onValue = { [weak self] name, json in
             // Pages that open later see whether there is a scan.
-            if name == "scanning" { self?.keep(name, json) } else { self?.tell(name, json) }
+            if name == "scanning" { self?.keep(name, json) } else { self?.send(name, json) }
         }
         listen(to: client)
         if world != nil { follow() }
@@ -72,9 +72,9 @@ final class PageHub {
         (devices, energy, packets, history) = (PageDeviceList(), PageEnergy(), PagePackets(), PageHistory())
         (streams, packetStream) = ([], nil)
         listen(to: client)
-        tell("again", "null")
+        send("again", "null")
         if world != nil || !pages.isEmpty { follow() }
-        look()
+        refreshAll()
     }
 
     private func listen(to client: ToolClient) {
@@ -95,7 +95,7 @@ final class PageHub {
         }
         guard pages.count == 1 else { return true }
         if world == nil { follow() }
-        look()
+        refreshAll()
         schedule()
         return true
     }
@@ -134,14 +134,14 @@ final class PageHub {
             return page.show(Self.failure(nil, "the message cannot be read; reload the page"))
         }
         if let world, message.verb == .world {
-            tell(text, of: message.id, to: world, from: page)
+            send(text, of: message.id, to: world, from: page)
         } else if let (number, answer) = message.personAnswer {
             client.answer(number, answer)
         } else if let question = message.question {
             client.ask(question) { [weak self, weak page] result in
                 page?.show(Self.outcome(message.id, result))
                 // What changed is shown at once.
-                self?.look()
+                self?.refreshAll()
             }
         } else if case .packets = message.verb {
             followPackets(message.on ?? true, page)
@@ -150,7 +150,7 @@ final class PageHub {
             page.show(details.map { Self.frame("packet", $0) } ?? Self.failure(message.id, "the packet is forgotten"))
         } else if let order = message.order {
             page.show(Self.frame("ticket", JSON.of(PageAccess.downloadPath + tickets.issue(order, at: loop.now))))
-        } else if message.deed != nil {
+        } else if message.action != nil {
             guard let app else {
                 return page.show(Self.failure(message.id, "in a world, its own apps use the devices"))
             }
@@ -164,7 +164,7 @@ final class PageHub {
 
     // MARK: The world
 
-    private func tell(_ text: [UInt8], of id: UInt32?, to world: any PageWorld, from page: any PageOutlet) {
+    private func send(_ text: [UInt8], of id: UInt32?, to world: any PageWorld, from page: any PageOutlet) {
         let bound = LoopBound(page, loop: loop)
         world.handle(text) { [loop] error, value in
             loop.submit {
@@ -175,7 +175,7 @@ final class PageHub {
     }
 
     /// Sends a value of the world to all pages.
-    func tell(_ value: PageValue) {
+    func send(_ value: PageValue) {
         let frame = Self.frame(value)
         for page in pages.values { page.show(frame) }
     }
@@ -201,7 +201,7 @@ final class PageHub {
     private func follow(_ name: String, _ question: ToolQuestion) {
         let number = client.ask(
             question,
-            onLine: { [weak self] line in self?.heard(name, line) },
+            onLine: { [weak self] line in self?.receive(name, line) },
             answer: { [weak self] result in
                 guard case .failure(let error) = result else { return }
                 self?.keep("refused-\(name)", Self.text(error.reason ?? "the service gave no reason"))
@@ -210,15 +210,15 @@ final class PageHub {
         streams.append(number)
     }
 
-    private func heard(_ name: String, _ line: String) {
+    private func receive(_ name: String, _ line: String) {
         guard name == "event", let event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(line.utf8)) else {
             if world != nil, name == "advice" { history.addAdvice(line) }
-            return tell(name, line)
+            return send(name, line)
         }
         packets.note(event)
         let shown = JSON.of(ShownEvent(event, words: words.text(of: event)))
         if world != nil { history.addEvent(shown) }
-        tell(name, shown)
+        send(name, shown)
     }
 
     private func showHistory(to page: any PageOutlet) {
@@ -228,12 +228,12 @@ final class PageHub {
 
     private func schedule() {
         timer = loop.schedule(after: Self.interval) { [weak self] in
-            self?.look()
+            self?.refreshAll()
             self?.schedule()
         }
     }
 
-    private func look() {
+    private func refreshAll() {
         guard !pages.isEmpty else { return }
         world?.refresh()
         for (name, question) in [("status", .status), ("devices", .devices), ("apps", .apps)]
@@ -265,8 +265,8 @@ final class PageHub {
         guard answer != nil || !isFirst else { return }
         // Marks that there are charges; later pages get them from the list.
         snapshots["energy"] = answer == nil ? nil : ""
-        if let change { return tell("energyChanged", JSON.of(change)) }
-        if isFirst || answer == nil { tell("energy", energy.snapshot) }
+        if let change { return send("energyChanged", JSON.of(change)) }
+        if isFirst || answer == nil { send("energy", energy.snapshot) }
     }
 
     /// Sends what has changed of the devices.
@@ -276,7 +276,7 @@ final class PageHub {
         else { return }
         // Marks that there are devices; later pages get them from the list.
         snapshots["devices"] = ""
-        tell("devicesChanged", JSON.of(change))
+        send("devicesChanged", JSON.of(change))
     }
 
     // MARK: Packets
@@ -309,7 +309,7 @@ final class PageHub {
         snapshots["refused-packets"] = nil
         let number = client.ask(
             .packets,
-            onLine: { [weak self] line in self?.heardPackets(line) },
+            onLine: { [weak self] line in self?.receivePackets(line) },
             answer: { [weak self] result in
                 guard let self, case .failure(let error) = result else { return }
                 (packetStream, packetPages) = (nil, [])
@@ -319,7 +319,7 @@ final class PageHub {
         packetStream = number
     }
 
-    private func heardPackets(_ line: String) {
+    private func receivePackets(_ line: String) {
         guard let rows = packets.receive(line), !packetPages.isEmpty else { return }
         let frame = PageFrame(Self.json("packets", rows.json), need: .item(rows.count))
         for (key, page) in pages where packetPages.contains(key) { page.show(frame) }
@@ -328,22 +328,22 @@ final class PageHub {
     /// Sends a snapshot if it differs from the last one.
     private func keep(_ name: String, _ value: String) {
         guard !pages.isEmpty, snapshots.updateValue(value, forKey: name) != value else { return }
-        tell(name, value)
+        send(name, value)
     }
 
     private func prompted(_ number: UInt32, _ question: PersonQuestion) {
         let text = JSON.of(PagePrompt(number, question))
         // A notice has no answer, so no later page needs it.
         if number != 0, prompts.count < Self.maximumPrompts { prompts[number] = text }
-        tell("prompt", text)
+        send("prompt", text)
     }
 
     private func closed(_ number: UInt32) {
         prompts[number] = nil
-        tell("promptClosed", "\(number)")
+        send("promptClosed", "\(number)")
     }
 
-    private func tell(_ name: String, _ value: String) {
+    private func send(_ name: String, _ value: String) {
         let frame = Self.frame(name, value)
         for page in pages.values { page.show(frame) }
     }

@@ -92,7 +92,7 @@ struct PageMessage: Codable, Sendable {
     }
 
     /// The action on a device, if the message asks for one.
-    var deed: (@Sendable (PageCentral) async throws -> Void)? {
+    var action: (@Sendable (PageCentral) async throws -> Void)? {
         switch (verb, peer, key) {
         case (.scan, _, _): { [on] in on == false ? await $0.stopScan() : await $0.startScan() }
         case (.connect, let peer?, _):

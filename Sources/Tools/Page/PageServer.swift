@@ -52,7 +52,7 @@ package final class PageServer {
     package func use(_ client: ToolClient) { hub.use(client) }
 
     /// Sends a value of the world to all pages.
-    package func tell(_ value: PageValue) { hub.tell(value) }
+    package func send(_ value: PageValue) { hub.send(value) }
 
     /// Listens for browsers.
     ///

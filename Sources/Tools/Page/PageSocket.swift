@@ -119,7 +119,7 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
         connections.admit(channel)
         ping = channel.eventLoop.scheduleRepeatedTask(initialDelay: Self.pingInterval, delay: Self.pingInterval) {
             [socket = LoopBound(self, loop: loop)] _ in
-            socket.value.look()
+            socket.value.sendPing()
         }
         send(ByteBuffer(string: "{\"type\":\"open\",\"value\":null}"), over: channel)
         loop.arrive { [self] in
@@ -162,7 +162,7 @@ final class PageSocket: ChannelInboundHandler, PageOutlet {
         context.close(promise: nil)
     }
 
-    private func look() {
+    private func sendPing() {
         guard case .open(let channel) = state else { return }
         guard isAnswered else { return channel.close(promise: nil) }
         isAnswered = false

@@ -91,7 +91,7 @@ final class EnhancedBearerBench {
         return LocalService(id: LocalAttributeID(2), uuid: tower, isPrimary: true, characteristics: [bell])
     }
 
-    var world: TestWorld { air.world }
+    var world: ServiceWorld { air.world }
 
     /// The app discovers the sensor, connects, and discovers its characteristics.
     func open() throws {

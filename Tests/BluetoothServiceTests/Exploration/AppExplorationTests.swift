@@ -29,7 +29,7 @@ import Testing
         "behaviours 9.1, 9.7, 10.4, 10.15, 10.16, 10.25: in all orders of events, no app runs in the background for ever, every event reaches the app or launches it, and a service that stops at any write has lost nothing that was kept",
         arguments: cases
     )
-    func nothingIsLost(explored: Case) {
+    func noOrderOfEventsLosesAnything(explored: Case) {
         let found = Exploration(limit: Self.maximumStates) { ExploredApp(explored.bounds) }
         print("\(explored.testDescription): \(found.summary)")
         #expect(found.isComplete)

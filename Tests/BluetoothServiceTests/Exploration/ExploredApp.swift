@@ -42,7 +42,7 @@ struct ExploredApp: Explorable {
     private let receipts = Receipts()
     private var keeper: RecordKeeper
 
-    private var life = AppLifecycle()
+    private var lifecycle = AppLifecycle()
     private var hasTimer = false
     private var isSuspended = false
     private var hasTask = false
@@ -71,7 +71,7 @@ struct ExploredApp: Explorable {
     }
 
     private var intent: Intent { intents[intents.count - 1] }
-    private var isRunning: Bool { if case .notRunning = life.phase { false } else { true } }
+    private var isRunning: Bool { if case .notRunning = lifecycle.phase { false } else { true } }
 
     // MARK: Moves
 
@@ -98,9 +98,9 @@ struct ExploredApp: Explorable {
 
     private var lifeMoves: [Move] {
         var moves: [Move] = []
-        if left.opens > 0, life.phase != .foreground { moves.append(.open) }
+        if left.opens > 0, lifecycle.phase != .foreground { moves.append(.open) }
         guard isRunning else { return moves }
-        if life.phase == .foreground { moves.append(.leave) }
+        if lifecycle.phase == .foreground { moves.append(.leave) }
         if bounds.tasks, !isSuspended { moves.append(.task(!hasTask)) }
         if left.ends > 0 {
             moves += [.end(.crashed), .end(.forceQuit)]
@@ -118,7 +118,7 @@ struct ExploredApp: Explorable {
             handle(.asksForTime(begins))
         case .event:
             left.events -= 1
-            tell()
+            report()
         case .timeIsUp:
             hasTimer = false
             handle(.timeIsUp)
@@ -154,19 +154,19 @@ struct ExploredApp: Explorable {
         start(AppLifecycle())
     }
 
-    private mutating func start(_ life: AppLifecycle) {
+    private mutating func start(_ lifecycle: AppLifecycle) {
         if isRunning { broken = "a second process is launched" }
-        self.life = life
+        self.lifecycle = lifecycle
         (isSuspended, hasTask, hasTimer, owesEvent, owesLaunch) = (false, false, false, false, false)
-        perform(life.firstActions)
+        perform(lifecycle.firstActions)
     }
 
-    private mutating func tell() {
+    private mutating func report() {
         if isRunning {
             owesEvent = isSuspended
-            return handle(.told)
+            return handle(.eventDelivered)
         }
-        guard life.phase != .notRunning(.forceQuit) else { return }
+        guard lifecycle.phase != .notRunning(.forceQuit) else { return }
         owesLaunch = true
         handle(.wanted)
     }
@@ -184,7 +184,7 @@ struct ExploredApp: Explorable {
         }
     }
 
-    private mutating func handle(_ event: AppLifecycle.Event) { perform(life.handle(event)) }
+    private mutating func handle(_ event: AppLifecycle.Event) { perform(lifecycle.handle(event)) }
 
     private mutating func perform(_ actions: [AppLifecycle.Action]) {
         for action in actions {
@@ -243,9 +243,11 @@ struct ExploredApp: Explorable {
 
     var fault: String? {
         if let broken { return broken }
-        if isSuspended != (life.phase == .suspended) { return "the process is suspended, or runs, against its phase" }
-        if life.phase == .background, !hasTimer { return "the app runs in the background for ever" }
-        if life.phase == .foreground, hasTimer { return "a timer runs for an app in front" }
+        if isSuspended != (lifecycle.phase == .suspended) {
+            return "the process is suspended, or runs, against its phase"
+        }
+        if lifecycle.phase == .background, !hasTimer { return "the app runs in the background for ever" }
+        if lifecycle.phase == .foreground, hasTimer { return "a timer runs for an app in front" }
         if owesEvent, !hasTimer { return "an event never reaches the suspended app" }
         if owesLaunch, !hasPause { return "an event never launches the app" }
         guard !storage.isChanging, !receipts.hasFailed else { return nil }
@@ -255,7 +257,7 @@ struct ExploredApp: Explorable {
 
     var key: String {
         """
-        \(wholeDescription(life))\(wholeDescription(backoff))\(hasTimer)\(isSuspended)\(hasTask)\(owesEvent)\
+        \(wholeDescription(lifecycle))\(wholeDescription(backoff))\(hasTimer)\(isSuspended)\(hasTask)\(owesEvent)\
         \(hasPause)\(owesLaunch)\(wholeDescription(left))\(intents.map { Self.name($0) })\(receipts.ended.sorted())\
         \(receipts.hasFailed)\(storage.isChanging)\(storage.slots.values.map { $0.hashValue })\(broken ?? "")
         """

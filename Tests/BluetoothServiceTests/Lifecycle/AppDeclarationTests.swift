@@ -30,7 +30,7 @@ import Testing
         #expect(AppDeclaration(propertyList: ["UIBackgroundModes": ["bluetooth-central"]]).backgroundModes == .central)
     }
 
-    @Test func whatHasAnotherTypeCountsAsMissing() {
+    @Test func propertiesOfTheWrongTypeCountAsMissing() {
         let list: [String: Any] = [
             "CFBundleDisplayName": 7, "NSBluetoothAlwaysUsageDescription": ["a"],
             "UIBackgroundModes": "bluetooth-central",
@@ -40,7 +40,7 @@ import Testing
 
     @Test("behaviours 7.25, 10.22: an unmanaged app is in the foreground, even if the system launched it")
     func anAppThatNobodyManagesIsInFront() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let strap = world.device("Strap")
         for (declaration, phase) in [(AppDeclaration.unmanaged, AppPhase.foreground), (AppDeclaration(), .suspended)] {
             let app = strap.system.openApp(AppIdentity(name: "App"), declaring: declaration, inBackground: true)

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test("behaviour 9.7: continuous events keep the app awake")
-    func whatKeepsComingKeepsTheAppAwake() throws {
+    func continuousEventsKeepTheAppAwake() throws {
         let apps = LivingApps(central: .central)
         try apps.subscribe()
         apps.centralApp.fallAsleep(in: apps.world)
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test("AB-G05: requests of a suspended app wait until it runs")
-    func whatASleepingAppAsksForWaits() throws {
+    func requestsOfSuspendedAppsWait() throws {
         let apps = LivingApps()
         let handle = try #require(try apps.connect()[Example.location])
         apps.centralApp.fallAsleep(in: apps.world)
@@ -346,7 +346,7 @@ import Testing
         "behaviour 3.15: an app without alert options or with bluetooth-central is woken, or waits, without an alert",
         arguments: [false, true]
     )
-    func whoDidNotAskIsNotAlertedFor(hasMode: Bool) throws {
+    func alertsRequireAlertOptions(hasMode: Bool) throws {
         let apps = LivingApps(central: hasMode ? .central : [])
         try apps.subscribe(hasMode ? Self.all : ConnectOptions())
         let seen = alerts(apps.phone) {
@@ -404,7 +404,7 @@ import Testing
     }
 
     @Test func anAppThatNobodyManagesIsAlwaysInFront() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         pair.central.connection.happened(.left)
         pair.world.run(.seconds(3_600))

@@ -6,7 +6,7 @@ import Testing
 
 /// Requests that wait while an app is suspended.
 @Suite struct HeldRequestTests {
-    private let world = TestWorld()
+    private let world = ServiceWorld()
 
     private func suspendedApp() -> App {
         let phone = world.device("Phone")
@@ -26,18 +26,18 @@ import Testing
         let app = suspendedApp()
         var performed = 0
         for round in 1...2 {
-            app.life.whenRunning(octets: ServiceLimits.heldOctets) { performed += 1 }
-            #expect(!app.hasAskedTooMuch)
+            app.lifecycle.whenRunning(octets: ServiceLimits.heldOctets) { performed += 1 }
+            #expect(!app.hasExceededRequestLimit)
             #expect(performed == round - 1)
             app.happened(.entered)
             #expect(performed == round)
             suspend(app)
         }
-        app.life.whenRunning(octets: ServiceLimits.heldOctets - 1) { performed += 1 }
-        app.life.whenRunning(octets: 1) { performed += 1 }
-        #expect(!app.hasAskedTooMuch)
-        app.life.whenRunning(octets: 1) { performed += 1 }
-        #expect(app.hasAskedTooMuch)
+        app.lifecycle.whenRunning(octets: ServiceLimits.heldOctets - 1) { performed += 1 }
+        app.lifecycle.whenRunning(octets: 1) { performed += 1 }
+        #expect(!app.hasExceededRequestLimit)
+        app.lifecycle.whenRunning(octets: 1) { performed += 1 }
+        #expect(app.hasExceededRequestLimit)
         app.happened(.entered)
         #expect(performed == 4)
     }
@@ -46,19 +46,19 @@ import Testing
     func requests() {
         let app = suspendedApp()
         var performed: [Int] = []
-        for number in 0..<ServiceLimits.heldRequests { app.life.whenRunning { performed.append(number) } }
-        #expect(!app.hasAskedTooMuch)
-        app.life.whenRunning { performed.append(-1) }
-        #expect(app.hasAskedTooMuch)
+        for number in 0..<ServiceLimits.heldRequests { app.lifecycle.whenRunning { performed.append(number) } }
+        #expect(!app.hasExceededRequestLimit)
+        app.lifecycle.whenRunning { performed.append(-1) }
+        #expect(app.hasExceededRequestLimit)
         #expect(performed.isEmpty)
         app.happened(.entered)
         #expect(performed == Array(0..<ServiceLimits.heldRequests))
-        app.life.whenRunning { performed = [] }
+        app.lifecycle.whenRunning { performed = [] }
         #expect(performed.isEmpty)
         suspend(app)
-        app.life.whenRunning { performed.append(7) }
+        app.lifecycle.whenRunning { performed.append(7) }
         app.happened(.ended(.crashed))
-        app.life.whenRunning { performed.append(8) }
+        app.lifecycle.whenRunning { performed.append(8) }
         world.run(.seconds(1))
         #expect(performed.isEmpty)
     }

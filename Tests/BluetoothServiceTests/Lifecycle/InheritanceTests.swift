@@ -19,7 +19,7 @@ import Testing
     @Test(
         "behaviours 10.4, 10.7, 10.10: events queued for a suspended app go to the next process, which is restored to the state before them"
     )
-    func whatWaitedForASleeper() throws {
+    func queuedEventsGoToTheNextProcess() throws {
         let apps = LivingApps(restores: true)
         try apps.subscribe()
         apps.centralApp.fallAsleep(in: apps.world)
@@ -108,10 +108,10 @@ import Testing
     @Test(
         "behaviours 1.11, 3.6, 10.7: events voided by a change of the radio or by the app itself do not reach the next process"
     )
-    func whatIsVoid() {
+    func voidedEventsDoNotReachTheNextProcess() {
         let cancelled = Event.central(.peer(.blank, .disconnected(nil, isReconnecting: false, timestamp: nil)))
-        #expect(UnreadNews([value(1), .stateChanged(.poweredOn), value(2)]).events == [value(2)])
-        #expect(UnreadNews([value(1), cancelled, value(2)]).events == [value(2)])
+        #expect(UnreadEvents([value(1), .stateChanged(.poweredOn), value(2)]).events == [value(2)])
+        #expect(UnreadEvents([value(1), cancelled, value(2)]).events == [value(2)])
     }
 
     @Test("behaviours 10.7, 10.12: subscribers are restored as they were before the unread events")
@@ -121,7 +121,7 @@ import Testing
         let all = [one, two].map { RestoredSubscription(central: central, characteristic: $0) }
         func before(_ unread: [PeripheralEvent], _ now: [RestoredSubscription]) -> [RestoredSubscription] {
             let state = Event.peripheral(.willRestore(RestoredPeripheral(services: [], subscriptions: now)))
-            let news = UnreadNews(unread.map { .peripheral($0) })
+            let news = UnreadEvents(unread.map { .peripheral($0) })
             guard case .peripheral(.willRestore(let then)) = news.before(state, ended: [:], info: { _ in nil }) else {
                 return []
             }
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test("AB-G05: of events that a sink never reports as read, the oldest are dropped")
-    func whatIsNeverRead() {
+    func unreadEventsDropTheOldest() {
         let count = ServiceLimits.unreadEvents
         let sink = SlowSink()
         let mailbox = mailbox(sink, (0..<count + 3).map(value))

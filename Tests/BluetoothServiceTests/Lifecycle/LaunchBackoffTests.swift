@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test("behaviour 10.25: pending launches are dropped with the app's state, and a stopped system launches nothing")
-    func whatWaitsIsGivenUp() throws {
+    func pendingLaunchesAreDroppedWithTheState() throws {
         let (apps, launcher) = try sleepingApp()
         for value in UInt8(1)...2 {
             apps.measure([value])

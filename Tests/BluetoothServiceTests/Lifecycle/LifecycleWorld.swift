@@ -18,7 +18,7 @@ final class LifecycleWorld: AppLauncher {
             quitSensor, loseLinks, settings, controlCentre, restartCentral, restartPhone
     }
 
-    let world = TestWorld()
+    let world = ServiceWorld()
     private(set) var phone: TestDevice
     let belt: TestDevice
     /// The storage of the phone.
@@ -31,7 +31,7 @@ final class LifecycleWorld: AppLauncher {
     private(set) var faults: [String] = []
     private var launches: [(name: String, managers: RestoreIdentifiers)] = []
     private var lastMeasured: UInt16 = 0
-    private var lastHeard: UInt16 = 0
+    private var lastReception: UInt16 = 0
 
     /// An app in the central role: connects to the belt, subscribes, and reads.
     final class Collector {
@@ -259,9 +259,9 @@ final class LifecycleWorld: AppLauncher {
     }
 
     private func heard(_ number: UInt16) {
-        if number <= lastHeard { faults.append("value \(number) after \(lastHeard)") }
+        if number <= lastReception { faults.append("value \(number) after \(lastReception)") }
         if number > lastMeasured { faults.append("value \(number) that was not measured") }
-        lastHeard = number
+        lastReception = number
     }
 
     private func react(_ app: Sensor, _ event: Event) {
@@ -301,11 +301,11 @@ final class LifecycleWorld: AppLauncher {
         demand(sensor.room == ServiceLimits.valueUpdates, "the sensor has room for \(sensor.room)")
         demand(collector.isNotifying, "the collector is not subscribed")
         demand(collector.first.isBeginning && sensor.first.isBeginning, "a manager began with something else")
-        let before = lastHeard
+        let before = lastReception
         measure()
         world.run(.seconds(1))
         settle()
-        demand(lastHeard == lastMeasured && lastHeard > before, "the last value was not heard")
+        demand(lastReception == lastMeasured && lastReception > before, "the last value was not heard")
         collector.app.happened(.ended(.forceQuit))
         sensor.app.happened(.ended(.forceQuit))
         world.run(.seconds(2))

@@ -14,7 +14,7 @@ import Testing
         "behaviours 9.3, 9.5, 10.4 to 10.7, 10.15, 10.16: whatever happens to apps, they find each other in the end, and nothing is left over",
         .world(appTime: .machine, keepsCaptures: false)
     )
-    func whateverBecomesOfApps() async {
+    func appsFindEachOtherInAllLifecycles() async {
         await world.search(seeds: 1...Self.seeds, steps: 30, of: Self.scenario)
     }
 

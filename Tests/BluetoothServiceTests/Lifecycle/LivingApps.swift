@@ -10,7 +10,7 @@ import Testing
 
 /// A phone and a strap whose apps follow the lifecycle of apps on a phone.
 final class LivingApps {
-    let world = TestWorld()
+    let world = ServiceWorld()
     let phone: TestDevice
     let strap: TestDevice
     private(set) var centralApp: InProcessConnection
@@ -95,7 +95,7 @@ extension TestDevice {
 
 extension InProcessConnection {
     /// The user leaves the app, and it is suspended.
-    func fallAsleep(in world: TestWorld) {
+    func fallAsleep(in world: ServiceWorld) {
         happened(.left)
         world.run(AppLifecycle.grace)
     }

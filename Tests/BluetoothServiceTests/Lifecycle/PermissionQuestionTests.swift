@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    private let world = TestWorld()
+    private let world = ServiceWorld()
     private let person = Person()
 
     private func device() -> TestDevice {
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test("behaviour 1.18: resetting a permission triggers the question again")
-    func whoWasResetIsAskedAboutOnceMore() {
+    func resetPermissionsAreAskedForAgain() {
         let phone = device()
         let app = phone.app("Heart", usage: "To read your belt")
         let first = phone.manager(.central, of: app)

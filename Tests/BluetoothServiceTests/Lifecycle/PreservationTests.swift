@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test("behaviours 10.3, 10.7: responses to requests of an ended process are dropped")
-    func whatTheProcessHadAskedForIsToldToNobody() throws {
+    func responsesToAnEndedProcessAreDropped() throws {
         let apps = LivingApps(central: .central, restores: true)
         let handles = try apps.connect()
         let (note, location) = (try #require(handles[Example.note]), try #require(handles[Example.location]))
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test("behaviour 10.4: a central's requests to an ended process go to the next one, in the same order")
-    func whatACentralAskedTheNextOneIsAsked() throws {
+    func centralsRequestsGoToTheNextProcessInOrder() throws {
         let apps = LivingApps(sensor: .peripheral, restores: true)
         let note = try #require(try apps.connect()[Example.note])
         apps.central.send(.readCharacteristic(peer: apps.peer, characteristic: note))
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test("behaviours 1.9, 1.10, 10.7: radio state changes meanwhile are reported in their place")
-    func whatHappenedToTheRadioIsToldInItsPlace() throws {
+    func radioChangesAreReportedInOrder() throws {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
         apps.centralApp.happened(.ended(.crashed))
@@ -239,7 +239,7 @@ import Testing
         "behaviours 7.24, 10.12, 10.15: an app's advertising is restored even if the radio was gone meanwhile, and continues in the foreground",
         arguments: [AppDeclaration.BackgroundModes(), .peripheral]
     )
-    func whatAnAppAdvertisedIsRestored(modes: AppDeclaration.BackgroundModes) throws {
+    func advertisingIsRestored(modes: AppDeclaration.BackgroundModes) throws {
         let apps = LivingApps(sensor: modes, restores: true)
         try apps.sensor.publish()
         apps.sensorApp.happened(.ended(.crashed))
@@ -262,7 +262,7 @@ import Testing
     }
 
     @Test("behaviour 7.24: an app that returns after a radio failure gets no event for a start it did not request")
-    func nobodyIsToldOfAStartThatNobodyAskedFor() throws {
+    func unrequestedStartsAreNotReported() throws {
         let apps = LivingApps(restores: true)
         try apps.sensor.publish()
         apps.sensorApp.happened(.ended(.crashed))

@@ -13,7 +13,7 @@ import Testing
 @Suite struct SystemVersionTests {
     @Test("behaviour 1.8: before iOS 13, known peripherals were retrieved in every state", arguments: [12, 13, 26])
     func knownPeripheralsWithoutPower(version: Int) throws {
-        let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
+        let pair = try ConnectedPair { $0.version = SystemVersion(integerLiteral: version) }
         pair.phone.system.setPower(false)
         pair.world.run(.seconds(1))
         #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty == (version >= 13))
@@ -21,7 +21,7 @@ import Testing
 
     @Test("behaviour 1.18: before iOS 13, no permission was required", arguments: [12, 13, 26])
     func permissionWasNotNeeded(version: Int) {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone") {
             $0.version = SystemVersion(integerLiteral: version)
             $0.permission = .notDetermined
@@ -38,7 +38,7 @@ import Testing
         arguments: [10, 17, 18, 26]
     )
     func aPeripheralMayAskForWhatTheVersionTakes(version: Int) throws {
-        let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
+        let pair = try ConnectedPair { $0.version = SystemVersion(integerLiteral: version) }
         _ = try pair.connected()
         let link = try #require(pair.phone.system.links.all.first)
         func takes(_ minimum: UInt16, _ maximum: UInt16, _ timeout: UInt16) -> Bool {
@@ -58,7 +58,7 @@ import Testing
         [false, true]
     )
     func anAppWithAccessorySetup(version: Int, isSetUp: Bool) {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone") { $0.version = SystemVersion(integerLiteral: version) }
         var declaration = AppDeclaration(backgroundModes: .central)
         declaration.usesAccessorySetup = isSetUp

@@ -103,7 +103,7 @@ import Testing
                 #expect(found[Self.otherValue] != nil, "at \(place), lost: \(isLost)")
                 let isThere = found[OvertakingPeer.measurement] != nil
                 #expect(isThere == (change == .added), "at \(place), lost: \(isLost)")
-                let services = (change == .added ? [OvertakingPeer.service] : []) + [Accessory.service, Self.other]
+                let services = (change == .added ? [OvertakingPeer.service] : []) + [TestAccessory.service, Self.other]
                 #expect(Set(peer.services) == Set(services), "at \(place), lost: \(isLost)")
             }
         }

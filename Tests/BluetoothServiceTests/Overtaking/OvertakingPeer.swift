@@ -36,7 +36,7 @@ final class OvertakingPeer {
     let air = RadioWorld()
     let phone: BluetoothSystem
     let app: TestManager
-    let accessory: Accessory
+    let accessory: TestAccessory
     let role: Role
     /// The measurement, whose value can be read, notified and indicated.
     let value: UInt16
@@ -62,7 +62,7 @@ final class OvertakingPeer {
         phone = air.system("Phone") { $0.pairing.ioCapability = .noInputNoOutput }
         phone.prompter = person
         app = air.world.manager(.central, on: phone)
-        accessory = try Accessory(on: air, tellsOfChanges: true, hasHash: hasHash, bonds: try air.bonds(3))
+        accessory = try TestAccessory(on: air, tellsOfChanges: true, hasHash: hasHash, bonds: try air.bonds(3))
         accessory.access.deviceSecurity.prompter = person
         try accessory.publish()
         let encrypted = AttributePermissions(read: .encrypted)
@@ -157,7 +157,7 @@ final class OvertakingPeer {
     func connect() throws {
         if role == .central {
             accessory.advertise()
-            peer = try app.find(Accessory.service).identifier
+            peer = try app.find(TestAccessory.service).identifier
         } else {
             let published = air.world.manager(.peripheral, on: phone)
             try published.publish()

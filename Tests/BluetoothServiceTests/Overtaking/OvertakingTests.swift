@@ -76,7 +76,7 @@ import Testing
         arguments: Extra.allCases,
         OvertakingPeer.Role.allCases
     )
-    func whatOvertakesAnAnswerArrives(extra: Extra, role: OvertakingPeer.Role) throws {
+    func valuesThatOvertakeAResponseArrive(extra: Extra, role: OvertakingPeer.Role) throws {
         let plain = try Session(role, isPaired: true) { _ in }
         #expect(plain.peer.values == [])
         #expect(plain.peer.phone.links.all.first?.secureLink.bond != nil)

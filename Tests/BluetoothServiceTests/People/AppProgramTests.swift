@@ -51,8 +51,8 @@ import Testing
             ("/bin/a", AppProgram(), true), (nil, AppProgram("/bin/b"), true), ("/bin/a", AppProgram("/bin/b"), false),
         ]
     )
-    func whatWasKept(first: String?, second: AppProgram, isGiven: Bool) {
-        let world = TestWorld()
+    func restoreWithoutManager(first: String?, second: AppProgram, isGiven: Bool) {
+        let world = ServiceWorld()
         let phone = world.device("Phone")
         let troubles = troubles(of: phone)
         let old = open(AppProgram(first), on: phone)
@@ -86,7 +86,7 @@ import Testing
 
     @Test("AB-G07: a permission applies to the program shown, and another program causes another question")
     func permission() throws {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let person = Person()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         phone.system.permissionPrompter = person

@@ -20,7 +20,7 @@ import Testing
         ]
     )
     func queries(permission: AppPermission, version: SystemVersion) throws {
-        let pair = try Pair { $0.version = version }
+        let pair = try ConnectedPair { $0.version = version }
         _ = try pair.connected()
         let other = pair.phone.manager(.central, of: pair.phone.system.openApp(AppIdentity(name: "other")))
         try other.connect(pair.peer)
@@ -44,7 +44,7 @@ import Testing
 
     @Test("AB-G07: an app that observes centrals or connections gets no events without permission")
     func watches() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let watcher = AppIdentity(name: "watcher")
         let centrals = pair.strap.manager(.peripheral, of: pair.strap.system.openApp(watcher))
         let connections = pair.phone.manager(.central, of: pair.phone.system.openApp(watcher))
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test("AB-G07: revoking permission voids the queued events of a suspended app")
-    func whatWaits() throws {
+    func revokingPermissionVoidsQueuedEvents() throws {
         let apps = LivingApps()
         try apps.subscribe()
         apps.centralApp.fallAsleep(in: apps.world)

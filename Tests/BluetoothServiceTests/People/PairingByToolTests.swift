@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test("AB-A14: pairing fails if the tool's user or the policy refuses, or if there is neither")
-    func nobodyPairs() throws {
+    func pairingFailsWithoutConsent() throws {
         let refused = try ToolPairing("pair yes")
         refused.answer = { _ in .refuse }
         let forbidden = try ToolPairing("pair app=* no\npair peer=x yes")

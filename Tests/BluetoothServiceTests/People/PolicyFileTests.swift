@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("AB-A14: without a matching rule the answer is no")
-    func nothingIsNo() throws {
+    func noMatchingRuleRefuses() throws {
         for text in ["", "\n\n", "# pair yes", "app name=* yes", "pair peer=Belt yes", "prompters 1"] {
             #expect(try decide(text) == .no && decide(text, name: "belt") == .no, "\(text)")
         }
@@ -100,10 +100,10 @@ import Testing
     @Test("the service's user, the administrator and the users in the policy may answer questions")
     func rights() throws {
         let policy = try policy("prompters 1000 1001\nprompters 1002")
-        #expect([1000, 1001, 1002].allSatisfy { policy.rights(of: $0, owner: 5) == [.look, .answer] })
+        #expect([1000, 1001, 1002].allSatisfy { policy.rights(of: $0, owner: 5) == [.inspect, .answer] })
         #expect(policy.rights(of: 5, owner: 5) == .control)
         #expect(policy.rights(of: 0, owner: 5) == .control)
-        #expect(policy.rights(of: 1003, owner: 5) == .look)
+        #expect(policy.rights(of: 1003, owner: 5) == .inspect)
     }
 
     @Test(

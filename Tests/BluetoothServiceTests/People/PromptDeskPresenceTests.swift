@@ -15,7 +15,7 @@ import Testing
         func closePrompt(_ peer: PromptedPeer) {}
     }
 
-    private let world = TestWorld()
+    private let world = ServiceWorld()
 
     @Test("a desk that nobody sits at leaves another prompter of the system in its place")
     func anotherPrompter() throws {

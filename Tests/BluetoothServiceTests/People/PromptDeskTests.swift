@@ -44,7 +44,7 @@ import Testing
 
     /// A system with a desk, and the answers it received.
     private final class DeskOwner {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let device: TestDevice
         let desk: PromptDesk
         var answers: [PairingAnswer] = []
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test("AB-A14: if the last prompter leaves and no rule matches, the answer is no")
-    func nobodyIsLeft() throws {
+    func leavingOfTheLastPrompterRefuses() throws {
         let owner = try DeskOwner()
         let prompter = try #require(Prompter(owner.desk))
         owner.ask()
@@ -244,9 +244,9 @@ import Testing
     @Test("the latest prompter gets notices, which need no answer")
     func notices() throws {
         let owner = try DeskOwner()
-        owner.device.system.observers.tell(.poweredOff(app: "a"))
+        owner.device.system.observers.report(.poweredOff(app: "a"))
         let prompter = try #require(Prompter(owner.desk))
-        owner.device.system.observers.tell(.poweredOff(app: "b"))
+        owner.device.system.observers.report(.poweredOff(app: "b"))
         #expect(prompter.notices == [SystemNotice.poweredOff(app: "b").description])
     }
 

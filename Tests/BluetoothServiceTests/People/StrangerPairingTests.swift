@@ -132,7 +132,7 @@ import Testing
     }
 
     /// The time from the app's request to the prompt: what the exchange takes on the air.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     @Test("AB-S16, AB-S18: while 100 strangers pair without end, the user is asked about the app's pairing at once")
     func aHundredStrangers() throws {
@@ -143,7 +143,7 @@ import Testing
         let before = crowd.air.world.loop.now
         #expect(try crowd.read(request) == .success([42]))
         let asked = try #require(crowd.shown.first { $0.question.origin != .peer })
-        #expect(asked.at - before < Self.patience, "\(asked.at - before)")
+        #expect(asked.at - before < Self.timeout, "\(asked.at - before)")
         #expect(asked.question.origin == .apps([AppIdentity(name: "com.example.Heart", owner: 1_000)]))
         guard case .compare = asked.question.kind else { return #expect(Bool(false), "\(asked.question)") }
         #expect(crowd.phone.bondStatus.map(\.authenticated) == [true])

@@ -157,7 +157,7 @@ import Testing
         ended.processEnded(in: .resetting)
         #expect(ended.intent == keeper.kept)
         #expect(ended.awaitsRadio)
-        keeper.endPatience()
+        keeper.reclaimTimedOut()
         #expect(keeper.kept.requests == [scan(2)])
     }
 
@@ -182,14 +182,14 @@ import Testing
         let (app, collector) = bench.open()
         #expect(bench.phone.system.centrals.first?.manager.intent.requests.count == 2)
         bench.phone.system.setPermission(.notDetermined, for: AppIdentity(name: "com.example.Collector"))
-        bench.phone.system.centrals.first?.manager.tell(.stateChanged(.unknown), on: bench.world.loop)
+        bench.phone.system.centrals.first?.manager.deliver(.stateChanged(.unknown), on: bench.world.loop)
         #expect(bench.phone.system.centrals.first?.manager.intent.requests == [scan(1)])
         withExtendedLifetime((app, collector)) {}
     }
 
     @Test("behaviour 9.1: in virtual time what an app is called with waits while it is suspended")
     func callsOfASuspendedApp() {
-        let world = TestWorld()
+        let world = ServiceWorld()
         let phone = world.device("Phone")
         let app = phone.app("Collector")
         let count = Atomic(0)

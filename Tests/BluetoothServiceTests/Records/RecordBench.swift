@@ -81,7 +81,7 @@ final class WatchedRecords: RecordStorage {
 
 /// A device whose system starts anew from its storage.
 final class RecordBench: AppLauncher {
-    let world = TestWorld()
+    let world = ServiceWorld()
     let records = WatchedRecords()
     let storage: MemoryBondStorage
     private(set) var phone: TestDevice

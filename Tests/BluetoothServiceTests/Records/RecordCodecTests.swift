@@ -142,7 +142,7 @@ import Testing
 
     /// Random octets, and records with some octets changed: each record that can be read has exactly one encoding.
     @Test("AB-G05: any sequence of octets is decoded completely or refused")
-    func whateverOctetsARecordHas() {
+    func anyOctetsAreDecodedOrRefused() {
         let random = RandomSource(seed: 7)
         var read = 0
         func check<Record: PacketFields & Hashable>(_ record: Record) {
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test("a record with invalid manager state or without an identifier is refused")
-    func whatAManagerCannotKeepIsRefused() {
+    func invalidManagerStateIsRefused() {
         func refuses(_ change: (inout ManagerRecord) -> Void) -> Bool {
             var record = Self.full
             change(&record.managers[0])
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test("a record with a request that is no part of an intent is refused")
-    func whatIsNoIntentIsRefused() throws {
+    func requestsThatAreNoIntentsAreRefused() throws {
         func read(_ requests: [Request]) throws -> Intent {
             let written = WrittenManager(options: Self.full.managers[0].options, requests: requests)
             return try ManagerRecord(reading: written.encoded()).intent

@@ -140,7 +140,7 @@ import Testing
     @Test(
         "behaviour 10.15: whoever waits for a record hears of it when the record is durable, or when saving it failed"
     )
-    func whoWaits() {
+    func waitersLearnWhenARecordIsDurable() {
         let (keeper, notes) = make()
         func keep(_ manager: String?, _ note: String) {
             keeper.keep(manager.map { record($0) }, of: app) { notes.ended.append(note) }

@@ -61,7 +61,7 @@ import Testing
     @Test(
         "nothing is saved without changes, without a restore identifier, or for unmanaged apps"
     )
-    func nothingIsWrittenWhereNothingChanges() throws {
+    func unchangedRecordsAreNotSaved() throws {
         let bench = RecordBench()
         let (_, manager) = bench.open()
         manager.send(Self.scan)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test("changes by events of one loop iteration are saved once, at its end")
-    func whatChangesByEventsIsWrittenOnce() {
+    func changesOfOneIterationAreSavedOnce() {
         let bench = RecordBench()
         let app = bench.phone.app("Collector", .central)
         for number in 0..<5 { _ = bench.phone.manager(.central, of: app, restoring: "\(number)") }
@@ -166,7 +166,7 @@ import Testing
             check("switched off in Settings") { bench, _, _ in bench.phone.system.setPower(false) }
             check("patience over") { bench, _, _ in
                 _ = bench.phone.app("Collector")
-                bench.world.run(PreservedApp.patience)
+                bench.world.run(PreservedApp.reclaimTimeout)
             }
         } else {
             check("closed by the app") { _, _, manager in manager.close() }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("AB-G02: a record with more content than is ever saved is refused")
-    func whatIsNeverWritten() throws {
+    func oversizedRecordsAreRefused() throws {
         var record = TableRecord(run: String(repeating: "a", count: TableRecord.maximumRun + 1))
         #expect(throws: PacketError.self) { try TableRecord(reading: record.encoded()) }
         record.run = "today"

@@ -44,7 +44,7 @@ import Testing
         var error: ServiceError? { if case .failure(let error)? = results.last { error } else { nil } }
     }
 
-    private let world = TestWorld()
+    private let world = ServiceWorld()
 
     private func perform(_ verb: AppVerb, _ name: String, of owner: UInt32? = nil, on device: TestDevice) -> Answer {
         let answer = Answer()
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test("an unmanaged app or one that is not running cannot be moved, which is an error")
-    func whatCannotBeMoved() {
+    func unmanagedAppsCannotBeMoved() {
         let phone = world.device("Phone")
         let app = phone.system.openApp(AppIdentity(name: "test"))
         let unmanaged = perform(.suspend, "test", on: phone)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test("AB-G07: a tool names the user of an app when two users have one of that name")
-    func whoseAppIsMeant() {
+    func ambiguousAppsRequireAUser() {
         let phone = world.device("Phone")
         let apps = ([1, 2] as [UInt32]).map { owner -> InProcessConnection in
             let app = phone.system.openApp(AppIdentity(name: "a", owner: owner), declaring: AppDeclaration())
@@ -151,7 +151,7 @@ import Testing
     @Test(
         "behaviour 10.16: an app that is force-quit leaves nothing behind, and one removed from memory leaves its preserved state"
     )
-    func whatGoesOn() {
+    func forceQuitDiscardsPreservedState() {
         let phone = world.device("Phone")
         for (verb, isKept) in [(AppVerb.terminate, true), (.forceQuit, false)] {
             let (app, process) = (phone.app("Heart", [.central]), Process())
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test("AB-G05: requests that wait for the process manager are bounded")
-    func whatWaitsIsBounded() {
+    func queuedRequestsAreBounded() {
         let phone = world.device("Phone")
         let processes = Processes()
         phone.system.appControl = processes

@@ -41,7 +41,7 @@ import Testing
 
     @Test("packets come together, in order, with their device, and with the request that caused them")
     func causes() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let location = try #require(try pair.connected()[Example.location])
         let tool = follow(pair.phone.system)
         tool.conversation?.handle(.ask(number: 2, .monitor(kinds: Observation.Kinds.messages.rawValue)))
@@ -75,7 +75,7 @@ import Testing
 
     @Test("an advertisement names its device")
     func advertisements() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let tool = follow(pair.phone.system)
         pair.central.send(.startScan(ScanRequest(services: [Example.service], allowsDuplicates: true)))
         pair.world.run(.seconds(1))
@@ -86,7 +86,7 @@ import Testing
 
     @Test("frames on the air come beside the packets, with the first of their devices that is known")
     func air() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let system = pair.phone.system
         let frame = PacketBuffer([1, 2, 3])
         system.showAir(frame, at: .zero, isReceived: true, of: [])
@@ -108,7 +108,7 @@ import Testing
 
     @Test("AB-G05: packets that a tool does not read are bounded, counted, and reported when it reads again")
     func losses() throws {
-        let phone = TestWorld().device("Phone")
+        let phone = ServiceWorld().device("Phone")
         let tool = follow(phone.system)
         tool.conversation?.canSend = false
         let packet = HCIPacket(.event, PacketBuffer([0xFF, 1, 0]))
@@ -124,7 +124,7 @@ import Testing
 
     @Test("AB-G02: the longest packets that wait fit in one message")
     func longestBatch() throws {
-        let phone = TestWorld().device("Phone")
+        let phone = ServiceWorld().device("Phone")
         let tool = follow(phone.system)
         let packet = HCIPacket(.acl, PacketBuffer([UInt8](repeating: 7, count: 4_096)))
         for _ in 0..<1_000 { phone.system.tap.sent(packet) }
@@ -141,7 +141,7 @@ import Testing
 
     @Test("AB-G05: the streams of packets are bounded in all, and a tool that is gone frees its own")
     func listeners() {
-        let phone = TestWorld().device("Phone")
+        let phone = ServiceWorld().device("Phone")
         var tools = (0..<PacketTap.maximumListeners).map { _ in follow(phone.system) }
         #expect(tools.allSatisfy { $0.replies.isEmpty })
         let refused = follow(phone.system)

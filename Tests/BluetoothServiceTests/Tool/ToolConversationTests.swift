@@ -54,11 +54,11 @@ import Testing
         }
     }
 
-    private let world = TestWorld()
+    private let world = ServiceWorld()
 
     @Test("the status of a system shows its apps, links, scans and advertising")
     func theStatus() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         pair.central.send(.startScan(ScanRequest(services: [Example.service], allowsDuplicates: true)))
         pair.world.run(.seconds(1))
         let handles = try pair.connected()
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test("an ended app is not listed as running, and its preserved state is shown")
-    func whatIsKeptIsShown() throws {
+    func preservedStateIsShown() throws {
         let phone = world.device("Phone")
         let app = phone.app("Heart", [.central])
         let manager = phone.manager(.central, of: app, restoring: "heart")
@@ -141,8 +141,8 @@ import Testing
         _ = manager
     }
 
-    @Test("a forbidden question is refused, with advice", arguments: [ToolRights.look, [], [.look, .answer]])
-    func whatIsNotPermittedIsRefused(rights: ToolRights) {
+    @Test("a forbidden question is refused, with advice", arguments: [ToolRights.inspect, [], [.inspect, .answer]])
+    func forbiddenQuestionsAreRefused(rights: ToolRights) {
         let phone = world.device("Phone")
         let desk = PromptDesk(phone.system)
         let tool = Tool(phone.system, rights)
@@ -163,7 +163,7 @@ import Testing
         "AB-G02: however many devices advertise, those shown fit in one message, including all connected ones"
     )
     func manyDevicesFit() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.connected()
         let system = pair.phone.system
         let name = String(repeating: "\u{1}", count: 248)
@@ -171,7 +171,7 @@ import Testing
             let address = BluetoothAddress(0xC000_0000_0000 + number, kind: .randomDevice)
             let peer = system.peers.see(address).identifier
             system.peers.setAdvertisedName(name, of: peer)
-            system.peers.heard(peer, rssi: -100, at: system.loop.now)
+            system.peers.noteAdvertisement(peer, rssi: -100, at: system.loop.now)
         }
         let devices = try Tool(system).answer(1, to: .devices, as: [DeviceStatus].self)
         #expect(devices.count == DeviceStatus.maximumShown)
@@ -210,9 +210,9 @@ import Testing
     }
 
     @Test("AB-G05: a tool that may only look sees that requests are made, but not their contents")
-    func whoLooksSeesNoContents() throws {
+    func inspectionHidesContents() throws {
         let phone = world.device("Phone")
-        let (tool, owner) = (Tool(phone.system, .look), Tool(phone.system))
+        let (tool, owner) = (Tool(phone.system, .inspect), Tool(phone.system))
         tool.ask(1, .monitor(kinds: .max))
         owner.ask(1, .monitor(kinds: .max))
         let manager = phone.manager(.peripheral)
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test("AB-G05: events that a tool does not read are counted, and reported in one line when it reads again")
-    func whatIsNotTakenIsCounted() throws {
+    func unreadEventsAreCounted() throws {
         let phone = world.device("Phone")
         let tool = Tool(phone.system)
         tool.ask(1, .monitor(kinds: Observation.Kinds.managers.rawValue))
@@ -264,15 +264,15 @@ import Testing
         whole.ask(1, .monitor(kinds: kinds.rawValue))
         func discover(_ count: Int) {
             let found = CentralEvent.discovered(PeerInfo(identifier: .blank), Advertisement(), rssi: -50)
-            for _ in 0..<count { phone.system.observers.tell(.central(found), of: Observation.Subject()) }
+            for _ in 0..<count { phone.system.observers.report(.central(found), of: Observation.Subject()) }
         }
         func release(_ count: Int) {
             let request = Request.central(.peer(.blank, .forget))
-            for _ in 0..<count { phone.system.observers.tell(.messages, .requested(request)) }
+            for _ in 0..<count { phone.system.observers.report(.messages, .requested(request)) }
         }
         discover(75)
         release(75)
-        phone.system.observers.tell(.stateChanged(.poweredOn), of: Observation.Subject())
+        phone.system.observers.report(.stateChanged(.poweredOn), of: Observation.Subject())
         let first = try events(thinned.take(), of: 1)
         #expect(first.filter { $0.text.contains("discovered") }.count == 75)
         #expect(first.filter { $0.text.contains("forget") }.count == 25)
@@ -328,7 +328,7 @@ import Testing
         let contents: [Observation.Content] = [
             .stateChanged(.poweredOn), .controllerFailed(.notRunning), .managerOpened(.central), .managerClosed,
             .appMoved(.notRunning(.crashed)), .appLaunched(RestoreIdentifiers(centrals: ["a"])), .eventsLost(1),
-            .requested(Request()), .asked(Query()), .told(Event()), .linkMade, .linkEnded(.localHostTerminated),
+            .requested(Request()), .asked(Query()), .delivered(Event()), .linkMade, .linkEnded(.localHostTerminated),
             .secured(LinkSecurity(isEncrypted: true)), .noticed(.poweredOff(app: "b")),
             .misused("e" + String(repeating: "\u{301}", count: 10_000), isToldToApp: true), .trouble("t", .error),
             .below(HostEvent.bufferOverflow(linkKind: 1)),
@@ -343,7 +343,7 @@ import Testing
             #expect(event.text.utf8.count < 2_010)
             #expect((JSONText.of(event)?.utf8.count ?? .max) < ToolReply.maximumText)
         }
-        #expect(event(.told(.stateChanged(.poweredOn))).text.hasPrefix("event, kind: stateChanged, "))
+        #expect(event(.delivered(.stateChanged(.poweredOn))).text.hasPrefix("event, kind: stateChanged, "))
         #expect(event(.requested(.central(.stopScan))).text.contains("kind: stopScan"))
         #expect(event(.stateChanged(.poweredOn)).text == "Bluetooth is on")
         #expect(event(.secured(LinkSecurity(isEncrypted: true))).details == ["encryption": "encrypted"])

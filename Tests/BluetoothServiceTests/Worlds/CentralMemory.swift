@@ -12,7 +12,7 @@ final class CentralMemory {
     /// The apps to whose values it considers itself subscribed.
     private(set) var subscriptions: Set<WorldName> = []
     private var dues: [WorldName: [Due]] = [:]
-    private var lastHeard: [WorldName: Int] = [:]
+    private var lastReception: [WorldName: Int] = [:]
     /// The peer that was connected last for each service.
     var peers: [WorldName: UUID] = [:]
 
@@ -34,10 +34,10 @@ final class CentralMemory {
     /// Notes a received value, and describes any fault.
     func heard(_ number: Int, of target: WorldName, sent: Int) -> String? {
         defer {
-            lastHeard[target] = number
+            lastReception[target] = number
             dues[target]?.removeAll { $0.number <= number }
         }
-        let before = lastHeard[target] ?? 0
+        let before = lastReception[target] ?? 0
         if number <= before { return "value \(number) of \(target) after \(before)" }
         if number > sent { return "value \(number) of \(target), who sent \(sent)" }
         let skipped = (dues[target] ?? []).filter { $0.number < number }
@@ -45,9 +45,9 @@ final class CentralMemory {
     }
 
     /// The values that did not arrive in time at an app that has been awake since `awake`.
-    func overdue(now: Instant, awake: Instant, patience: Duration = RequestLedger.patience) -> [String] {
+    func overdue(now: Instant, awake: Instant, timeout: Duration = OpenRequests.timeout) -> [String] {
         dues.sorted { $0.key < $1.key }.flatMap { target, dues in
-            dues.filter { now - max($0.since, awake) >= patience }.map {
+            dues.filter { now - max($0.since, awake) >= timeout }.map {
                 "value \($0.number) of \(target) never came, and nothing was said"
             }
         }

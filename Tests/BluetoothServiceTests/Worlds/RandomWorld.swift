@@ -9,7 +9,7 @@ final class RandomWorld {
     /// The number of faults recorded per world.
     private static let maximumFaults = 8
 
-    let test = TestWorld()
+    let test = ServiceWorld()
     let shape: WorldShape
     private(set) var devices: [WorldDevice] = []
     /// Descriptions of the conditions that do not hold.
@@ -118,7 +118,7 @@ final class RandomWorld {
         measure(random)
         for other in apps where other.isRunning { other.central?.exchange() }
         // At random, long enough for unanswered requests to become overdue.
-        pass(random.below(3) == 0 ? RequestLedger.patience + .seconds(2) : .seconds(1))
+        pass(random.below(3) == 0 ? OpenRequests.timeout + .seconds(2) : .seconds(1))
         if random.below(2) == 0 { app.enter() }
     }
 
@@ -197,14 +197,14 @@ final class RandomWorld {
         }
         pass(.seconds(2))
         for app in apps where !app.isSettled { fault("\(app.shape.name) is not at rest: \(app.story)") }
-        for text in apps.flatMap({ $0.memory.overdue(now: now, awake: .zero, patience: .zero) }) { fault(text) }
+        for text in apps.flatMap({ $0.memory.overdue(now: now, awake: .zero, timeout: .zero) }) { fault(text) }
         for app in apps { app.end(.forceQuit) }
         for app in apps { app.end(.forceQuit) }
         pass(.seconds(8))
-        for device in devices { checkThatNothingIsLeft(of: device) }
+        for device in devices { checkForLeftovers(of: device) }
     }
 
-    private func checkThatNothingIsLeft(of device: WorldDevice) {
+    private func checkForLeftovers(of device: WorldDevice) {
         let system = device.system
         func demand(_ holds: Bool, _ text: String) {
             if !holds { fault("device \(device.shape.apps[0].name.device): \(text)") }

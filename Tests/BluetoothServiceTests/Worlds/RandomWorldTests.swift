@@ -25,7 +25,7 @@ import Testing
         "behaviours 1.3, 1.4, 1.9 to 1.13, 3.12, 3.39, 4.20, 5.18 to 5.20, 9.3, 10.1, 10.3 to 10.12, 10.15 to 10.18: in random worlds every request ends, no subscription is lost silently, everything arrives in order, no app sees another's data, and the restored state equals a model's",
         .world(appTime: .machine, keepsCaptures: false)
     )
-    func whateverBecomesOfAWorld() async {
+    func randomWorldsKeepTheRules() async {
         await world.search(seeds: Self.first...(Self.first + Self.seeds - 1), steps: 25, of: Self.scenario)
     }
 

@@ -10,7 +10,7 @@ struct RestorationModel {
     enum Certainty: Comparable {
         case none
         /// The requests are known, but a connection may have come up or ended unnoticed.
-        case wishes
+        case requests
         case all
     }
 
@@ -89,7 +89,7 @@ struct RestorationModel {
 
     /// The radio returns for an app, and its requests start over (behaviour 10.15). Links may still exist if the radio
     /// was never off for other apps.
-    mutating func radioIsBack(for app: Int, forAll: Bool) {
+    mutating func radioReturned(for app: Int, forAll: Bool) {
         kept[app] = kept[app]?.mapValues { $0.anew(isConnected: forAll ? false : nil) }
     }
 

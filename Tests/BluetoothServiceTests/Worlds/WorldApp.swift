@@ -86,7 +86,7 @@ final class WorldApp {
         guard let process else {
             if end == .forceQuit {
                 device.model.personEnds(number, declaration)
-                device.system.personHasEnded(shape.identity)
+                device.system.userForceQuit(shape.identity)
             }
             return
         }
@@ -97,7 +97,7 @@ final class WorldApp {
             if peripheral.asksNow { kept[.peripheral]?.certainty = .none }
         }
         // Requests to the previous service may be in effect as well as those to this one.
-        if let reopening, world.now - reopening <= PreservedApp.patience {
+        if let reopening, world.now - reopening <= PreservedApp.reclaimTimeout {
             for role in kept.keys { kept[role]?.certainty = .none }
         }
         device.model.processEnded(number, end, declaration, kept)
@@ -114,7 +114,7 @@ final class WorldApp {
     ) -> RestorationModel.Kept {
         var certainty = RestorationModel.Certainty.none
         if expected == nil, manager.events.isEmpty, seenChanges == device.changes(for: number) {
-            certainty = isRunning && view.isQuiet ? .all : .wishes
+            certainty = isRunning && view.isQuiet ? .all : .requests
         }
         return RestorationModel.Kept(manager: view.manager, certainty: certainty, isRecorded: declaration.isManaged)
     }

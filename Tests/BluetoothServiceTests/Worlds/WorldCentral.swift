@@ -36,7 +36,7 @@ final class WorldCentral {
     var uses: [UUID: Use] = [:]
     /// The targets whose notifications are turned off.
     var muted: Set<WorldName> = []
-    var ledger: RequestLedger
+    var ledger: OpenRequests
     var witness = StateWitness()
     /// The first event to expect; removed when it arrives.
     var expected: RestorationModel.Kept?
@@ -49,7 +49,7 @@ final class WorldCentral {
         self.memory = memory
         self.manager = manager
         self.world = world
-        ledger = RequestLedger(first: Self.firstNumber * UInt32(name.device * 10 + name.app + 1))
+        ledger = OpenRequests(first: Self.firstNumber * UInt32(name.device * 10 + name.app + 1))
     }
 
     var now: Instant { world.now }
@@ -62,7 +62,7 @@ final class WorldCentral {
 
     func ask(
         _ request: LinkRequest,
-        _ kind: RequestLedger.Kind,
+        _ kind: OpenRequests.Kind,
         at attribute: AttributeHandle? = nil,
         of peer: UUID
     ) {

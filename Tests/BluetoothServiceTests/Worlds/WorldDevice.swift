@@ -142,7 +142,7 @@ final class WorldDevice: AppLauncher {
         body()
         for (app, before) in zip(shape.apps, before) where before != state(for: app.name.app) {
             if state(for: app.name.app) == .poweredOn {
-                model.radioIsBack(for: app.name.app, forAll: !hadRadio)
+                model.radioReturned(for: app.name.app, forAll: !hadRadio)
             }
         }
         noteChange()
@@ -213,14 +213,14 @@ final class WorldDevice: AppLauncher {
     }
 
     /// Checks that the radio is not busy for long without a request, current or preserved.
-    func checkRadio(after patience: Duration) {
+    func checkRadio(after timeout: Duration) {
         let kept = model.kept.values.flatMap(\.values)
         let isAdvertised = apps.contains { $0.peripheral?.isAdvertising != nil } || kept.contains(where: \.mayAdvertise)
         let isLookedFor = apps.contains { $0.central?.scan != nil } || kept.contains(where: \.mayScan)
         func check(_ isBusy: Bool, _ since: inout Instant?, _ what: String) {
             guard isBusy else { return since = nil }
             since = since ?? world.now
-            if let since, world.now - since >= patience {
+            if let since, world.now - since >= timeout {
                 world.fault("device \(number) \(what) and nobody wants it")
             }
         }
@@ -229,8 +229,8 @@ final class WorldDevice: AppLauncher {
     }
 
     /// Checks that apps have the current radio state, long after the last change.
-    func checkStates(after patience: Duration) {
-        guard world.now - lastChange >= patience else { return }
+    func checkStates(after timeout: Duration) {
+        guard world.now - lastChange >= timeout else { return }
         for app in apps { app.checkState(state(for: app.shape.name.app)) }
     }
 }

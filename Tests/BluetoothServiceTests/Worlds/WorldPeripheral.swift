@@ -172,7 +172,7 @@ final class WorldPeripheral {
 
     func overdue(awake: Instant) -> [String] {
         guard let askedAt, isPublished == false || isAdvertising == false else { return [] }
-        return world.now - max(askedAt, awake) > RequestLedger.patience ? ["publishing was never answered"] : []
+        return world.now - max(askedAt, awake) > OpenRequests.timeout ? ["publishing was never answered"] : []
     }
 
     var isSettled: Bool { isOn && isPublished == true && isAdvertising == true && room == ServiceLimits.valueUpdates }

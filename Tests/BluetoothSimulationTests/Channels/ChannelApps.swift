@@ -131,7 +131,7 @@ final class ChannelPublisher: NSObject, CBPeripheralManagerDelegate, @unchecked 
 }
 
 /// Connects, and opens channels.
-final class ChannelOpener: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+final class ChannelOpeningApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
     // Safe: accessed by the test, and in callbacks that the world waits for.
 
     private(set) var manager: CBCentralManager!

@@ -128,7 +128,7 @@ import Testing
         "behaviours 8.7, 8.8: however one end closes the channel, the other gets one end event",
         arguments: Ending.allCases
     )
-    func whateverEndsTheChannel(ending: Ending) throws {
+    func eachEndingIsReportedOnce(ending: Ending) throws {
         let world = ChannelWorld()
         world.opener.outgoing = Data(1...100)
         let (phone, station) = try world.open()
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test("data written before the streams are closed still arrives")
-    func whatWasWrittenBeforeTheEndArrives() throws {
+    func dataWrittenBeforeClosingArrives() throws {
         let world = ChannelWorld()
         let (phone, station) = try world.open()
         phone.outgoing = ChannelWorld.noise(30_000, seed: 3)
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test("data that a peer sent before it left can be read afterwards")
-    func whatCameBeforeTheEndCanBeReadAfterwards() throws {
+    func dataReceivedBeforeClosingRemainsReadable() throws {
         let world = ChannelWorld()
         let (phone, station) = try world.open()
         station.isReading = false
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test("AB-G05: a reader that stops stops the writer, and nothing grows or is lost")
-    func whoDoesNotReadStopsWhoWrites() throws {
+    func stalledReadersStopTheWriter() throws {
         let world = ChannelWorld()
         let (phone, station) = try world.open()
         station.isReading = false

@@ -15,7 +15,7 @@ final class ChannelWorld {
     let phone: SimulatedDevice
     let station: SimulatedDevice
     let publisher: ChannelPublisher
-    let opener: ChannelOpener
+    let opener: ChannelOpeningApp
     let capture = Recording()
 
     init(seed: UInt64 = 1, isScheduled: Bool = true, runLoop: RunLoop = .current, lossRate: Double = 0) {
@@ -26,7 +26,7 @@ final class ChannelWorld {
         phone = world.addDevice(named: "Phone", capture: capture.add)
         station = world.addDevice(named: "Station", at: Position(x: 1))
         publisher = station.launch("publisher") { _ in ChannelPublisher(in: runLoop) }
-        opener = phone.launch("opener") { _ in ChannelOpener(in: runLoop) }
+        opener = phone.launch("opener") { _ in ChannelOpeningApp(in: runLoop) }
     }
 
     /// Advances time until `condition` holds.

@@ -8,7 +8,7 @@ import TestBasics
 import Testing
 
 /// The demos have notes of their own.
-private typealias Lines = TestBasics.Notes<String>
+private typealias PlaybackLines = TestBasics.Notes<String>
 
 /// Devices of a world that are recorded, and played back without the rest of it.
 @Suite struct PlaybackTests {
@@ -23,7 +23,7 @@ private typealias Lines = TestBasics.Notes<String>
 
     /// An app whose lines are noted with their times.
     private static func app(
-        _ notes: Lines,
+        _ notes: PlaybackLines,
         _ world: SimulatedWorld,
         rates: Int = 4
     ) -> (SimulatedApp) -> HeartRateApp {
@@ -37,7 +37,7 @@ private typealias Lines = TestBasics.Notes<String>
         }
     }
 
-    private static func sensor(_ notes: Lines, _ world: SimulatedWorld) -> (SimulatedApp) -> HeartRateSensor {
+    private static func sensor(_ notes: PlaybackLines, _ world: SimulatedWorld) -> (SimulatedApp) -> HeartRateSensor {
         { app in
             let queue = DispatchQueue(label: "sensor")
             return HeartRateSensor(
@@ -53,8 +53,8 @@ private typealias Lines = TestBasics.Notes<String>
     private struct Meeting {
         let phone = Tape()
         let strap = Tape()
-        let said = Lines()
-        let saidBySensor = Lines()
+        let said = PlaybackLines()
+        let saidBySensor = PlaybackLines()
 
         init(seed: UInt64) {
             let world = SimulatedWorld(seed: seed)
@@ -77,7 +77,7 @@ private typealias Lines = TestBasics.Notes<String>
         let meeting = Meeting(seed: seed)
         #expect(meeting.said.all.last == "finished: true")
         let world = SimulatedWorld(seed: seed)
-        let said = Lines()
+        let said = PlaybackLines()
         let phone = world.addDevice(named: "Phone", playing: try CapturedController(octets: meeting.phone.octets))
         phone.person.behaves(.agrees(lookingAt: []), after: .seconds(1))
         phone.launch("app", Self.app(said, world))
@@ -93,7 +93,7 @@ private typealias Lines = TestBasics.Notes<String>
     func theOtherEnd(seed: UInt64) throws {
         let meeting = Meeting(seed: seed)
         let world = SimulatedWorld(seed: seed)
-        let said = Lines()
+        let said = PlaybackLines()
         let capture = try CapturedController(octets: meeting.strap.octets)
         let sensor = world.addDevice(named: "Strap", playing: capture, as: 2, options: .accessory)
         sensor.person.behaves(.agrees(lookingAt: []), after: .seconds(1))
@@ -112,7 +112,7 @@ private typealias Lines = TestBasics.Notes<String>
     func aChangedApp() throws {
         let meeting = Meeting(seed: 1)
         let world = SimulatedWorld(seed: 1)
-        let said = Lines()
+        let said = PlaybackLines()
         let phone = world.addDevice(named: "Phone", playing: try CapturedController(octets: meeting.phone.octets))
         phone.person.behaves(.declines)
         phone.launch("app", Self.app(said, world))
@@ -131,7 +131,7 @@ private typealias Lines = TestBasics.Notes<String>
     func otherRandomNumbers() throws {
         let meeting = Meeting(seed: 1)
         let world = SimulatedWorld(seed: 99)
-        let said = Lines()
+        let said = PlaybackLines()
         let phone = world.addDevice(named: "Phone", playing: try CapturedController(octets: meeting.phone.octets))
         phone.person.behaves(.agrees(lookingAt: []), after: .seconds(1))
         phone.launch("app", Self.app(said, world))
@@ -147,7 +147,7 @@ private typealias Lines = TestBasics.Notes<String>
     func anotherApp() throws {
         let meeting = Meeting(seed: 1)
         let world = SimulatedWorld(seed: 1)
-        let notes = Lines()
+        let notes = PlaybackLines()
         let phone = world.addDevice(named: "Phone", playing: try CapturedController(octets: meeting.phone.octets))
         let reader = phone.launch("other") { _ in LocationReader(notes) }
         world.run(for: .seconds(30))
@@ -175,11 +175,11 @@ private typealias Lines = TestBasics.Notes<String>
 /// Reads the location of the first sensor it finds, and nothing else.
 private final class LocationReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
     // Safe: mutable state is only touched on the manager's queue.
-    private let notes: Lines
+    private let notes: PlaybackLines
     private var manager: CBCentralManager?
     private var sensor: CBPeripheral?
 
-    init(_ notes: Lines) {
+    init(_ notes: PlaybackLines) {
         self.notes = notes
         super.init()
         manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "reader"))

@@ -68,7 +68,7 @@ import Testing
             #expect(faults.isEmpty, "command \(command): \(faults)")
             #expect(watcher.states.value.last == .poweredOn)
             patient.device.world.run(for: RecoveryLadder.quietTime)
-            #expect(patient.device.withSystem { $0.controllers.recovery.state } == .well)
+            #expect(patient.device.withSystem { $0.controllers.recovery.state } == .healthy)
         }
     }
 
@@ -147,12 +147,12 @@ import Testing
     }
 
     @Test("AB-H06: a controller that returns has left the ladder, even if no poll happened while it was away")
-    func whatComesBackBeginsAtTheBottom() {
+    func returningControllersResetTheLadder() {
         let (patient, _) = alone(Failure(fault: .degraded, cure: .powerOff), at: 12)
         let (device, world) = (patient.device, patient.device.world)
         // The ladder is climbed, and pauses last half a minute.
         world.run(for: .seconds(400))
-        let isClimbed = device.withSystem { $0.controllers.recovery.state != .well && $0.status.recovery?.step == 4 }
+        let isClimbed = device.withSystem { $0.controllers.recovery.state != .healthy && $0.status.recovery?.step == 4 }
         #expect(isClimbed)
         // In such a pause no transport is open that could close.
         for _ in 0..<600 {
@@ -164,7 +164,7 @@ import Testing
         patient.controller.powerCycle()
         device.setController(isPluggedIn: true)
         world.run(for: .seconds(1))
-        #expect(device.withSystem { $0.controllers.recovery.state == .well && $0.state == .poweredOn })
+        #expect(device.withSystem { $0.controllers.recovery.state == .healthy && $0.state == .poweredOn })
         #expect(patient.reports.value.dropFirst(before).contains(.left(at: .powerOff)))
     }
 

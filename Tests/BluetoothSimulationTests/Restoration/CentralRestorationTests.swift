@@ -80,7 +80,7 @@ import Testing
         "behaviour 10.16: preserved state is dropped when the person quits the app later, or turns Bluetooth off",
         arguments: [true, false]
     )
-    func whatWasKeptGoes(byForce: Bool) {
+    func quittingDropsPreservedState(byForce: Bool) {
         let world = RestorationWorld()
         world.collect()
         world.collector.crash()
@@ -171,7 +171,7 @@ import Testing
         "behaviours 1.17, 10.15, 10.18: preserved state survives the switch in Control Centre, but not before iOS 11",
         arguments: [10, 11, 26]
     )
-    func whatWasKeptOutlivesControlCentre(version: Int) {
+    func preservedStateSurvivesControlCenter(version: Int) {
         let world = RestorationWorld(version: SystemVersion(integerLiteral: version))
         world.collect()
         world.collector.crash()
@@ -230,7 +230,7 @@ import Testing
     }
 
     @Test("behaviour 10.6: state that no manager adopts in time is dropped")
-    func whatNobodyTakesOverIsGivenUp() {
+    func unadoptedStateIsDropped() {
         let world = RestorationWorld()
         world.collect()
         world.collector.crash()
@@ -273,7 +273,7 @@ import Testing
     @Test(
         "behaviours 9.3, 10.4: responses to an ended app are dropped, and the next process has the full number of requests"
     )
-    func whatAnAppThatIsGoneHadAskedFor() {
+    func responsesToAnEndedAppAreDropped() {
         let world = RestorationWorld()
         world.collect()
         for value in UInt8(1)..<30 {

@@ -121,7 +121,7 @@ import Testing
     @Test(
         "behaviours 10.4, 10.7: while the app is gone, a central discovers, connects and subscribes, which launches it"
     )
-    func somebodySubscribesMeanwhile() {
+    func subscribingLaunchesTheApp() {
         let world = RestorationWorld()
         _ = world.sensed.take()
         world.sensorApp.crash()
@@ -180,7 +180,7 @@ import Testing
         "behaviours 9.14, 10.6, 10.16: state that is not preserved or was dropped is gone from the air and the table",
         arguments: [0, 1, 2]
     )
-    func whatIsGivenUpIsGone(how: Int) {
+    func droppedStateLeavesTheAirAndTheTable(how: Int) {
         let world = RestorationWorld(sensor: how == 0 ? nil : Sensor.identifier)
         let reader = world.phone.launch("reader") { _ in Reader() }
         world.world.run(for: .seconds(5))

@@ -102,7 +102,7 @@ import Testing
     }
 
     /// A failed pairing makes many peers disconnect, so a pairing that cannot succeed is not started.
-    @Test func whatNobodyIsThereToPairForCostsNoConnection() throws {
+    @Test func impossiblePairingsKeepTheConnection() throws {
         let trust = TrustWorld()
         trust.phone.withSystem { $0.prompter = nil }
         let app = try trust.app()
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test("behaviour 6.7: the central offers keyboard and display, bonding, and Secure Connections")
-    func whatTheCentralOffers() throws {
+    func centralCapabilities() throws {
         let trust = TrustWorld()
         let configuration = trust.phone.withSystem { $0.peers.deviceSecurity.configuration }
         #expect(configuration.ioCapability == .keyboardDisplay)

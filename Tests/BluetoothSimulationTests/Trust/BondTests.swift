@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test("AB-S14: a peer evicted from a full store loses its connection")
-    func whoHasToGiveWayInAFullStoreLosesItsConnection() throws {
+    func evictedPeersLoseTheirConnection() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none)) { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }
         }
@@ -270,7 +270,7 @@ import Testing
         #expect(trust.phone.pairedPeers.count == 1)
     }
 
-    @Test func whoWithholdsEncryptionUntilItIsForgottenIsNotConnected() throws {
+    @Test func unencryptedForgottenPeersAreNotConnected() throws {
         let (trust, app) = try bonded()
         trust.world.withholdsEncryption()
         app.connect()

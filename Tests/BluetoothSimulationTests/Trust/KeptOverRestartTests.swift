@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test("behaviours 2.25, 4.10, 6.18: the keys, identifier, name and table of a bonded peer survive a restart")
-    func whatABondKeepsOutlivesARestart() throws {
+    func bondsSurviveARestart() throws {
         let trust = TrustWorld()
         let app = try trust.app()
         try app.pair()

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test("behaviour 3.19: declining the pairing shares no notifications, and the connection stays")
-    func whoDoesNotPairSharesNothing() throws {
+    func decliningSharesNoNotifications() throws {
         let trust = TrustWorld(people: .decline) { configuration, _ in configuration.sharesNotifications = true }
         let app = try trust.app()
         try app.find()

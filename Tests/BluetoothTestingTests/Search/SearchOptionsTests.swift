@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("the file of another search is begun anew")
-    func beginsAnew() throws {
+    func resetsCounts() throws {
         let file = Self.file()
         defer { try? FileManager.default.removeItem(at: file) }
         try SearchState(file, test: "test", steps: 20).add(seed: 1)

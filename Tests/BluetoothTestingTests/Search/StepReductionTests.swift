@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct StepReductionTests {
     @Test("a failing sequence is shrunk and still fails", arguments: [1, 2, 5])
-    func whatFailsIsMadeShort(width: Int) async {
+    func failingSequencesAreShrunk(width: Int) async {
         for (first, second) in [(3, 17), (0, 29), (14, 15)] {
             var runs = 0
             let few = await StepReduction.reduced(Array(0..<30), width: width) { lists in

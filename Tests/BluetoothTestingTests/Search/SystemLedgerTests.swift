@@ -25,10 +25,10 @@ import Testing
     }
 
     @Test("an answer of the same kind, the loss of the connection, and suspension excuse a call", .world)
-    func whatExcusesACall() async {
+    func excusedCalls() async {
         let here = await Situation()
         here.ask(.readCharacteristic(7))
-        here.tell(.valueRead(7, .success([1])))
+        here.report(.valueRead(7, .success([1])))
         await world.run(for: .seconds(41))
         #expect(here.overdue() == [])
         here.ask(.readCharacteristic(7))
@@ -40,7 +40,7 @@ import Testing
         #expect(here.overdue() == [])
         await world.run(for: .seconds(2))
         #expect(here.overdue() == Self.overdue)
-        here.tell(.disconnected(nil, isReconnecting: false, timestamp: nil))
+        here.report(.disconnected(nil, isReconnecting: false, timestamp: nil))
         #expect(here.overdue() == [])
     }
 
@@ -79,17 +79,17 @@ private struct Situation {
         phone.launch("app") { _ in CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app")) }
         await world.run(for: .seconds(1))
         subject = seen.subject.withLock { $0 }
-        tell(.connected(name: nil, maximumWriteWithoutResponse: 20))
+        report(.connected(name: nil, maximumWriteWithoutResponse: 20))
     }
 
     func overdue(late: Bool = false) -> [String] { ledger.overdueCalls(answersAreLate: late) }
 
     func ask(_ request: LinkRequest) { note(.requested(.central(.peer(peer, .link(request))))) }
 
-    func tell(_ event: PeerEvent) { note(.told(.central(.peer(peer, event)))) }
+    func report(_ event: PeerEvent) { note(.delivered(.central(.peer(peer, event)))) }
 
     private func note(_ content: Observation.Content) {
         let subject = subject
-        phone.withSystem { $0.observers.tell(.messages, content, of: subject) }
+        phone.withSystem { $0.observers.report(.messages, content, of: subject) }
     }
 }

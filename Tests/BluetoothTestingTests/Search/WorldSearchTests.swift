@@ -139,7 +139,7 @@ import Testing
             await world.run(for: .seconds(1))
         }
         surroundings.perform(.forceQuit, "Phone", app: "collector", 0)
-        surroundings.mend()
+        surroundings.repair()
         await world.until(within: .seconds(60)) { pair.isReady }
     }
 

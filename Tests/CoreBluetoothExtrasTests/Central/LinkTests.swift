@@ -118,12 +118,12 @@ struct LinkTests {
     }
 
     @Test("behaviour 15.4: a manager without a sequence gets nothing, and neither does one whose sequence has ended")
-    func nobodyElse() throws {
+    func managersWithoutASequenceGetNothing() throws {
         let world = AsyncWorld()
         let told = Notes<UInt32>()
         _ = world.phone.withSystem { system in
             system.observers.add(.messages) {
-                guard case .told(.central(.peer(_, .linkInformation))) = $0.content else { return }
+                guard case .delivered(.central(.peer(_, .linkInformation))) = $0.content else { return }
                 told.add($0.subject.manager?.rawValue ?? 0)
             }
         }

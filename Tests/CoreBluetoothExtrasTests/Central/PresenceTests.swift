@@ -53,7 +53,7 @@ struct PresenceTests {
             (.seconds(-1), 0), (.seconds(86_399), 86_399_000), (.seconds(100_000), 86_400_000),
         ] as [(Duration, Int)]
     )
-    func patience(_ patience: Duration, milliseconds: Int) throws {
+    func timeout(_ timeout: Duration, milliseconds: Int) throws {
         let world = AsyncWorld()
         let asked = Notes<Int>()
         _ = world.phone.withSystem { system in
@@ -64,7 +64,7 @@ struct PresenceTests {
         }
         try world.run { central in
             try await central.poweredOn()
-            for try await _ in central.presence(services: [Station.service], lostAfter: patience) { break }
+            for try await _ in central.presence(services: [Station.service], lostAfter: timeout) { break }
         }
         #expect(asked.all == [milliseconds])
     }
@@ -73,15 +73,17 @@ struct PresenceTests {
     func bounded() {
         var watch = PresenceWatch(milliseconds: 1_000)
         let peers = (0..<ScanSubscription.maximumReported + 10).map { _ in UUID() }
-        for (index, peer) in peers.enumerated() { watch.heard(peer, at: .init(microseconds: Int64(index))) }
+        for (index, peer) in peers.enumerated() {
+            watch.advertisementReceived(peer, at: .init(microseconds: Int64(index)))
+        }
         #expect(watch.deadline == .init(microseconds: 1_000_010))
         #expect(watch.takeLost(at: .init(microseconds: 1_000_009)) == [])
         #expect(watch.takeLost(at: .init(microseconds: 1_000_011)) == Array(peers[10...11]))
-        watch.heard(peers[12], at: .init(microseconds: 2_000_000))
+        watch.advertisementReceived(peers[12], at: .init(microseconds: 2_000_000))
         let rest = watch.takeLost(at: .init(microseconds: 2_999_999))
         #expect(rest == Array(peers[13...]) && watch.deadline == .init(microseconds: 3_000_000))
-        #expect(PresenceWatch(milliseconds: .min).patience == .milliseconds(1))
-        #expect(PresenceWatch(milliseconds: .max).patience == .seconds(86_400))
+        #expect(PresenceWatch(milliseconds: .min).silenceTimeout == .milliseconds(1))
+        #expect(PresenceWatch(milliseconds: .max).silenceTimeout == .seconds(86_400))
     }
 
     @Test("behaviour 15.29: the duplicate filter counts its actions, and can be reset")

@@ -220,7 +220,7 @@ struct RequestTests {
         _ characteristic: CBCharacteristic,
         _ dice: inout Seeded
     ) async throws -> Int {
-        let (order, seen) = (Counter(), Notes<Seen>())
+        let (order, seen) = (CounterPeripheral(), Notes<Seen>())
         var tasks: [Task<Void, any Error>] = []
         for _ in 0..<60 {
             let (kind, pause) = (Int.random(in: 0..<12, using: &dice), Int.random(in: 0..<40, using: &dice))

@@ -117,7 +117,7 @@ import Testing
         world.publish()
         let phone = connect(world, subscribes: true)
         let central = try #require(world.characteristic.subscribedCentrals?.first)
-        let user = world.sensor.launch("user") { _ in LinkUser(central.identifier) }
+        let user = world.sensor.launch("user") { _ in ConnectionUser(central.identifier) }
         world.run(1)
         #expect(user.isConnected)
         world.app.task {
@@ -209,7 +209,7 @@ private final class PowerGate: NSObject, CBPeripheralManagerDelegate, Sendable {
 }
 
 /// An app that joins a link by the peer's identifier.
-private final class LinkUser: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
+private final class ConnectionUser: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
     // Safe: set once before any callback, and accessed only on the queue.
     private let queue = DispatchQueue(label: "user")
     private let identifier: UUID

@@ -148,7 +148,7 @@ import Testing
         world.publish()
         let phone = world.phone()
         phone.device.world.run(for: .seconds(10)) { phone.notes.all.contains("subscribed") }
-        let (begun, ended) = (Counter(), Counter())
+        let (begun, ended) = (CounterPeripheral(), CounterPeripheral())
         let tasks = Mutex<[Task<Void, any Error>]>([])
         let begin: @Sendable (@escaping @Sendable () async throws -> Void) -> Void = { body in
             begun.add()

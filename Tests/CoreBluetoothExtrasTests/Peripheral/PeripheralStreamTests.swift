@@ -106,7 +106,7 @@ import Testing
     @Test(
         "behaviour 7.33: while a stream receives the requests, the delegate does not; only one stream exists at a time"
     )
-    func whoAnswers() {
+    func streamsReplaceTheDelegate() {
         let delegate = Hearer(answer: Data("delegate".utf8))
         let world = PeripheralWorld(delegate: delegate)
         world.publish()

@@ -118,7 +118,7 @@ import Testing
 private final class Finder: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
     // Safe: set once before any callback.
     private var manager: CBCentralManager!
-    let count = Counter()
+    let count = CounterPeripheral()
 
     override init() {
         super.init()

@@ -25,7 +25,7 @@ import Testing
     @Test("behaviour 15.26: updates wait for credits, none is lost, and all arrive in the order of the calls")
     func order() {
         let (world, phone) = subscribed()
-        let ended = Counter()
+        let ended = CounterPeripheral()
         world.app.task {
             await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<300 {
@@ -109,7 +109,7 @@ import Testing
         service.deliver(.stateChanged(.poweredOn))
         let (characteristic, _) = try publish(by: manager, service)
         while manager.updateValue(Data("own".utf8), for: characteristic, onSubscribedCentrals: nil) {}
-        let sent = Counter()
+        let sent = CounterPeripheral()
         let greedy = Task {
             while true {
                 try await manager.update(Data("call".utf8), for: characteristic)

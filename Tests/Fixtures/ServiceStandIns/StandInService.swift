@@ -98,7 +98,7 @@ package final class StandInService: ServiceConnection {
     }
 
     /// Delivers a channel event as the service does: synchronously, on this thread.
-    package func tell(_ event: ChannelEvent, of channel: ChannelID) {
+    package func report(_ event: ChannelEvent, of channel: ChannelID) {
         let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
         target?.handler(.channel(channel, event))
     }

@@ -77,7 +77,7 @@ import Testing
         "AB-G03: a request to connect to a peer that is already connected fails at once",
         arguments: PrivacyMode.allCases
     )
-    func whoCallsAPeerThatIsThereAlreadyLearnsItAtOnce(mode: PrivacyMode) throws {
+    func connectingToAConnectedPeerFailsAtOnce(mode: PrivacyMode) throws {
         let pair = try AdvertisingPair(mode)
         let stolen = pair.shown
         // The peer has a new address by now: no controller knows that it has a link to it.

@@ -46,7 +46,7 @@ import Testing
     }
 
     /// A replaced key was not the peer's, and neither is the address it resolved (Core Vol 3 Part C 10.8.2.3, AB-G03).
-    @Test func whereAPeerWasHeardIsForgottenWithItsKey() throws {
+    @Test func replacedKeysForgetReceivedAddresses() throws {
         let pair = try AdvertisingPair()
         _ = try pair.device.hear()
         let heard = try #require(pair.privacy.recentAddress(of: pair.identity))
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// After a while the peer may show another address.
-    @Test func whereAPeerWasHeardIsOfNoUseAfterAWhile() throws {
+    @Test func receivedAddressesExpire() throws {
         let pair = try AdvertisingPair()
         _ = try pair.device.hear()
         #expect(pair.privacy.recentAddress(of: pair.identity) != nil)

@@ -345,7 +345,7 @@ import Testing
 
     /// A replayed address of a connected peer gains neither the peer's identity nor its link.
     @Test("AB-G03: a device that replays the address of a connected peer is refused", arguments: PrivacyMode.allCases)
-    func whoRepeatsTheAddressOfAPeerThatIsThereIsRefused(mode: PrivacyMode) throws {
+    func replayedAddressesOfConnectedPeersAreRefused(mode: PrivacyMode) throws {
         let pair = try PrivatePair(mode)
         let impostor = try impostor(of: pair)
         _ = try connect(pair, Self.undirected, Self.direct)
@@ -367,7 +367,7 @@ import Testing
         "AB-G03: a device that replays a peer's address does not keep the peer out",
         arguments: PrivacyMode.allCases.filter { $0 != .controllerLegacy }
     )
-    func whoRepeatsAnAddressDoesNotKeepThePeerOut(mode: PrivacyMode) throws {
+    func replayedAddressesDoNotBlockThePeer(mode: PrivacyMode) throws {
         let pair = try PrivatePair(mode)
         let impostor = try impostor(of: pair)
         try connect(impostor, to: pair.device, pair)

@@ -14,12 +14,12 @@ import Testing
 
     @Test func aPeerIsListenedForAndThenConnectedTo() {
         var machine = LoneSeekMachine()
-        #expect(machine.handle(.heard(Self.peer, at: Self.first)) == [])
+        #expect(machine.handle(.received(Self.peer, at: Self.first)) == [])
         #expect(machine.handle(.want(Self.peer)) == [.listen])
         #expect(machine.handle(.want(Self.peer)) == [])
         let tried: [SeekMachine.Action] = [.endListening, .connect(Self.first), .startTimer(Self.peer)]
-        #expect(machine.handle(.heard(Self.peer, at: Self.first)) == tried)
-        #expect(machine.handle(.heard(Self.peer, at: Self.first)) == [])
+        #expect(machine.handle(.received(Self.peer, at: Self.first)) == tried)
+        #expect(machine.handle(.received(Self.peer, at: Self.first)) == [])
         #expect(machine.address(of: Self.peer) == Self.first)
         #expect(machine.peer(at: Self.first) == Self.peer)
         #expect(machine.handle(.connected(Self.peer)) == [.endTimer(Self.peer)])
@@ -30,27 +30,27 @@ import Testing
         var machine = LoneSeekMachine()
         _ = machine.handle(.want(Self.peer))
         _ = machine.handle(.want(Self.other))
-        _ = machine.handle(.heard(Self.peer, at: Self.first))
+        _ = machine.handle(.received(Self.peer, at: Self.first))
         // The scan for the other peer goes on.
         #expect(
-            machine.handle(.heard(Self.peer, at: Self.second))
+            machine.handle(.received(Self.peer, at: Self.second))
                 == [.giveUp(Self.first), .connect(Self.second), .startTimer(Self.peer)]
         )
         #expect(machine.handle(.timeOver(Self.peer)) == [.giveUp(Self.second)])
-        #expect(machine.handle(.unwant(Self.peer)) == [])
-        #expect(machine.handle(.unwant(Self.other)) == [.endListening])
+        #expect(machine.handle(.withdraw(Self.peer)) == [])
+        #expect(machine.handle(.withdraw(Self.other)) == [.endListening])
     }
 
-    @Test func whatIsOverIsOver() {
+    @Test func endedSearchesIgnoreLaterEvents() {
         var machine = LoneSeekMachine()
         _ = machine.handle(.want(Self.peer))
-        _ = machine.handle(.heard(Self.peer, at: Self.first))
-        #expect(machine.handle(.unwant(Self.peer)) == [.endTimer(Self.peer), .giveUp(Self.first)])
+        _ = machine.handle(.received(Self.peer, at: Self.first))
+        #expect(machine.handle(.withdraw(Self.peer)) == [.endTimer(Self.peer), .giveUp(Self.first)])
         _ = machine.handle(.want(Self.peer))
-        _ = machine.handle(.heard(Self.peer, at: Self.first))
+        _ = machine.handle(.received(Self.peer, at: Self.first))
         #expect(machine.handle(.failed(Self.peer)) == [.endTimer(Self.peer)])
         _ = machine.handle(.want(Self.peer))
-        _ = machine.handle(.heard(Self.peer, at: Self.first))
+        _ = machine.handle(.received(Self.peer, at: Self.first))
         #expect(machine.handle(.reset) == [.endTimer(Self.peer)])
         #expect(machine.handle(.timeOver(Self.peer)) == [])
     }

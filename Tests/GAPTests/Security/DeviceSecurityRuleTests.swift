@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Data from a given peer take precedence over data from an unspecified peer.
-    @Test func whatCameFromAPeerAnotherWayReachesTheLinkToIt() throws {
+    @Test func outOfBandDataReachThePeersLink() throws {
         let pair = try SecurePair()
         try pair.connect()
         let link = try #require(pair.central.link).secureLink
@@ -118,7 +118,7 @@ import Testing
         "AB-S12: a successful pairing, a forgotten bond and the user's consent clear the record of failures",
         arguments: 0..<3
     )
-    func whatHasFailedIsForgiven(way: Int) throws {
+    func successAndConsentClearFailures(way: Int) throws {
         let pair = try SecurePair()
         if way == 1 { try pair.bond() }
         let security = pair.central.deviceSecurity
@@ -130,7 +130,7 @@ import Testing
         switch way {
         case 0: security.pairingSucceeded(with: peer)
         case 1: try security.forget(try #require(bond).identifier)
-        default: security.forgiveAll()
+        default: security.resetBackOff()
         }
         #expect(security.mayPair(with: peer))
         // The back-off starts at its shortest again.

@@ -20,7 +20,7 @@ import Testing
         "a peer that withholds the end of encryption until the bond is forgotten gains nothing",
         arguments: [LERole.central, .peripheral]
     )
-    func whoWithholdsTheEndOfEncryptionGetsNothing(role: LERole) throws {
+    func withheldEncryptionGainsNothing(role: LERole) throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [LERole.central, .peripheral])
-    func whoIsForgottenInTheMiddleOfAPairingIsNotKept(role: LERole) throws {
+    func bondsForgottenDuringPairingAreNotKept(role: LERole) throws {
         let pair = try SecurePair()
         try pair.bond()
         let victim = pair.device(role)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test("AB-S14: a peer whose bond is evicted from a full store loses its link")
-    func whoHasToGiveWayInAFullStoreLosesItsLink() throws {
+    func evictedPeersLoseTheirLink() throws {
         let world = GAPWorld()
         let slip = Person.Slip(loop: world.loop)
         var simple = PairingConfiguration()
@@ -103,7 +103,7 @@ import Testing
         arguments: [LERole.central, .peripheral],
         Trick.allCases
     )
-    func whoBreaksThePairingOffIsServedNothingMore(role: LERole, trick: Trick) throws {
+    func brokenOffPairingsEndService(role: LERole, trick: Trick) throws {
         let pair = try SecurePair()
         let victim = pair.device(role)
         let peer = pair.device(role == .central ? .peripheral : .central)
@@ -211,7 +211,7 @@ import Testing
         }
         #expect(try pair.read(.authenticated, by: role)?.refusal == .insufficientAuthentication)
         let link = try #require(device.link).secureLink
-        let missing: PairingObstacle = poverty == .noInputNoOutput ? .noInputNoOutput : .nobodyToAsk
+        let missing: PairingObstacle = poverty == .noInputNoOutput ? .noInputNoOutput : .noPrompter
         #expect(try pair.secure(role, .authenticated)?.error == .cannotPair(missing))
         // No pairing command is sent, and everything else goes on.
         #expect(commands.isEmpty)
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test("AB-A10: nothing is requested from a device with the address of a weakly bonded peer")
-    func nothingIsAskedUnderTheAddressOfAWeakBond() throws {
+    func weakBondsAreNotQueried() throws {
         var legacy = PairingConfiguration()
         legacy.legacy = .only
         let pair = try SecurePair(peripheral: legacy)
@@ -246,7 +246,7 @@ import Testing
     // MARK: Out-of-band data
 
     @Test(arguments: [LERole.central, .peripheral])
-    func whatWasGivenAwayAnotherWayIsUsedOnce(role: LERole) throws {
+    func ownOutOfBandDataAreUsedOnce(role: LERole) throws {
         let pair = try SecurePair()
         let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
         let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 9)))

@@ -90,7 +90,7 @@ import Testing
         arguments: [LERole.central, .peripheral],
         Thief.allCases
     )
-    func nobodyTakesTheIdentityOfABondedPeer(role: LERole, kind: Thief) throws {
+    func bondedIdentitiesCannotBeTakenOver(role: LERole, kind: Thief) throws {
         for beginner in [LERole.central, .peripheral] {
             let theft = try Theft(role, kind)
             let before = theft.victim.bonds.bonds.map(\.keys)

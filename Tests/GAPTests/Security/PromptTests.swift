@@ -27,7 +27,7 @@ import Testing
         #expect(pair.peripheral.bonds.bonds.isEmpty)
     }
 
-    @Test func nobodyWhoAnswersIsANo() throws {
+    @Test func unansweredPromptsFailThePairing() throws {
         let pair = try SecurePair()
         pair.peripheral.person.decide = { _ in nil }
         try pair.connect()
@@ -68,7 +68,7 @@ import Testing
             #expect(try pair.secure(.central, .authenticated)?.isSuccess == false)
             for case .showPasskey(let passkey) in pair.device(shows).person.prompts { passkeys.append(passkey) }
             for device in [pair.central, pair.peripheral] {
-                device.deviceSecurity.forgiveAll()
+                device.deviceSecurity.resetBackOff()
                 device.person.forget()
             }
             if pair.central.link != nil { pair.disconnect() }
@@ -79,7 +79,7 @@ import Testing
 
     /// Neither random numbers nor keys are requested from the controller: only its encryption is used.
     @Test("AB-H07: no pairing value comes from the controller")
-    func nothingOfAPairingComesFromTheController() throws {
+    func noPairingValueComesFromTheController() throws {
         for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
             var configuration = PairingConfiguration()
             configuration.legacy = legacy

@@ -39,7 +39,7 @@ import Testing
             link.secure(level) { results.append($0.error) }
         }
         pair.world.run(for: .seconds(30)) { results.count == 3 }
-        let isReplacing = if case .replacing = link.life.undertaking { true } else { false }
+        let isReplacing = if case .replacing = link.state.procedure { true } else { false }
         #expect(results == [nil, .tooWeak, nil])
         #expect(!isReplacing)
         #expect(pair.central.person.prompts.count { $0 == .confirmReplacement } == 1)
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// If the link is gone when the key turns out to be lost, the user is not asked.
-    @Test func nobodyIsAskedAboutALinkThatIsGone() throws {
+    @Test func endedLinksPromptNobody() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.deviceSecurity.policy.lostBonds = .asked
         let person = Person(Person.Slip(loop: bench.hci.loop))
@@ -100,7 +100,7 @@ import Testing
     /// Strangers, peers on an encrypted link, and peers whose key is now too weak pair once; others prove their key
     /// first.
     @Test(arguments: 0..<4)
-    func whoeverPairsPairsOnce(way: Int) throws {
+    func peersPairOnce(way: Int) throws {
         var legacy = PairingConfiguration()
         legacy.legacy = .only
         let pair = try SecurePair(central: way == 3 ? legacy : PairingConfiguration())
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test("AB-S09: a peer that cannot prove its key does not pair anew")
-    func whoCannotShowTheKeyDoesNotPairAnew() throws {
+    func unprovenKeysPreventANewPairing() throws {
         let pair = try lostBond()
         pair.central.deviceSecurity.policy.lostBonds = .refused
         let keys = pair.central.bonds.bonds.map(\.keys)

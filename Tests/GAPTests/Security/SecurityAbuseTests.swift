@@ -111,7 +111,7 @@ import Testing
         "AB-S12: a peer whose pairing failed has to wait on the next link too",
         arguments: [LERole.central, .peripheral]
     )
-    func whoFailsHasToWaitAlsoOnTheNextLink(role: LERole) throws {
+    func backOffAppliesToTheNextLink(role: LERole) throws {
         let pair = try SecurePair()
         let device = pair.device(role)
         device.person.decide = { _ in .refuse }
@@ -123,20 +123,20 @@ import Testing
             pair.disconnect()
             try pair.connect()
             // With the central's own back-off cleared, the device itself refuses.
-            pair.device(role == .central ? .peripheral : .central).deviceSecurity.forgiveAll()
+            pair.device(role == .central ? .peripheral : .central).deviceSecurity.resetBackOff()
             let before = device.person.prompts.count
             if wait > 1 {
                 _ = try pair.secure(.central)
                 #expect(device.person.prompts.count == before)
             }
             pair.world.run(.seconds(wait))
-            pair.device(role == .central ? .peripheral : .central).deviceSecurity.forgiveAll()
+            pair.device(role == .central ? .peripheral : .central).deviceSecurity.resetBackOff()
             _ = try pair.secure(.central)
             #expect(device.person.prompts.count == before + 1)
         }
         pair.world.run(.seconds(300))
         device.person.decide = { _ in .accept }
-        pair.central.deviceSecurity.forgiveAll()
+        pair.central.deviceSecurity.resetBackOff()
         #expect(try pair.secure(.central)?.isSuccess == true)
     }
 
@@ -146,7 +146,7 @@ import Testing
         "AB-S12: a peer that leaves in the middle of a pairing has to wait too",
         arguments: [LERole.central, .peripheral]
     )
-    func whoLeavesInTheMiddleHasToWaitToo(role: LERole) throws {
+    func abortedPairingsBackOff(role: LERole) throws {
         let pair = try SecurePair()
         let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
         device.person.decide = { _ in nil }
@@ -161,11 +161,11 @@ import Testing
             if attempt < 5 { pair.world.run(.seconds(20)) }
         }
         try pair.connect()
-        other.deviceSecurity.forgiveAll()
+        other.deviceSecurity.resetBackOff()
         #expect(try pair.secure(.central)?.isSuccess == false)
         #expect(device.person.prompts.count == 5)
         pair.world.run(.seconds(20))
-        other.deviceSecurity.forgiveAll()
+        other.deviceSecurity.resetBackOff()
         device.person.decide = { _ in .accept }
         #expect(try pair.secure(.central)?.isSuccess == true)
     }

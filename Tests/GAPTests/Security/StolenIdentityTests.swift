@@ -54,7 +54,7 @@ import Testing
     private static let roles = [LERole.central, .peripheral]
 
     @Test("AB-S10, AB-S11: a device that claims the resolving key of a bonded peer gets no bond", arguments: roles)
-    func whoGivesTheResolvingKeyOfABondedPeerGetsNoBond(role: LERole) throws {
+    func stolenResolvingKeysGetNoBond(role: LERole) throws {
         let scene = try Scene(role)
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
         let bonds = scene.defender.bonds.bonds
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test("AB-S10: a device that claims the identity address of a bonded peer gets no bond", arguments: roles)
-    func whoGivesTheIdentityAddressOfABondedPeerGetsNoBond(role: LERole) throws {
+    func stolenIdentityAddressesGetNoBond(role: LERole) throws {
         let scene = try Scene(role)
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
         let bonds = scene.defender.bonds.bonds
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test("AB-S11: a device that claims our own identity is rejected at once", arguments: roles)
-    func whoGivesOurOwnIdentityIsRejectedAtOnce(role: LERole) throws {
+    func ownIdentitiesAreRejectedAtOnce(role: LERole) throws {
         let scene = try Scene(role)
         let own = scene.defender.bonds.identity
         let attacker = scene.attacker.bonds.identity

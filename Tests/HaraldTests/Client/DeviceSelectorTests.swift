@@ -34,32 +34,32 @@ import Testing
     @Test("a whole name takes precedence over the beginning of another one")
     func wholeNames() throws {
         var choice = DeviceChoice<Int>(try #require(DeviceSelector(argument: "Pulse")))
-        choice.hear(DeviceCandidate(identifier: UUID(), names: ["Pulse Pro"]), 1)
-        choice.hear(DeviceCandidate(identifier: UUID(), names: ["Scale"]), 2)
+        choice.add(DeviceCandidate(identifier: UUID(), names: ["Pulse Pro"]), 1)
+        choice.add(DeviceCandidate(identifier: UUID(), names: ["Scale"]), 2)
         guard case .one(_, 1) = choice.result else {
             Issue.record("\(choice.result)")
             return
         }
-        choice.hear(DeviceCandidate(identifier: UUID(), names: ["pulse"]), 3)
+        choice.add(DeviceCandidate(identifier: UUID(), names: ["pulse"]), 3)
         guard case .one(_, 3) = choice.result else {
             Issue.record("\(choice.result)")
             return
         }
-        choice.hear(DeviceCandidate(identifier: UUID(), names: ["PULSE"]), 4)
+        choice.add(DeviceCandidate(identifier: UUID(), names: ["PULSE"]), 4)
         guard case .several(let devices) = choice.result else {
             Issue.record("\(choice.result)")
             return
         }
         #expect(devices.map(\.names) == [["pulse"], ["PULSE"]])
-        #expect(choice.heard.description == "1 other device was heard: \"Scale\"")
+        #expect(choice.found.description == "1 other device was heard: \"Scale\"")
     }
 
     @Test("what becomes known of a device replaces what was known")
     func sameDevice() throws {
         var choice = DeviceChoice<Int>(try #require(DeviceSelector(argument: "Pulse")))
         let identifier = UUID()
-        choice.hear(DeviceCandidate(identifier: identifier, names: ["Pulse Pro"]), 1)
-        choice.hear(DeviceCandidate(identifier: identifier, names: ["Pulse"]), 1)
+        choice.add(DeviceCandidate(identifier: identifier, names: ["Pulse Pro"]), 1)
+        choice.add(DeviceCandidate(identifier: identifier, names: ["Pulse"]), 1)
         guard case .one(let device, 1) = choice.result else {
             Issue.record("\(choice.result)")
             return

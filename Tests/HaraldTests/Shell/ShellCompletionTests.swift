@@ -62,7 +62,7 @@ import Testing
             "nothing", "nothing Pul", "scan # p", "read Pulse 2A", "scan --seconds ", "quit ", "write Pulse 2A39 0",
         ]
     )
-    func nothing(text: String) {
+    func unknownPlacesHaveNoCompletions(text: String) {
         #expect(completer("Pulse").complete(text) == nil)
     }
 
@@ -88,7 +88,7 @@ import Testing
         for index in 0..<(ClientMemory.maximumDevices + 100) {
             memory.add(DeviceCandidate(identifier: UUID(), names: ["Device \(index)"]))
         }
-        #expect(memory.heard.count == ClientMemory.maximumDevices)
+        #expect(memory.candidates.count == ClientMemory.maximumDevices)
         let listing = ShellCompleter(memory: memory).complete("read ")?.listing
         #expect(listing?.count == ShellCompleter.maximumListed + 1 && listing?.last == "...")
     }

@@ -140,7 +140,7 @@ struct ExploredSignalling: Explorable {
             if case .violation(let violation) = outcome { broken = "a frame breaks a rule: \(violation)" }
             let grant = channel.receiver.takeGrant()
             self[role].channels[number] = channel
-            if let grant { handle(.give(grant, number), at: role) }
+            if let grant { handle(.grant(grant, number), at: role) }
         }
     }
 

@@ -186,7 +186,7 @@ extension ExploredEncryption.Forgery {
         "in all orders of PDUs, data and keys, with forged PDUs, no data is sent in the clear after encryption began, and both ends are encrypted alike, or plain, or the link has ended",
         arguments: [0, 2]
     )
-    func nothingInTheClear(forgeries: Int) {
+    func noDataInTheClearAfterEncryption(forgeries: Int) {
         let found = Exploration(limit: 60_000) { ExploredEncryption(data: 1, forgeries: forgeries) }
         print("encryption, \(forgeries) forgeries: \(found.summary)")
         #expect(found.isComplete)

@@ -40,7 +40,7 @@ struct ExploredLinkControl: Explorable {
     private static let longLoss = LinkControl.minimumEventsAhead + 2
 
     struct Bounds {
-        var wishes: [LinkRole: Set<Wish>]
+        var requests: [LinkRole: Set<Wish>]
         /// The number of procedures that the two hosts start together.
         var starts: Int
         var losses: Int
@@ -49,8 +49,8 @@ struct ExploredLinkControl: Explorable {
         var knowsFeatures = false
     }
 
-    private(set) var central: LinkEnd
-    private(set) var peripheral: LinkEnd
+    private(set) var central: ExploredLinkEnd
+    private(set) var peripheral: ExploredLinkEnd
     private let bounds: Bounds
     private var counter: UInt16 = 100
     private var startCounts = [Int](repeating: 0, count: 2 * Wish.allCases.count)
@@ -61,15 +61,15 @@ struct ExploredLinkControl: Explorable {
     init(_ bounds: Bounds) {
         self.bounds = bounds
         lossesLeft = bounds.losses
-        central = LinkEnd(.central)
-        peripheral = LinkEnd(.peripheral)
+        central = ExploredLinkEnd(.central)
+        peripheral = ExploredLinkEnd(.peripheral)
         if bounds.knowsFeatures {
             start(.features, by: .central)
             while isBusy { perform(.event(.all)) }
         }
     }
 
-    subscript(role: LinkRole) -> LinkEnd {
+    subscript(role: LinkRole) -> ExploredLinkEnd {
         get { role == .central ? central : peripheral }
         set { if role == .central { central = newValue } else { peripheral = newValue } }
     }
@@ -99,21 +99,21 @@ struct ExploredLinkControl: Explorable {
         guard starts < bounds.starts else { return [] }
         return Self.roles.flatMap { role -> [Move] in
             guard self[role].ending == nil else { return [] }
-            let wishes = Wish.allCases.filter { bounds.wishes[role]?.contains($0) ?? false }
-            return wishes.filter { mayStart($0, role) }.map { .start($0, by: role) }
+            let requests = Wish.allCases.filter { bounds.requests[role]?.contains($0) ?? false }
+            return requests.filter { mayStart($0, role) }.map { .start($0, by: role) }
         }
     }
 
     /// Each procedure once, but encryption twice: the second time refreshes the key.
-    private func mayStart(_ wish: Wish, _ role: LinkRole) -> Bool {
-        if wish == .encrypt, central.control.encryptionIsRequested { return false }
-        return startCounts[wish.index(role)] < (wish == .encrypt ? 2 : 1)
+    private func mayStart(_ desired: Wish, _ role: LinkRole) -> Bool {
+        if desired == .encrypt, central.control.encryptionIsRequested { return false }
+        return startCounts[desired.index(role)] < (desired == .encrypt ? 2 : 1)
     }
 
     private var starts: Int { startCounts.reduce(0, +) }
 
-    private func hasStarted(_ wish: Wish) -> Bool {
-        Self.roles.contains { startCounts[wish.index($0)] > 0 }
+    private func hasStarted(_ desired: Wish) -> Bool {
+        Self.roles.contains { startCounts[desired.index($0)] > 0 }
     }
 
     /// Whether connection events change anything.
@@ -127,9 +127,9 @@ struct ExploredLinkControl: Explorable {
 
     mutating func perform(_ move: Move) {
         switch move {
-        case .start(let wish, let role):
-            startCounts[wish.index(role)] += 1
-            start(wish, by: role)
+        case .start(let desired, let role):
+            startCounts[desired.index(role)] += 1
+            start(desired, by: role)
         case .event(let air): perform(air)
         case .answerParameters(let agrees, let role):
             guard let asked = self[role].askedForParameters else { return }
@@ -142,7 +142,7 @@ struct ExploredLinkControl: Explorable {
         case .supplyKey(let hasKey):
             peripheral.isAskedForKey = false
             if !hasKey, peripheral.transmit != nil || peripheral.wasEncrypted { peripheral.mayRefuseRefresh = true }
-            peripheral.perform(peripheral.control.answer(key: hasKey ? LinkEnd.key : nil))
+            peripheral.perform(peripheral.control.answer(key: hasKey ? ExploredLinkEnd.key : nil))
         case .supervisionTimeout(let role):
             let isExpected = lossesLeft < bounds.losses || self[role.other].reason == .terminatedByMICFailure
             if !isExpected { broken = "only the supervision timeout ends the link, and nothing was lost" }
@@ -150,9 +150,9 @@ struct ExploredLinkControl: Explorable {
         }
     }
 
-    private mutating func start(_ wish: Wish, by role: LinkRole) {
-        if wish.hasReport { self[role].awaited.append(wish) }
-        let request = wish.request(by: role, number: starts)
+    private mutating func start(_ desired: Wish, by role: LinkRole) {
+        if desired.hasReport { self[role].awaited.append(desired) }
+        let request = desired.request(by: role, number: starts)
         self[role].perform(self[role].control.request(request))
     }
 
@@ -228,7 +228,7 @@ struct ExploredLinkControl: Explorable {
             }
             if end.control.remote != nil { return "the \(role) waits in a procedure of its peer for ever" }
             if !Array(end.control.postponed).isEmpty { return "the \(role) has not handled a PDU" }
-            if let wish = end.awaited.first { return "the \(role)'s host is not told how \(wish) ended" }
+            if let desired = end.awaited.first { return "the \(role)'s host is not told how \(desired) ended" }
             if end.ending != nil { return "the \(role) does not end the link" }
         }
         if central.control.encryption.state != peripheral.control.encryption.state {
@@ -292,7 +292,7 @@ extension ExploredLinkControl.Wish {
         case .encrypt:
             var request = EncryptionRequest()
             request.keyDiversifier = UInt64(number)
-            return .encrypt(.init(longTermKey: LinkEnd.key, request: request))
+            return .encrypt(.init(longTermKey: ExploredLinkEnd.key, request: request))
         case .terminate: return .terminate(.remoteUserTerminated)
         }
     }

@@ -20,7 +20,7 @@ import Testing
         Case(
             testDescription: "changes of the link",
             bounds: .init(
-                wishes: [.central: instants.union([.channelMap]), .peripheral: instants],
+                requests: [.central: instants.union([.channelMap]), .peripheral: instants],
                 starts: 4,
                 losses: 0
             )
@@ -28,7 +28,7 @@ import Testing
         Case(
             testDescription: "changes of the link, with losses",
             bounds: .init(
-                wishes: [.central: instants.union([.channelMap]), .peripheral: instants],
+                requests: [.central: instants.union([.channelMap]), .peripheral: instants],
                 starts: 2,
                 losses: 2
             )
@@ -36,7 +36,7 @@ import Testing
         Case(
             testDescription: "encryption beside changes of the link",
             bounds: .init(
-                wishes: [.central: instants.union([.channelMap, .encrypt]), .peripheral: instants],
+                requests: [.central: instants.union([.channelMap, .encrypt]), .peripheral: instants],
                 starts: 3,
                 losses: 0
             )
@@ -44,7 +44,7 @@ import Testing
         Case(
             testDescription: "encryption beside exchanges, with a loss",
             bounds: .init(
-                wishes: [.central: [.encrypt, .length, .version], .peripheral: [.length, .features, .ping]],
+                requests: [.central: [.encrypt, .length, .version], .peripheral: [.length, .features, .ping]],
                 starts: 3,
                 losses: 1
             )
@@ -52,7 +52,7 @@ import Testing
         Case(
             testDescription: "exchanges of facts",
             bounds: .init(
-                wishes: [
+                requests: [
                     .central: [.version, .features, .length, .ping, .clockAccuracy],
                     .peripheral: [.version, .features, .length, .ping, .clockAccuracy],
                 ],
@@ -63,7 +63,7 @@ import Testing
         Case(
             testDescription: "termination",
             bounds: .init(
-                wishes: [
+                requests: [
                     .central: [.terminate, .encrypt, .parameters, .features],
                     .peripheral: [.terminate, .phy, .length],
                 ],

@@ -20,7 +20,7 @@ extension LESetExtendedAdvertisingParameters {
             channels: .all,
             ownAddressKind: .publicDevice,
             peerAddress: .none,
-            filterPolicy: .everybody,
+            filterPolicy: .unfiltered,
             txPower: 0x7F,
             primaryPHY: .le1M,
             secondaryMaxSkip: 0,
@@ -111,7 +111,7 @@ extension TestHost {
         phys: LEPHYs = .le1M,
         interval: UInt16 = 0x10,
         window: UInt16 = 0x10,
-        policy: LEScanFilterPolicy = .everybody,
+        policy: LEScanFilterPolicy = .unfiltered,
         filter: LEDuplicateFilter = .disabled,
         duration: UInt16 = 0,
         period: UInt16 = 0

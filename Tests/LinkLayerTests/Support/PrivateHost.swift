@@ -66,7 +66,7 @@ extension TestHost {
         as own: OwnAddressKind = .resolvableOrPublic,
         peer: BluetoothAddress = .none,
         isDirected: Bool = false,
-        policy: LEAdvertisingFilterPolicy = .everybody,
+        policy: LEAdvertisingFilterPolicy = .unfiltered,
         set: UInt8 = 0
     ) -> HCIStatus {
         guard commands == .extended else {
@@ -97,7 +97,7 @@ extension TestHost {
         _ commands: CommandSet,
         _ kind: LEScanKind = .passive,
         as own: OwnAddressKind = .publicDevice,
-        policy: LEScanFilterPolicy = .everybody,
+        policy: LEScanFilterPolicy = .unfiltered,
         filter: LEDuplicateFilter = .disabled
     ) -> HCIStatus {
         let windows = PHYScanParameters(kind: kind, scanInterval: 0x10, scanWindow: 0x10)

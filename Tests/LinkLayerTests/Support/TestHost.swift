@@ -222,7 +222,7 @@ extension TestHost {
                 scanInterval: 0x10,
                 scanWindow: 0x10,
                 ownAddressKind: .publicDevice,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
         send(LESetScanEnable(isEnabled: true, filterDuplicates: filterDuplicates ? .enabled : .disabled))
@@ -295,7 +295,7 @@ extension LESetAdvertisingParameters {
         own: OwnAddressKind = .publicDevice,
         peer: BluetoothAddress = .none,
         channels: LEAdvertisingChannels = .all,
-        policy: LEAdvertisingFilterPolicy = .everybody
+        policy: LEAdvertisingFilterPolicy = .unfiltered
     ) -> LESetAdvertisingParameters {
         LESetAdvertisingParameters(
             intervalMin: interval,

@@ -160,7 +160,7 @@ struct AdaptationTests {
         #expect(Adaptation(adaptation.adapted).difference.isEmpty)
     }
 
-    @Test func whatIsAdaptedHasNoFindingsOfThisKind() {
+    @Test func adaptedSourcesHaveNoFindings() {
         let source = "@objcMembers class A {\n  @objc func a() {}\n}\n"
         #expect(findings(in: source).count == 2)
         #expect(findings(in: adapted(source)) == [])

@@ -43,7 +43,7 @@ struct ConditionTests {
     }
 
     @Test("a branch that vanished is told by what it declares")
-    func whatVanished() {
+    func vanishedBranchesAreIdentified() {
         let source = """
             #if os(iOS)
             let key = 1
@@ -75,7 +75,7 @@ struct ConditionTests {
             "#if os(iOS)\nlet x = 1\n#elseif os(Linux)\nlet x = 2\n#endif",
         ]
     )
-    func nothingIsTold(source: String) {
+    func conditionsWithoutFindings(source: String) {
         #expect(findings(in: source) == [])
     }
 

@@ -31,7 +31,7 @@ struct ObjectiveCTests {
             ("import os.log", "Linux has no os: use the stand-in, --with os"),
         ]
     )
-    func whatDoesNotCompile(source: String, message: String) {
+    func sourcesThatDoNotCompile(source: String, message: String) {
         let found = findings(in: "\n" + source)
         #expect(found.count == 1, "\(found)")
         let line = source.contains("\n") ? 3 : 2
@@ -48,7 +48,7 @@ struct ObjectiveCTests {
             ("a.value(forKeyPath: b)", "on Linux only dictionaries have values for key paths"),
         ]
     )
-    func whatWorksForSomeObjects(source: String, message: String) {
+    func sourcesThatWorkForSomeObjects(source: String, message: String) {
         let found = findings(in: source)
         #expect(found.count == 1, "\(found)")
         #expect(found.first?.hasPrefix("App.swift:1: warning: \(message)") == true, "\(found)")
@@ -92,7 +92,7 @@ struct ObjectiveCTests {
             "import Theirs", "let objc = 1", "f(forKey: a.value(b))", "let optional = func1", "@nonobjc func a() {}",
         ]
     )
-    func whatCompiles(source: String) {
+    func sourcesThatCompile(source: String) {
         #expect(findings(in: source) == [])
     }
 

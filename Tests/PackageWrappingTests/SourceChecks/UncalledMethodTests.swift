@@ -29,7 +29,7 @@ struct UncalledMethodTests {
             "class Base: NSObject,\n    @preconcurrency CBCentralManagerDelegate {}\nclass App: Base {\n  func b() { if x { } }\n",
         ]
     )
-    func whateverStandsBetween(head: String) {
+    func uncalledMethodsAreFoundBehindOtherCode(head: String) {
         let found = findings(in: head + added + "}")
         #expect(found.count == 1)
         #expect(found.first?.contains("warning: centralManager(_:didConnect:) is never called: Base") == true)
@@ -46,7 +46,7 @@ struct UncalledMethodTests {
             "class Base: Theirs, CBCentralManagerDelegate {}\nclass App: Base { override\n",
         ]
     )
-    func whatIsCalled(head: String) {
+    func calledMethodsAreNotFound(head: String) {
         #expect(findings(in: head + added + "}") == [])
     }
 

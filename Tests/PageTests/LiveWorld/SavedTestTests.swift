@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test("a world without acts becomes a test, too")
-    func nothing() {
+    func emptyWorldsBecomeTests() {
         let text = WorldTestText.text(of: LiveWorld(seed: 1))
         #expect(text.contains(".world(seed: 1)"))
         #expect(!text.contains("await world.run"))

@@ -10,12 +10,12 @@ import Testing
 
 /// Open files, leftovers and error messages when a directory or a file is not as required.
 @Suite struct BondDirectoryTests {
-    private let directory: ScratchDirectory
+    private let directory: TestDirectory
     private let files = FileManager.default
     private let own = [FileAttributeKey.posixPermissions: 0o600]
 
     init() throws {
-        directory = try ScratchDirectory()
+        directory = try TestDirectory()
     }
 
     private func open() throws -> BondStore {
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// A process that opens stores for years does not accumulate open files.
-    @Test func nothingStaysOpenButTheDirectoryAndItsLock() throws {
+    @Test func onlyTheDirectoryAndItsLockStayOpen() throws {
         do {
             let store = try open()
             let bond = try store.add(Samples.bond(1))
@@ -49,7 +49,7 @@ import Testing
             #expect(try openFiles() == ["", "lock"])
             #expect(refusal() == .inUse(place: directory.path))
             #expect(try openFiles() == ["", "lock"])
-            _ = try FileBondStorage.look(into: directory.path)
+            _ = try FileBondStorage.inspect(into: directory.path)
             #expect(try openFiles() == ["", "lock"])
         }
         #expect(try openFiles().isEmpty)
@@ -118,12 +118,12 @@ import Testing
     @Test("AB-S14: a store of bonds that is too large is not written")
     func aStoreThatIsTooLargeIsNotWritten() throws {
         let storage = FileBondStorage(directory: ModelDirectory([:]), random: RandomSource(seed: 1))
-        var state = FormatTests.states[0]
+        var state = BondFormatTests.states[0]
         try storage.save(state)
-        let size = BondFile.encode(state, FormatTests.secret).count
+        let size = BondFile.encode(state, BondFormatTests.secret).count
         state.adapter.place += String(repeating: "a", count: 16_777_217 - size)
         #expect(throws: BondError.tooLarge(place: "model/bonds")) { try storage.save(state) }
-        #expect(try storage.load() == FormatTests.states[0])
+        #expect(try storage.load() == BondFormatTests.states[0])
     }
 
     // MARK: Backups

@@ -50,11 +50,11 @@ private final class GrowingDirectory: BondDirectory {
 
 /// Content on disk in place of a store that is no valid store.
 @Suite struct BondDiskBoundsTests {
-    private let directory: ScratchDirectory
+    private let directory: TestDirectory
     private let files = FileManager.default
 
     init() throws {
-        directory = try ScratchDirectory()
+        directory = try TestDirectory()
     }
 
     private func write(_ octets: Data, to name: String) throws {

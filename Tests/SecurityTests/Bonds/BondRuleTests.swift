@@ -143,7 +143,7 @@ import Testing
 
     @Test("AB-G06: missing directories of bonds are created for the user alone")
     func directoriesThatAreMissingAreMadeForTheUserAlone() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = try TestDirectory()
         let paths = [scratch.path, scratch.path + "/above", scratch.path + "/above/bonds"]
         let directory = try PosixBondDirectory(paths[2])
         for path in paths {

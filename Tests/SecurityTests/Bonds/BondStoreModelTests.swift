@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func whateverIsDoneToItAStoreIsAsTheModelSays(seed: UInt64) throws {
+    func storesMatchTheModel(seed: UInt64) throws {
         let random = RandomSource(seed: seed)
         let first = try #require(storage.load())
         var model = Model(state: first, kept: first)

@@ -251,7 +251,7 @@ import Testing
         let kept = try store.add(bond)
         #expect(kept.record != nil)
         #expect(kept.cache != nil)
-        let secret = FormatTests.secret
+        let secret = BondFormatTests.secret
         let one = BondFile.encode(try #require(storage.load()), secret).count
         try store.remove(kept.identifier)
         let none = BondFile.encode(try #require(storage.load()), secret).count
@@ -262,7 +262,7 @@ import Testing
     }
 
     @Test("AB-S14: an evicted bond is gone for good before the user is notified")
-    func whoGivesWayIsGoneBeforeThePersonIsTold() throws {
+    func evictionPrecedesItsNotice() throws {
         let store = try store(capacity: 2)
         var told: [(bond: Bond, kept: [Bond])] = []
         store.onEvict = { [storage] in told.append(($0, storage.load()?.bonds ?? [])) }
@@ -284,7 +284,7 @@ import Testing
         #expect(try self.store(capacity: 2).bond(first.identifier) == nil)
     }
 
-    @Test func what_cannot_be_saved_does_not_happen() throws {
+    @Test func unsaved_changes_do_not_happen() throws {
         let store = try store()
         let bond = try store.add(Samples.bond(7))
         let failure = BondError.system(place: "memory", doing: "written", reason: "no space left on device")
@@ -345,7 +345,7 @@ import Testing
         #expect(failures.count == 3)
     }
 
-    @Test func nothing_that_is_printed_holds_a_key() throws {
+    @Test func printed_bonds_contain_no_keys() throws {
         let bond = try store().add(Samples.bond(0xABCDEF))
         let key = Samples.key(0xABCDEF, 1)
         var dumped = ""

@@ -64,13 +64,13 @@ private final class HeldDirectory: BondDirectory, Sendable {
 
 /// Records that are written on a separate thread.
 @Suite struct DiskWriterTests {
-    private let scratch: ScratchDirectory
+    private let scratch: TestDirectory
     private let directory: HeldDirectory
     private let storage: FileBondStorage
     private let loop = VirtualEventLoop()
 
     init() throws {
-        scratch = try ScratchDirectory()
+        scratch = try TestDirectory()
         directory = try HeldDirectory(scratch.path)
         storage = FileBondStorage(changing: directory, random: RandomSource())
         // The first use creates the secret.
@@ -172,7 +172,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
     @Test(
         "AB-G05: data that a peer can send again is visible at once, and only its latest state is saved, on the other thread"
     )
-    func whatAPeerCanTellAgain() throws {
+    func onlyTheLatestRepeatableStateIsSaved() throws {
         let store = try BondStore(
             storage: storage,
             adapter: Samples.adapter,
@@ -184,13 +184,14 @@ private final class HeldDirectory: BondDirectory, Sendable {
         for name in ["a", "b", "c"] { store.note(bond.identifier) { $0.name = name } }
         #expect(store.bonds.map(\.name) == ["c"])
         #expect(
-            try FileBondStorage.look(into: scratch.path)?.bonds == [bond] && !records.finish(within: .milliseconds(1))
+            try FileBondStorage.inspect(into: scratch.path)?.bonds == [bond]
+                && !records.finish(within: .milliseconds(1))
         )
         directory.release()
         // The save that was in progress, and then the latest one.
         for name in ["a", "c"] {
             #expect(records.finish(within: .seconds(60)))
-            #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == [name])
+            #expect(try FileBondStorage.inspect(into: scratch.path)?.bonds.map(\.name) == [name])
             loop.run(for: .zero)
         }
         // This method does not change identities and keys.
@@ -216,7 +217,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         directory.waitForWriter()
         directory.endHold()
         let other = try store.add(Samples.bond(2))
-        let stood = try FileBondStorage.look(into: scratch.path)?.bonds
+        let stood = try FileBondStorage.inspect(into: scratch.path)?.bonds
         #expect(stood?.map(\.name) == ["newer", other.name])
         #expect(ends.ended.isEmpty)
         directory.release()
@@ -224,7 +225,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
             #expect(records.finish(within: .seconds(60)))
             loop.run(for: .zero)
         }
-        #expect(try FileBondStorage.look(into: scratch.path)?.bonds == stood && ends.ended.count == 1)
+        #expect(try FileBondStorage.inspect(into: scratch.path)?.bonds == stood && ends.ended.count == 1)
     }
 
     /// Waits until all changes are on the disk. A change that comes while another is written begins when the loop has
@@ -248,9 +249,9 @@ private final class HeldDirectory: BondDirectory, Sendable {
         store.note(bond.identifier) { $0.name = "one" }
         store.note(bond.identifier) { $0.name = "two" }
         store.flush()
-        #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == ["two"])
+        #expect(try FileBondStorage.inspect(into: scratch.path)?.bonds.map(\.name) == ["two"])
         settle()
-        #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == ["two"])
+        #expect(try FileBondStorage.inspect(into: scratch.path)?.bonds.map(\.name) == ["two"])
         var failures: [BondError] = []
         store.onFailure = { failures.append($0) }
         // A directory cannot be overwritten.
@@ -275,6 +276,6 @@ private final class HeldDirectory: BondDirectory, Sendable {
         #expect(!records.finish(within: .milliseconds(1)))
         directory.release()
         #expect(records.finish(within: .seconds(60)))
-        #expect(try FileBondStorage.look(into: scratch.path)?.bonds == [bond] && records.load(.app(1)) == [1])
+        #expect(try FileBondStorage.inspect(into: scratch.path)?.bonds == [bond] && records.load(.app(1)) == [1])
     }
 }

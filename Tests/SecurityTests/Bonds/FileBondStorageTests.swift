@@ -7,11 +7,11 @@ import Security
 import Testing
 
 @Suite struct FileBondStorageTests {
-    let directory: ScratchDirectory
+    let directory: TestDirectory
     let files = FileManager.default
 
     init() throws {
-        directory = try ScratchDirectory()
+        directory = try TestDirectory()
     }
 
     func open() throws -> BondStore {
@@ -153,7 +153,7 @@ import Testing
     @Test("AB-G06, AB-H08: a file of bonds from another host is foreign")
     func a_file_of_bonds_from_another_host_is_foreign() throws {
         _ = try make()
-        let elsewhere = try ScratchDirectory()
+        let elsewhere = try TestDirectory()
         let storage = try FileBondStorage(directory: elsewhere.path, random: RandomSource())
         let theirs = try BondStore(storage: storage, adapter: Samples.adapter, random: RandomSource(seed: 1))
         try theirs.add(Samples.bond(8))
@@ -163,7 +163,7 @@ import Testing
         try handle.truncate(atOffset: UInt64(planted.count))
         let foreign = BondError.foreign(place: directory.file("bonds"), secret: directory.file("secret"))
         #expect(refusal() == foreign)
-        #expect(throws: foreign) { try FileBondStorage.look(into: directory.path) }
+        #expect(throws: foreign) { try FileBondStorage.inspect(into: directory.path) }
         // The file stays, and a new store keeps the secret.
         #expect(files.contents(atPath: directory.file("bonds")) == planted)
         let secret = files.contents(atPath: directory.file("secret"))
@@ -224,7 +224,7 @@ import Testing
 
     @Test("an adapter without an address has a stable address per place")
     func withoutItsOwnAnAdapterHasOneAddressAtOnePlace() throws {
-        func address(at place: String, in directory: ScratchDirectory) throws -> BluetoothAddress {
+        func address(at place: String, in directory: TestDirectory) throws -> BluetoothAddress {
             // Independent of previous content, and of how often the store is recreated.
             try? files.removeItem(atPath: directory.file("bonds"))
             let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
@@ -235,42 +235,42 @@ import Testing
         #expect(first.randomKind == .static)
         #expect(try address(at: "usb 1", in: directory) == first)
         #expect(try address(at: "usb 2", in: directory) != first)
-        #expect(try address(at: "usb 1", in: ScratchDirectory()) != first)
+        #expect(try address(at: "usb 1", in: TestDirectory()) != first)
     }
 
     @Test("reading the bonds of a store in use changes nothing")
-    func whoOnlyLooksChangesNothing() throws {
+    func inspectionChangesNothing() throws {
         let store = try open()
         let bond = try store.add(Samples.bond(7))
         // A file being written at the moment is left alone.
         let rights = [FileAttributeKey.posixPermissions: 0o600]
         #expect(files.createFile(atPath: directory.file("bonds.new"), contents: Data([1]), attributes: rights))
-        let state = try #require(try FileBondStorage.look(into: directory.path))
+        let state = try #require(try FileBondStorage.inspect(into: directory.path))
         #expect(state.bonds == [bond])
         #expect(state.adapter == Samples.adapter)
         #expect(files.fileExists(atPath: directory.file("bonds.new")))
         // Changing the bonds requires the lock.
         #expect(refusal() == .inUse(place: directory.path))
         try store.remove(bond.identifier)
-        #expect(try FileBondStorage.look(into: directory.path)?.bonds == [])
+        #expect(try FileBondStorage.inspect(into: directory.path)?.bonds == [])
     }
 
-    @Test func who_only_looks_makes_nothing_and_is_as_careful() throws {
-        #expect(throws: BondError.self) { try FileBondStorage.look(into: directory.path) }
+    @Test func inspection_creates_nothing_and_checks_files() throws {
+        #expect(throws: BondError.self) { try FileBondStorage.inspect(into: directory.path) }
         #expect(!files.fileExists(atPath: directory.path))
         _ = try make()
-        #expect(try FileBondStorage.look(into: directory.path)?.bonds.count == 1)
+        #expect(try FileBondStorage.inspect(into: directory.path)?.bonds.count == 1)
         let handle = try #require(FileHandle(forWritingAtPath: directory.file("bonds")))
         try handle.truncate(atOffset: 100)
-        #expect(throws: BondError.self) { try FileBondStorage.look(into: directory.path) }
+        #expect(throws: BondError.self) { try FileBondStorage.inspect(into: directory.path) }
         #expect(try Set(files.contentsOfDirectory(atPath: directory.path)) == ["bonds", "lock", "secret"])
         try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: directory.file("bonds"))
         #expect(throws: BondError.exposed(place: directory.file("bonds"), .permissions(0o644))) {
-            try FileBondStorage.look(into: directory.path)
+            try FileBondStorage.inspect(into: directory.path)
         }
     }
 
-    @Test func what_a_killed_writer_left_goes_with_the_next_start() throws {
+    @Test func opening_removes_files_of_killed_writers() throws {
         let bond = try make()
         let rest = [FileAttributeKey.posixPermissions: 0o600]
         #expect(files.createFile(atPath: directory.file("bonds.new"), contents: Data([1, 2, 3]), attributes: rest))

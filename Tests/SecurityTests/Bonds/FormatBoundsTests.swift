@@ -201,7 +201,7 @@ import Testing
             (16_777_216, "it is not a file of bonds"), (16_777_217, "it is longer than 16777216 octets"),
         ] {
             #expect(throws: SealedFileError.damaged(reason)) {
-                try BondFile.decode(PacketBuffer([UInt8](repeating: 0, count: count)), FormatTests.secret)
+                try BondFile.decode(PacketBuffer([UInt8](repeating: 0, count: count)), BondFormatTests.secret)
             }
         }
     }

@@ -5,9 +5,9 @@ import Testing
 @Suite struct KillPointTests {
     /// At least a thousand child processes, each killed by SIGKILL at a different boundary between system calls.
     @Test(.timeLimit(.minutes(2)))
-    func what_is_kept_survives_a_kill_at_every_system_call() throws {
+    func bonds_survive_a_kill_at_every_system_call() throws {
         let tool = try #require(Self.tool)
-        let directory = try ScratchDirectory()
+        let directory = try TestDirectory()
         let process = Process()
         process.executableURL = tool
         process.arguments = [directory.path, "1000", "1"]

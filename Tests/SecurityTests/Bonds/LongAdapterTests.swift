@@ -8,7 +8,7 @@ import Testing
 @Suite struct LongAdapterTests {
     @Test("AB-H08: an adapter is recognised by the stored part of its place", arguments: [254, 255, 256, 300])
     func anAdapterIsRecognisedByAsMuchAsIsKept(count: Int) throws {
-        let directory = try ScratchDirectory()
+        let directory = try TestDirectory()
         let place = String(repeating: "a", count: count)
         let adapter = AdapterIdentity(address: Samples.adapter.address, place: place)
         #expect(adapter.place.utf8.count == min(count, 255))

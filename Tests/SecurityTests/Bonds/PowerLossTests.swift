@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test("bonds survive a power loss at every system call")
-    func what_is_kept_survives_the_loss_of_power() throws {
+    func bonds_survive_power_loss() throws {
         let losses = try lose(operations: 0..<100)
         #expect(losses.points >= 1000)
         #expect(losses.outcomes > losses.points)

@@ -8,13 +8,13 @@ import Testing
 
 /// Records in files next to the bonds.
 @Suite struct RecordStorageTests {
-    private let directory: ScratchDirectory
+    private let directory: TestDirectory
     private let files = FileManager.default
     private let octets = Array("what is kept of an app".utf8)
     private let slot = RecordSlot.app(7)
 
     init() throws {
-        directory = try ScratchDirectory()
+        directory = try TestDirectory()
     }
 
     private func open() throws -> any RecordStorage {
@@ -145,7 +145,7 @@ import Testing
         }
         try write(whole, to: "bonds")
         #expect(throws: BondError.self) { try storage.load() }
-        let elsewhere = try ScratchDirectory()
+        let elsewhere = try TestDirectory()
         let theirs = try FileBondStorage(directory: elsewhere.path, random: RandomSource())
         try theirs.records.save(octets, in: slot)
         let planted = try #require(files.contents(atPath: elsewhere.file("app-07")))
@@ -173,7 +173,7 @@ import Testing
         #expect(throws: RecordError.self) { try storage.save(most + [7], in: slot) }
     }
 
-    @Test func whatAKilledWriterLeftGoesWithTheNextStart() throws {
+    @Test func openingRemovesFilesOfKilledWriters() throws {
         try make()
         try write([1, 2, 3], to: "app-07.new")
         #expect(try open().load(slot) == octets && !names.contains("app-07.new"))

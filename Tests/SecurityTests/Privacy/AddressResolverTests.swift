@@ -79,7 +79,7 @@ import Testing
         #expect(resolver.peer(at: identity(3))?.identity == identity(3))
     }
 
-    @Test func whatIsRememberedGoesWithTheBonds() {
+    @Test func replacedPeersAreForgotten() {
         var resolver = AddressResolver()
         resolver.replace(peers(1))
         let (first, second) = (
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Whether the keys have changed, what remains of the previous ones, and that a peer counts once.
-    @Test func whoIsKnownAfterEachChange() {
+    @Test func knownPeersAfterEachChange() {
         var resolver = AddressResolver()
         func knows(_ numbers: ClosedRange<UInt64>) -> [UInt64] {
             numbers.filter { number in

@@ -165,7 +165,7 @@ import Testing
 
     /// Neither the timer of an earlier address nor a pending retry shortens the lifetime of the new one.
     @Test(arguments: [false, true])
-    func nothingIsDueAfterAReset(isRefused: Bool) {
+    func resetsCancelEarlierTimers(isRefused: Bool) {
         let privacy = privacy()
         _ = privacy.begin(Self.fixed, on: controller())
         bench.run(Self.interval - .milliseconds(500))
@@ -287,15 +287,15 @@ import Testing
     }
 
     /// A received address is valid for two seconds.
-    @Test func whereAPeerWasHeardIsKnownForTwoSeconds() {
+    @Test func receivedAddressesAreValidForTwoSeconds() {
         let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
-        privacy.heard(bonded.identity, at: address)
+        privacy.noteAddress(bonded.identity, at: address)
         bench.run(.seconds(2))
         #expect(privacy.recentAddress(of: bonded.identity) == address)
         #expect(privacy.recentAddress(of: keyless.identity) == nil)
         bench.run(.nanoseconds(1))
         #expect(privacy.recentAddress(of: bonded.identity) == nil)
-        privacy.heard(bonded.identity, at: address)
+        privacy.noteAddress(bonded.identity, at: address)
         privacy.reset()
         #expect(privacy.recentAddress(of: bonded.identity) == nil)
     }

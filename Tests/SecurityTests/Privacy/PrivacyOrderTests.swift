@@ -147,7 +147,7 @@ import Testing
     }
 
     /// A peer that the controller refuses is left to the host, and not added again until something has changed.
-    @Test func whatTheControllerRefusesIsNotAskedForAgain() {
+    @Test func refusedPeersAreNotAddedAgain() {
         let privacy = privacy()
         privacy.peers = Self.bonds
         bench.controller.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]
@@ -178,7 +178,7 @@ import Testing
 
     /// Commands in flight when the controller went away concern a list that no longer exists.
     @Test(arguments: 1...5)
-    func whatWasOnItsWayBeforeAResetCountsForNothing(sent: Int) {
+    func commandsInFlightAtAResetAreIgnored(sent: Int) {
         let privacy = privacy()
         privacy.peers = Self.bonds
         begin(privacy, listSize: 2)
@@ -227,7 +227,7 @@ import Testing
     }
 
     /// An event that arrives while another one is being handled waits.
-    @Test func whatComesInTheMiddleOfSomethingWaits() {
+    @Test func reentrantEventsWait() {
         let privacy = privacy()
         var states: [QuietMachine.State] = []
         bench.controller.onCommand = { _ in
@@ -247,7 +247,7 @@ import Testing
 
     /// A user of the radio that does not answer: the controller gets its command after two seconds, and not before.
     @Test(arguments: QuietMachine.User.allCases)
-    func whoDoesNotFallSilentIsWaitedForTwoSeconds(user: QuietMachine.User) {
+    func unresponsiveUsersDelayTwoSeconds(user: QuietMachine.User) {
         let privacy = privacy()
         // The user ignores the request to pause, and so does not answer.
         let deaf = DeafUser()

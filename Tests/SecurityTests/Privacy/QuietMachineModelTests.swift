@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: 1...400 as ClosedRange<UInt64>)
-    func nothingIsForgottenAndNobodyIsDisturbed(seed: UInt64) {
+    func randomEventsKeepTheInvariants(seed: UInt64) {
         let random = RandomSource(seed: seed)
         var (machine, onlooker) = (QuietMachine(), Onlooker())
         for step in 0..<60 {

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [QuietMachine.Job.address, .list])
-    func everybodyFallsSilentForWhatIsForAll(job: QuietMachine.Job) {
+    func allUsersPauseForSharedJobs(job: QuietMachine.Job) {
         var machine = machine(hasSetAddresses: job == .list)
         #expect(
             machine.handle(.need(job)) == [.startTimer, .pause(.connector), .pause(.scanner), .pause(.advertiser)]
@@ -29,7 +29,7 @@ import Testing
         #expect(machine.handle(.done) == QuietMachine.User.allCases.map { .resume($0) })
     }
 
-    @Test func whatIsNeededMeanwhileIsDoneBeforeAnybodyGoesOn() {
+    @Test func jobsNeededMeanwhileRunBeforeResuming() {
         var machine = machine(hasSetAddresses: true)
         _ = machine.handle(.need(.address))
         #expect(machine.handle(.need(.list)) == [.pause(.advertiser)])
@@ -51,7 +51,7 @@ import Testing
         #expect(machine.handle(.done) == [.resume(.scanner), .resume(.connector)])
     }
 
-    @Test func nothingIsDoneWithoutAController() {
+    @Test func jobsRequireAController() {
         var machine = QuietMachine()
         #expect(machine.handle(.need(.address)) == [])
         #expect(machine.handle(.begin(hasSetAddresses: true)).count == 3)

@@ -45,7 +45,7 @@ import Testing
         #expect(error.code == .core(.operationNotSupported))
     }
 
-    @Test func whereNoControllerIsNamedTheFirstAdapterIsTaken() async {
+    @Test func firstFreeAdapterIsTheDefault() async {
         let kernel = StandInKernel([0: .init(isUp: true, isTaken: true), 1: .init(address: 2)])
         let finder = ControllerFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
         let connection = EmbeddedService.make(controller: nil, finder: finder, logger: Self.silent)

@@ -34,7 +34,7 @@ import Testing
         #expect(try store.count() == 0)
     }
 
-    @Test func whatTheBrokerMayHaveIsMarkedAsRepeated() throws {
+    @Test func possiblyDeliveredRecordsAreMarked() throws {
         let store = try Store(path: path)
         #expect(try store.add(records(1...3), of: "S1", received: 9))
         #expect(try store.next(2).map(\.record.isRepeated) == [false, false])

@@ -19,7 +19,7 @@ public final class BeltMonitor: NSObject {
     }
 
     /// The longest time for the first connection, in seconds.
-    public static let patience = 10.0
+    public static let timeout = 10.0
 
     private static let service = CBUUID(string: "180D")
     private static let measurement = CBUUID(string: "2A37")
@@ -49,7 +49,7 @@ public final class BeltMonitor: NSObject {
         manager?.connect(peripheral)
         let timeOut = DispatchWorkItem { [weak self] in self?.giveUp() }
         self.timeOut = timeOut
-        queue.asyncAfter(deadline: .now() + Self.patience, execute: timeOut)
+        queue.asyncAfter(deadline: .now() + Self.timeout, execute: timeOut)
     }
 
     /// A pending connection has no time-out of its own.

@@ -199,7 +199,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
         let refuse: @Sendable (any Error) -> Void = { [weak self] error in
             guard let self else { return }
-            tellOfDisconnection(of: peripheral, at: CFAbsoluteTimeGetCurrent(), isReconnecting: false, error)
+            reportDisconnection(of: peripheral, at: CFAbsoluteTimeGetCurrent(), isReconnecting: false, error)
         }
         guard let link = linkForCommand(#function, refuse), isOwn(peripheral, #function, refuse) else { return }
         if peripheral.beginCancelling() { link.send(.cancelConnection, of: peripheral.identifier) }
@@ -280,11 +280,11 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     private func isOwn(
         _ peripheral: CBPeripheral,
         _ command: String = #function,
-        _ tell: (@Sendable (any Error) -> Void)? = nil
+        _ report: (@Sendable (any Error) -> Void)? = nil
     ) -> Bool {
         if registry.contains(peripheral) { return true }
         let text = "\(peripheral) is not a peripheral of \(self) or is no longer valid; retrieve it again: \(command)"
-        misused(text, .unknownDevice, tell)
+        misused(text, .unknownDevice, report)
         return false
     }
 }
@@ -297,7 +297,7 @@ extension CBCentralManager {
         case .stateChanged(let state): receiveState(state)
         case .central(.discovered(let info, let advertisement, let rssi)): discovered(info, advertisement, rssi)
         case .central(.peer(let identifier, let event)):
-            guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
+            guard let peripheral = registry.peripheral(identifier) else { return release(event) }
             handle(event, of: peripheral)
         case .central(.answered(let identifier, let number, let event)): answered(identifier, number, event)
         case .central(.connectionChanged(let info, let isConnected)):
@@ -305,10 +305,10 @@ extension CBCentralManager {
             let peripheral = registry.peripheral(for: info, link: link)
             let event: CBConnectionEvent = isConnected ? .peerConnected : .peerDisconnected
             delegate?.centralManager(self, connectionEventDidOccur: event, for: peripheral)
-            updates.tell(.connectionChanged(peripheral, isConnected: isConnected))
+            updates.notify(.connectionChanged(peripheral, isConnected: isConnected))
         case .central(.lost(let info)):
             guard isScanning, let link else { return }
-            updates.tell(.lost(registry.peripheral(for: info, link: link)))
+            updates.notify(.lost(registry.peripheral(for: info, link: link)))
         case .central(.willRestore(let state)): restore(state)
         case .peripheral, .channel: break
         }
@@ -323,22 +323,22 @@ extension CBCentralManager {
             advertisementData: advertisement.dictionary,
             rssi: NSNumber(value: rssi)
         )
-        updates.tell(.discovered(peripheral, advertisement, rssi: rssi))
+        updates.notify(.discovered(peripheral, advertisement, rssi: rssi))
     }
 
     /// Handles the response to a numbered request: calls the delegate as for any other event, then the request's
     /// completion. An opened channel goes to the completion alone.
     private func answered(_ identifier: UUID, _ number: UInt32, _ event: PeerEvent) {
-        guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
+        guard let peripheral = registry.peripheral(identifier) else { return release(event) }
         guard case .channelOpened = event else {
             handle(event, of: peripheral)
             return _ = peripheral.settle(number, event)
         }
-        if !peripheral.settle(number, event) { letGo(event) }
+        if !peripheral.settle(number, event) { release(event) }
     }
 
     /// Closes a channel that was opened to a peripheral that the app no longer holds.
-    private func letGo(_ event: PeerEvent) {
+    private func release(_ event: PeerEvent) {
         if case .channelOpened(_, .success(let channel)) = event { link?.send(.close, on: channel) }
     }
 
@@ -348,49 +348,49 @@ extension CBCentralManager {
             if let name { peripheral.setName(name) }
             guard peripheral.didConnect(maximumWriteLength: maximumWriteLength) else { return }
             delegate?.centralManager(self, didConnect: peripheral)
-            peripheral.updates.tell(.connected)
+            peripheral.updates.notify(.connected)
         case .connectionFailed(let error):
             guard peripheral.didDisconnect() else { return }
             let error = error.apiError
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error)
             peripheral.settleAll(error)
-            peripheral.updates.tell(.connectionFailed(error))
+            peripheral.updates.notify(.connectionFailed(error))
         case .disconnected(let error, let isReconnecting, let timestamp):
             guard peripheral.didDisconnect(isReconnecting: isReconnecting) else { return }
             peripheral.failOpenings(error)
             let time = timestamp ?? CFAbsoluteTimeGetCurrent()
-            tellOfDisconnection(of: peripheral, at: time, isReconnecting: isReconnecting, error?.apiError)
+            reportDisconnection(of: peripheral, at: time, isReconnecting: isReconnecting, error?.apiError)
             let ended = ServiceError(.notConnected, reason: "the connection has ended")
             peripheral.settleAll((error ?? ended).apiError)
             let end = ConnectionEnd(error: error?.apiError, isReconnecting: isReconnecting, time: time)
-            peripheral.updates.tell(.disconnected(end))
+            peripheral.updates.notify(.disconnected(end))
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
             .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
             .rssiRead,
             .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelSoundingEnded,
             .channelOpened:
             peripheral.receive(event)
-            peripheral.updates.tell(.told(event))
+            peripheral.updates.notify(.event(event))
         // No delegate method reports this.
-        case .linkInformation: peripheral.updates.tell(.told(event))
+        case .linkInformation: peripheral.updates.notify(.event(event))
         case .notificationsAuthorized(let isAuthorized):
             guard peripheral.state == .connected else { return }
             peripheral.setAuthorizedForNotifications(isAuthorized)
             delegate?.centralManager(self, didUpdateANCSAuthorizationFor: peripheral)
-            peripheral.updates.tell(.told(event))
+            peripheral.updates.notify(.event(event))
         }
     }
 
     /// Calls one of the two delegate methods for a disconnection: the one without a time or, if the delegate leaves
     /// that out, the one with it (behaviour 3.18).
-    private func tellOfDisconnection(
+    private func reportDisconnection(
         of peripheral: CBPeripheral,
         at time: CFAbsoluteTime,
         isReconnecting: Bool,
         _ error: (any Error)?
     ) {
         guard let delegate else { return }
-        let isLeftOut = LeftOutMethod.noted {
+        let isLeftOut = OmittedMethod.noted {
             delegate.centralManager(self, didDisconnectPeripheral: peripheral, error: error)
         }
         guard isLeftOut else { return }
@@ -416,7 +416,7 @@ extension CBCentralManager {
         }
         if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
         delegate?.centralManagerDidUpdateState(self)
-        updates.tell(.state(state))
+        updates.notify(.state(state))
         let error = ServiceError(.notConnected, reason: "the manager is no longer powered on").apiError
         for peripheral in lost { peripheral.lost(error, with: state) }
     }
@@ -442,7 +442,7 @@ extension CBCentralManager {
             restored[CBCentralManagerRestoredStateScanServicesKey] = scan.services?.map { CBUUID($0) }
             restored[CBCentralManagerRestoredStateScanOptionsKey] = scan.options
         }
-        let isIgnored = LeftOutMethod.noted { delegate?.centralManager(self, willRestoreState: restored) }
+        let isIgnored = OmittedMethod.noted { delegate?.centralManager(self, willRestoreState: restored) }
         if isIgnored || delegate == nil { link.note(.restorationIgnored) }
     }
 }
@@ -460,7 +460,7 @@ extension CBCentralManager {
             return (contents.isScanning ? contents.scanNumber - 1 : nil, contents.scanNumber)
         }
         keyValues.check()
-        if let old { updates.tell(.scanEnded(old, .replaced)) }
+        if let old { updates.notify(.scanEnded(old, .replaced)) }
         link.send(CentralRequest.startScan(request))
         return number
     }
@@ -486,7 +486,7 @@ extension CBCentralManager {
             return contents.isScanning ? contents.scanNumber : nil
         }
         keyValues.check()
-        if let number { updates.tell(.scanEnded(number, end)) }
+        if let number { updates.notify(.scanEnded(number, end)) }
     }
 
     /// Returns the object that another module of this package attaches to this manager, after creating it on first use.

@@ -131,7 +131,7 @@ extension CBCentralManagerDelegate {
     /// Ignores the preserved state. The restored peripherals are released, and their connections cancelled
     /// (behaviour 3.5).
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
-        LeftOutMethod.say()
+        OmittedMethod.noteDefaultCall()
     }
 
     /// Ignores the event, for which the app has registered.
@@ -168,7 +168,7 @@ extension CBCentralManagerDelegate {
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
     ) {
-        LeftOutMethod.say()
+        OmittedMethod.noteDefaultCall()
     }
 
     /// Ignores the disconnection; ``CBPeripheral/state`` shows it.

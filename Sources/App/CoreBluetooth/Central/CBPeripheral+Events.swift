@@ -82,7 +82,7 @@ extension CBPeripheral {
         case .servicesModified(let handles):
             let dead = changeTree { $0.tree.invalidate(handles) }
             delegate?.peripheral(self, didModifyServices: dead)
-            updates.tell(.servicesModified(dead))
+            updates.notify(.servicesModified(dead))
         case .nameChanged(let name):
             setName(name)
             delegate?.peripheralDidUpdateName(self)

@@ -52,7 +52,7 @@ extension CBPeripheral {
     }
 
     /// Sends a request that has no response. Without a connection it has no effect.
-    package func tell(_ request: LinkRequest) {
+    package func sendCommand(_ request: LinkRequest) {
         if state == .connected, !isRestoring { send(request) }
     }
 
@@ -107,6 +107,6 @@ extension CBPeripheral {
     /// without calling the delegate.
     func lost(_ error: any Error, with state: CBManagerState?) {
         settleAll(error)
-        updates.tell(.disconnected(ConnectionEnd(error: error, time: CFAbsoluteTimeGetCurrent(), state: state)))
+        updates.notify(.disconnected(ConnectionEnd(error: error, time: CFAbsoluteTimeGetCurrent(), state: state)))
     }
 }

@@ -325,7 +325,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Whether the peripheral is connected. If it is not, logs misuse, and the command is to be ignored
     /// (behaviour 1.7). In strict mode, also reports the error to the delegate.
-    private func canCommand(_ tell: @escaping Refusal = { _, _, _ in }, _ command: String = #function) -> Bool {
+    private func canCommand(_ sendCommand: @escaping Refusal = { _, _, _ in }, _ command: String = #function) -> Bool {
         let isRestoring = self.isRestoring
         if state == .connected, !isRestoring { return true }
         let text =
@@ -335,7 +335,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         link.report(text)
         guard Misuse.isStrict else { return false }
         link.callBack { [weak self] in
-            if let self, let delegate { tell(delegate, self, Misuse.error(.notConnected, text)) }
+            if let self, let delegate { sendCommand(delegate, self, Misuse.error(.notConnected, text)) }
         }
         return false
     }

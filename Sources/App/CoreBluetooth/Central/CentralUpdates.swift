@@ -25,7 +25,7 @@ package enum PeripheralUpdate: Sendable {
     /// Services were removed or changed.
     case servicesModified([CBService])
     /// Any other event of the service, responses to numbered requests included.
-    case told(PeerEvent)
+    case event(PeerEvent)
 }
 
 /// An event of a central manager.

@@ -40,7 +40,7 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
     }
 
     deinit {
-        pipe.letGo()
+        pipe.release()
     }
 
     /// The device at the other end: a ``CBPeripheral`` if this app has opened the channel, a ``CBCentral`` if this app

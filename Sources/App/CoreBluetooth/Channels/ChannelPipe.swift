@@ -67,7 +67,7 @@ final class ChannelPipe: ChannelReceiver {
     }
 
     /// Closes the channel after the app has released it. Received octets can still be read (behaviours 8.7, 8.8).
-    func letGo() {
+    func release() {
         let isLeft = state.withLock { state in
             defer { state.isSettled = true }
             return !state.isSettled
@@ -220,10 +220,10 @@ extension ChannelPipe {
             return state.next(of: &progress, side) != nil
         }
         guard isDue, let queue = events(of: side).callBack() else { return }
-        link.call({ [self] in tell(side) }, on: queue)
+        link.call({ [self] in notify(side) }, on: queue)
     }
 
-    private func tell(_ side: Side) {
+    private func notify(_ side: Side) {
         guard let (stream, delegate) = events(of: side).begin() else { return }
         let event = state.withLock { state in
             var progress = state[side]

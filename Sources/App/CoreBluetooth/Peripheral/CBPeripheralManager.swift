@@ -285,19 +285,19 @@ extension CBPeripheralManager {
             if error == nil { contents.withLock { $0.advertisingStarted() } }
             keyValues.check()
             delegate?.peripheralManagerDidStartAdvertising(self, error: error?.apiError)
-            tell(.advertisingStarted(number: number, error?.apiError))
+            notifyObserver(.advertisingStarted(number: number, error?.apiError))
         case .subscribed(let info, let id):
             guard let characteristic = characteristic(id) else { return }
             let central = central(info)
             characteristic.setSubscribed(central, true)
             delegate?.peripheralManager(self, central: central, didSubscribeTo: characteristic)
-            tell(.subscriptionChanged(central, characteristic, isSubscribed: true))
+            notifyObserver(.subscriptionChanged(central, characteristic, isSubscribed: true))
         case .unsubscribed(let info, let id):
             guard let characteristic = characteristic(id) else { return }
             let central = central(info)
             characteristic.setSubscribed(central, false)
             delegate?.peripheralManager(self, central: central, didUnsubscribeFrom: characteristic)
-            tell(.subscriptionChanged(central, characteristic, isSubscribed: false))
+            notifyObserver(.subscriptionChanged(central, characteristic, isSubscribed: false))
         case .readRequested(let transaction, let info, let id, let offset):
             receiveRead(transaction, info, id, offset)
         case .writeRequested(let transaction, let info, let writes, let needsResponse):
@@ -309,9 +309,10 @@ extension CBPeripheralManager {
         case .updateCreditsReturned(let count): returnCredits(count)
         case .centralChanged(let info): _ = central(info)
         case .channelPublished, .channelUnpublished, .channelOpened: receiveChannelEvent(event)
-        case .centralConnected(let info): tell(.centralConnected(central(info)))
-        case .centralDisconnected(let identifier, let error): tell(.centralDisconnected(identifier, error?.apiError))
-        case .centralReleased(let identifier, let error): tell(.centralReleased(identifier, error?.apiError))
+        case .centralConnected(let info): notifyObserver(.centralConnected(central(info)))
+        case .centralDisconnected(let identifier, let error):
+            notifyObserver(.centralDisconnected(identifier, error?.apiError))
+        case .centralReleased(let identifier, let error): notifyObserver(.centralReleased(identifier, error?.apiError))
         case .willRestore(let state): restore(state)
         }
     }
@@ -320,14 +321,14 @@ extension CBPeripheralManager {
         switch event {
         case .channelPublished(let psm, let error, let number):
             delegate?.peripheralManager(self, didPublishL2CAPChannel: psm, error: error?.apiError)
-            tell(.channelPublished(number: number, psm, error?.apiError))
+            notifyObserver(.channelPublished(number: number, psm, error?.apiError))
         case .channelUnpublished(let psm, let error):
             delegate?.peripheralManager(self, didUnpublishL2CAPChannel: psm, error: error?.apiError)
         case .channelOpened(let psm, let info, let id):
             guard let link else { return }
             let channel = CBL2CAPChannel(id, psm: psm, peer: central(info), link: link)
             delegate?.peripheralManager(self, didOpen: channel, error: nil)
-            tell(.channelOpened(channel))
+            notifyObserver(.channelOpened(channel))
         case .serviceAdded, .advertisingStarted, .subscribed, .unsubscribed, .readRequested, .writeRequested,
             .updateCreditsReturned, .centralChanged, .centralConnected, .centralDisconnected, .centralReleased,
             .willRestore:
@@ -344,9 +345,9 @@ extension CBPeripheralManager {
         }
         delegate?.peripheralManagerDidUpdateState(self)
         for (central, characteristic) in left {
-            tell(.subscriptionChanged(central, characteristic, isSubscribed: false))
+            notifyObserver(.subscriptionChanged(central, characteristic, isSubscribed: false))
         }
-        tell(.stateChanged(state))
+        notifyObserver(.stateChanged(state))
         // Updates that were refused for lack of room or power can be sent now (behaviour 7.43).
         if state == .poweredOn { returnCredits(0) }
     }
@@ -358,7 +359,7 @@ extension CBPeripheralManager {
             return service
         }
         if let service { delegate?.peripheralManager(self, didAdd: service, error: error?.apiError) }
-        tell(.serviceAdded(id, error?.apiError))
+        notifyObserver(.serviceAdded(id, error?.apiError))
     }
 
     private func receiveRead(_ id: UInt64, _ info: CentralInfo, _ attribute: LocalAttributeID, _ offset: Int) {
@@ -405,12 +406,12 @@ extension CBPeripheralManager {
 
     private func returnCredits(_ count: Int) {
         let (observer, isDelegatesTurn) = contents.withLock { ($0.observer, $0.updates.returnCredits(count)) }
-        if isDelegatesTurn { tellOfRoom() }
+        if isDelegatesTurn { reportReadiness() }
         observer?.hasUpdateRoom(self)
-        if !isDelegatesTurn { tellOfRoom() }
+        if !isDelegatesTurn { reportReadiness() }
     }
 
-    private func tellOfRoom() {
+    private func reportReadiness() {
         let isAwaited = contents.withLock { $0.updates.takeAwaitedRoom() }
         // Once after each refusal (behaviour 7.43).
         if isAwaited { delegate?.peripheralManagerIsReady(toUpdateSubscribers: self) }
@@ -442,7 +443,7 @@ extension CBPeripheralManager {
             keyValues.check()
             restored[CBPeripheralManagerRestoredStateAdvertisementDataKey] = advertising.data
         }
-        let isIgnored = LeftOutMethod.noted { delegate?.peripheralManager(self, willRestoreState: restored) }
+        let isIgnored = OmittedMethod.noted { delegate?.peripheralManager(self, willRestoreState: restored) }
         if isIgnored || delegate == nil { link?.note(.restorationIgnored) }
     }
 }
@@ -459,7 +460,7 @@ extension CBPeripheralManager {
         contents.withLock { $0.observer(orElse: make) }
     }
 
-    private func tell(_ news: PeripheralManagerNews) { observer?.hear(news, of: self) }
+    private func notifyObserver(_ news: PeripheralManagerReport) { observer?.receive(news, of: self) }
 
     /// Sends a request to the service. Returns false if the manager is not powered on, which is not reported as misuse.
     package func ask(_ request: PeripheralRequest) -> Bool {

@@ -132,7 +132,7 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 extension CBPeripheralManagerDelegate {
     /// Ignores the preserved state. The services stay published.
     public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
-        LeftOutMethod.say()
+        OmittedMethod.noteDefaultCall()
     }
 
     /// Ignores the outcome; ``CBPeripheralManager/isAdvertising`` shows it.

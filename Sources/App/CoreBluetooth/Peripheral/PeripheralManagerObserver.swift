@@ -10,11 +10,11 @@ package protocol PeripheralManagerObserver: AnyObject, Sendable {
     /// Called when there may be room for updates. The delegate is told before or after, in turns.
     func hasUpdateRoom(_ manager: CBPeripheralManager)
     /// Called for every other event, after the delegate.
-    func hear(_ news: PeripheralManagerNews, of manager: CBPeripheralManager)
+    func receive(_ news: PeripheralManagerReport, of manager: CBPeripheralManager)
 }
 
 /// An event of a peripheral manager. The numbers are those of the requests.
-package enum PeripheralManagerNews {
+package enum PeripheralManagerReport {
     case stateChanged(CBManagerState)
     case serviceAdded(LocalAttributeID, (any Error)?)
     case advertisingStarted(number: UInt32, (any Error)?)

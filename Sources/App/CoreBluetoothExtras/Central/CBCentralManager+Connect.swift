@@ -67,7 +67,7 @@ extension CBCentralManager {
         let registration = peripheral.updates.add {
             switch $0 {
             case .disconnected, .connectionFailed: wait.end(.success(()))
-            case .connected, .servicesModified, .told: break
+            case .connected, .servicesModified, .event: break
             }
         }
         wait.atEnd { peripheral.updates.remove(registration) }
@@ -103,7 +103,7 @@ extension CBPeripheral {
                 let error = end.state.map { ExtrasError.notPoweredOn($0) } ?? end.error
                 let givenUp = ServiceError(.operationCancelled, reason: "the connection was cancelled").apiError
                 wait.end(.failure(error ?? givenUp))
-            case .disconnected, .servicesModified, .told: break
+            case .disconnected, .servicesModified, .event: break
             }
         }
         wait.atEnd { [self] in updates.remove(registration) }

@@ -21,15 +21,15 @@ extension CBCentralManager {
     ///   - services: Report peripherals that advertise at least one of these services. Nil or an empty list reports all
     ///     (behaviour 2.4).
     ///   - options: The options of the scan.
-    ///   - patience: How long a device may be silent, clamped to the range from a millisecond to a day.
+    ///   - timeout: How long a device may be silent, clamped to the range from a millisecond to a day.
     /// - Returns: A new stream, which ends as that of ``scan(services:options:)``.
     public func presence(
         services: [CBUUID]? = nil,
         options: ScanOptions = ScanOptions(),
-        lostAfter patience: Duration
+        lostAfter timeout: Duration
     ) -> EventStream<Presence> {
         var request = ScanRequest(services, options)
-        let (seconds, attoseconds) = min(max(patience, .zero), .seconds(86_400)).components
+        let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(86_400)).components
         request.lostAfter = Int(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
         return scan(request) { update in
             switch update {

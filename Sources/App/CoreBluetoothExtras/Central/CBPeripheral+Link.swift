@@ -24,20 +24,20 @@ extension CBPeripheral {
         let (stream, source) = EventStream<LinkInformation>.make()
         let registration = updates.add { [weak self] update in
             switch update {
-            case .told(.linkInformation(let facts)):
+            case .event(.linkInformation(let facts)):
                 if let new = last.replace(by: LinkInformation(facts)) { source.send(new) }
             case .connected:
                 last.forget()
-                self?.tell(.watchLink(true))
-            case .disconnected, .connectionFailed, .servicesModified, .told: break
+                self?.sendCommand(.watchLink(true))
+            case .disconnected, .connectionFailed, .servicesModified, .event: break
             }
         }
         watchers.begin()
         source.onEnd { [self] in
             updates.remove(registration)
-            if watchers.end() { tell(.watchLink(false)) }
+            if watchers.end() { sendCommand(.watchLink(false)) }
         }
-        tell(.watchLink(true))
+        sendCommand(.watchLink(true))
         return stream
     }
 
@@ -46,8 +46,8 @@ extension CBPeripheral {
     /// The two devices decide, and there is no response: ``linkChanges`` shows the outcome. Without a connection the
     /// call has no effect.
     ///
-    /// - Parameter wish: The desired parameters.
-    public func prefer(_ wish: LinkWish) { tell(.preferLink(LinkPreference(wish))) }
+    /// - Parameter request: The desired parameters.
+    public func prefer(_ request: LinkWish) { sendCommand(.preferLink(LinkPreference(request))) }
 }
 
 /// The parameters that a stream has reported last. Where another stream has started, the service repeats them to all
@@ -125,7 +125,7 @@ extension CBPeripheral {
     /// A new stream of the device's GAP names, one for each change (behaviour 2.24).
     public var nameChanges: EventStream<String?> {
         updates.stream(keeping: self) {
-            if case .told(.nameChanged(let name)) = $0 { $1.send(name) }
+            if case .event(.nameChanged(let name)) = $0 { $1.send(name) }
         }
     }
 
@@ -133,14 +133,14 @@ extension CBPeripheral {
     /// read right after connecting is not final (behaviour 15.25).
     public var maximumWriteLengthChanges: EventStream<Int> {
         updates.stream(keeping: self) {
-            if case .told(.maximumWriteLengthChanged(let length)) = $0 { $1.send(length) }
+            if case .event(.maximumWriteLengthChanged(let length)) = $0 { $1.send(length) }
         }
     }
 
     /// A new stream of decisions on whether the device may read this system's notifications (behaviour 3.19).
     public var notificationAuthorizations: EventStream<Bool> {
         updates.stream(keeping: self) {
-            if case .told(.notificationsAuthorized(let isAuthorized)) = $0 { $1.send(isAuthorized) }
+            if case .event(.notificationsAuthorized(let isAuthorized)) = $0 { $1.send(isAuthorized) }
         }
     }
 }

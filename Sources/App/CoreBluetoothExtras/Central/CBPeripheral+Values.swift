@@ -109,8 +109,8 @@ extension CBPeripheral {
             // When there is room, waiting calls are notified in the order in which they began to wait.
             let registration = updates.add {
                 switch $0 {
-                case .told(.writeCreditsReturned), .disconnected, .servicesModified: attempt()
-                case .told, .connected, .connectionFailed: break
+                case .event(.writeCreditsReturned), .disconnected, .servicesModified: attempt()
+                case .event, .connected, .connectionFailed: break
                 }
             }
             wait.atEnd { [self] in updates.remove(registration) }

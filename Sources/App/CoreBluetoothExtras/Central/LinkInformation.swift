@@ -92,13 +92,13 @@ public struct LinkWish: Hashable, Sendable {
 }
 
 extension LinkPreference {
-    init(_ wish: LinkWish) {
+    init(_ request: LinkWish) {
         self.init()
-        minimumInterval = wish.interval.map { $0.lowerBound.wholeMicroseconds }
-        maximumInterval = wish.interval.map { $0.upperBound.wholeMicroseconds }
-        latency = wish.latency
-        supervisionTimeout = wish.supervisionTimeout.wholeMicroseconds / 1_000
-        phy = wish.phy?.rawValue
+        minimumInterval = request.interval.map { $0.lowerBound.wholeMicroseconds }
+        maximumInterval = request.interval.map { $0.upperBound.wholeMicroseconds }
+        latency = request.latency
+        supervisionTimeout = request.supervisionTimeout.wholeMicroseconds / 1_000
+        phy = request.phy?.rawValue
     }
 }
 

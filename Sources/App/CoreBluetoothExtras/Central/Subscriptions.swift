@@ -72,8 +72,8 @@ final class Subscriptions: Sendable {
     /// Handles an event of the peripheral.
     func handle(_ update: PeripheralUpdate) {
         switch update {
-        case .told(.valueNotified(let handle, let value)): send(Data(value), from: handle)
-        case .told(.notifyStateChanged(let handle, isNotifying: false, nil)):
+        case .event(.valueNotified(let handle, let value)): send(Data(value), from: handle)
+        case .event(.notifyStateChanged(let handle, isNotifying: false, nil)):
             // The app has unsubscribed by other means, so that the streams end.
             let isElsewhere = state.withLock { $0.endings[handle] == nil }
             if isElsewhere { finish(nil) { $0.handle == handle } }
@@ -83,14 +83,14 @@ final class Subscriptions: Sendable {
         case .disconnected(let end):
             finish(end.error) { _ in true }
             state.withLock { $0.endings = [:] }
-        case .told, .connected, .connectionFailed: break
+        case .event, .connected, .connectionFailed: break
         }
     }
 
     /// Ends the streams of the characteristics that satisfy a condition.
-    func finish(_ error: (any Error)?, _ isConcerned: (CBCharacteristic) -> Bool) {
+    func finish(_ error: (any Error)?, _ isAffected: (CBCharacteristic) -> Bool) {
         let over = state.withLock { state in
-            let over = state.byHandle.filter { isConcerned($0.value.characteristic) }
+            let over = state.byHandle.filter { isAffected($0.value.characteristic) }
             for handle in over.keys { state.byHandle[handle] = nil }
             return over.values.flatMap(\.sources.values)
         }

@@ -62,7 +62,7 @@ final class PeripheralExtras: PeripheralManagerObserver {
 
     func hasUpdateRoom(_ manager: CBPeripheralManager) { updates.send(by: manager) }
 
-    func hear(_ news: PeripheralManagerNews, of manager: CBPeripheralManager) {
+    func receive(_ news: PeripheralManagerReport, of manager: CBPeripheralManager) {
         switch news {
         case .stateChanged(let new): stateChanged(new, of: manager)
         case .serviceAdded(let id, let error):

@@ -40,7 +40,7 @@ package final class DongleTransport: HCITransport {
     package var onClose: ((HCITransportError) -> Void)?
     package var place: String { line.place }
     /// Called when the dongle stops responding, and when it recovers.
-    package var onSpeech: ((_ isMute: Bool) -> Void)?
+    package var onMuteChange: ((_ isMute: Bool) -> Void)?
 
     private let line: any OctetLine
     private let loop: any EventLoop
@@ -101,8 +101,8 @@ package final class DongleTransport: HCITransport {
         for action in actions {
             switch action {
             case .reply(let reply): said += reply.octets
-            case .configured: speak()
-            case .deliver(let packet): if hears(packet) { packets.append(packet) }
+            case .configured: unmute()
+            case .deliver(let packet): if accepts(packet) { packets.append(packet) }
             case .failed: hasFailed = true
             }
         }
@@ -112,21 +112,21 @@ package final class DongleTransport: HCITransport {
     }
 
     /// Whether a packet reaches the controller. Counts commands down and mutes the dongle when none are left.
-    private func hears(_ packet: HCIPacket) -> Bool {
+    private func accepts(_ packet: HCIPacket) -> Bool {
         guard !isMute else { return false }
         guard packet.kind == .command, let left = commandsLeft else { return true }
         commandsLeft = left > 0 ? left - 1 : nil
         guard left == 0 else { return true }
         isMute = true
-        onSpeech?(true)
+        onMuteChange?(true)
         return false
     }
 
     /// Called when the host has reset the port: the dongle responds again.
-    private func speak() {
+    private func unmute() {
         guard isMute else { return }
         isMute = false
-        onSpeech?(false)
+        onMuteChange?(false)
     }
 
     private func lost(_ error: HCITransportError) {

@@ -44,7 +44,7 @@ package enum VirtualPort {
         var failure = Failure.allTaken
         for port in ports {
             do throws(Failure) {
-                try tell("\(port) \(other) \(device) \(fullSpeed)", to: "\(directory)/attach")
+                try writeAttribute("\(port) \(other) \(device) \(fullSpeed)", to: "\(directory)/attach")
                 return own
             } catch {
                 failure = error
@@ -74,7 +74,7 @@ package enum VirtualPort {
         return (ends[0], ends[1])
     }
 
-    private static func tell(_ text: String, to path: String) throws(Failure) {
+    private static func writeAttribute(_ text: String, to path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else {
             throw [EACCES, EPERM].contains(errno) ? .noPermission : .failed(asked: path, code: errno)

@@ -4,7 +4,7 @@ import Foundation
 /// Lists the kernel's adapters. Needs no privileges.
 package struct KernelAdapters: Sendable {
     /// The time limit for the kernel's list of managed adapters, in milliseconds.
-    private static let patience: Int32 = 1_000
+    private static let timeoutMilliseconds: Int32 = 1_000
 
     let calls: any KernelCalls
     private let sysfs: String
@@ -113,7 +113,7 @@ package struct KernelAdapters: Sendable {
             try calls.write([0x3C, 0x00, 0xFF, 0xFF, 0x00, 0x00], to: socket)
             // Other events may come first.
             for _ in 0..<16 {
-                guard calls.wait(for: socket, milliseconds: Self.patience) else { return nil }
+                guard calls.wait(for: socket, milliseconds: Self.timeoutMilliseconds) else { return nil }
                 if let found = Self.indices(try calls.read(socket, atMost: 4_096)) { return found }
             }
         } catch {

@@ -24,7 +24,7 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     /// The number of tasks after which sockets and submissions get their turn, even if more tasks are due.
     private static let turn = 256
     /// The pause between two such turns. swift-nio serves sockets only when nothing else is ready.
-    private static let breath = TimeAmount.microseconds(100)
+    private static let pauseBetweenTurns = TimeAmount.microseconds(100)
 
     // Submissions of other threads that the loop has not started to run.
     private let inbox = Mutex<[Submission]>([])
@@ -178,7 +178,7 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         guard !nextTurnComes else { return }
         nextTurnComes = true
         // Not `execute`, which would run before any socket is served.
-        nio.scheduleTask(in: Self.breath) { [self] in
+        nio.scheduleTask(in: Self.pauseBetweenTurns) { [self] in
             nextTurnComes = false
             runDue()
         }

@@ -6,7 +6,7 @@ import HCI
 /// its loop.
 final class RateProbe {
     /// How long to wait for an answer to Reset, or for a frame of the three-wire protocol, which repeats every 250 ms.
-    static let patience = Duration.milliseconds(600)
+    static let answerTimeout = Duration.milliseconds(600)
 
     private let line: any OctetLine
     private let loop: any EventLoop
@@ -42,7 +42,7 @@ final class RateProbe {
         guard let rate = rates.first else { return finish(nil) }
         (parser, decoder) = (H4Parser(isResynchronizing: true), SLIPFrames())
         line.send(isThreeWire ? SLIPFrames.sync : [0x01, 0x03, 0x0C, 0x00])
-        _ = loop.schedule(after: Self.patience) { [weak self] in
+        _ = loop.schedule(after: Self.answerTimeout) { [weak self] in
             guard let self, rates.first == rate else { return }
             rates.removeFirst()
             ask()

@@ -6,9 +6,9 @@ import Synchronization
 package final class USBFinder: Sendable {
     /// The maximum number of polls for the driver to attach and to finish its initialization. Loading firmware takes
     /// seconds.
-    static let maximumLooks = 100
+    static let maximumPolls = 100
     /// The number of polls in which a driver may still attach to a device that was just plugged in.
-    static let driverLooks = 5
+    static let driverPolls = 5
     /// The pause between two polls, in milliseconds.
     static let pause: UInt32 = 100
 
@@ -152,11 +152,11 @@ package final class USBFinder: Sendable {
     /// Waits until the kernel's driver has loaded the controller's firmware, which then serves this process too. Gives
     /// up waiting for a driver that never finishes, and proceeds.
     private func wait(for device: USBDevice, _ connection: any USBConnection, _ interface: UInt8) throws(USBError) {
-        for look in 0..<Self.maximumLooks {
+        for look in 0..<Self.maximumPolls {
             guard !isToReset else { throw .beingReset(device) }
             // Without a driver, there is no firmware to wait for.
             let isActive = (try? connection.isDriverActive(interface)) ?? false
-            guard isActive || look < Self.driverLooks else { return }
+            guard isActive || look < Self.driverPolls else { return }
             if isActive {
                 // Without Bluetooth in the kernel, this is some other driver.
                 guard let known = try? adapters.list() else { return }

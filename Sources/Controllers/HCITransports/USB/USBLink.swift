@@ -150,7 +150,7 @@ final class USBLink: Sendable {
             }
             claimed.connection.handleEvents()
         }
-        giveBack()
+        returnDevice()
     }
 
     /// Clears a halt. The kernel performs this request synchronously and may take long, so it runs here rather than on
@@ -162,7 +162,7 @@ final class USBLink: Sendable {
 
     /// Returns the interface to the kernel's driver, even if none was attached: a previous process may have failed to
     /// return it. On an unplugged device, all of these calls fail.
-    private func giveBack() {
+    private func returnDevice() {
         let (connection, interface) = (claimed.connection, claimed.endpoints.interface)
         if claimed.endpoints.isSerialized { try? connection.select(0, of: interface) }
         try? connection.release(interface)
@@ -185,7 +185,7 @@ final class USBLink: Sendable {
 /// does not reattach its driver by itself.
 enum USBLinks {
     /// The time limit for returning each device when the process exits, in seconds.
-    private static let patience = 3
+    private static let returnTimeout = 3
 
     private static let links = Mutex<[ObjectIdentifier: USBLink]>([:])
     private static let atEnd: Void = {
@@ -202,6 +202,6 @@ enum USBLinks {
     private static func finishAll() {
         let all = links.withLock { Array($0.values) }
         all.forEach { $0.finish() }
-        for link in all { _ = link.waitUntilFinished(seconds: patience) }
+        for link in all { _ = link.waitUntilFinished(seconds: returnTimeout) }
     }
 }

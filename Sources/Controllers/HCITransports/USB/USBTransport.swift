@@ -48,12 +48,12 @@ package final class USBTransport: HCITransport {
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         let done = LoopBoundCompletion(completion, loop: loop)
         let loop = loop
-        let tell: @Sendable (DeviceReset) -> Void = { result in loop.submit { done.call(result) } }
-        let isUnderWay = link?.finish(resetting: tell) ?? false
+        let report: @Sendable (DeviceReset) -> Void = { result in loop.submit { done.call(result) } }
+        let isUnderWay = link?.finish(resetting: report) ?? false
         close()
         guard !isUnderWay else { return }
         guard let reset else { return completion(.impossible) }
-        SideQueue.run { tell(reset()) }
+        SideQueue.run { report(reset()) }
     }
 
     private func handle(_ event: USBMachine.Event) {

@@ -379,7 +379,7 @@ final class Advertiser: RadioClaimant {
         }
     }
 
-    func radioHeardStart() {
+    func radioDetectedStart() {
         responseWindow.handleStart(at: loop.now)
     }
 
@@ -399,17 +399,17 @@ final class Advertiser: RadioClaimant {
     private func answers(_ request: ScanRequestPayload) -> Bool {
         guard set.isScannable, request.advertiser == set.air.own else { return false }
         let policy = set.parameters.filterPolicy
-        return isWelcome(request.scanner, isFiltered: policy == .scanFromAcceptList || policy == .acceptListOnly)
+        return isAccepted(request.scanner, isFiltered: policy == .scanFromAcceptList || policy == .acceptListOnly)
     }
 
     private func accepts(_ request: ConnectIndication) -> Bool {
         guard set.isConnectable, request.advertiser == set.air.own else { return false }
         let policy = set.parameters.filterPolicy
-        return isWelcome(request.initiator, isFiltered: policy == .connectFromAcceptList || policy == .acceptListOnly)
+        return isAccepted(request.initiator, isFiltered: policy == .connectFromAcceptList || policy == .acceptListOnly)
     }
 
     /// Whether a request is answered. This depends on the requester's identity, not on its current address (6.2).
-    private func isWelcome(_ address: BluetoothAddress, isFiltered: Bool) -> Bool {
+    private func isAccepted(_ address: BluetoothAddress, isFiltered: Bool) -> Bool {
         guard let device = owner.privacy.device(address) else { return false }
         if set.isDirected { return device.identity.device == set.target }
         return !isFiltered || owner.isAccepted(device.identity)

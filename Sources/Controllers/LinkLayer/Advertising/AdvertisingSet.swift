@@ -81,7 +81,7 @@ struct AdvertisingSet {
                 ownAddressKind: .publicDevice,
                 peerAddress: .none,
                 channels: .all,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
     }

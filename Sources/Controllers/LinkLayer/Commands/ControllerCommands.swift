@@ -113,7 +113,7 @@ extension VirtualController {
     /// Whether an activity uses the accept list (7.8.15 to 7.8.17).
     var usesAcceptList: Bool {
         ([advertiser] + advertisers.values).contains {
-            $0.isEnabled && $0.set.parameters.filterPolicy != .everybody
+            $0.isEnabled && $0.set.parameters.filterPolicy != .unfiltered
         }
             || scanner.isActive && scanner.settings.filterPolicy.rawValue & 1 == 1
             || initiator.isEnabled && initiator.command.filterPolicy == .acceptList

@@ -65,7 +65,7 @@ extension VirtualController {
             return .connectionAlreadyExists
         }
         guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        train.connect(ConnectionWish(subevent: command.periodicSubevent, command: v1, own: own))
+        train.connect(PendingConnectRequest(subevent: command.periodicSubevent, command: v1, own: own))
         return .success
     }
 }

@@ -75,8 +75,8 @@ extension VirtualController {
     }
 
     private func cancel(_ train: PeriodicAdvertiser) -> HCIStatus {
-        guard let wish = train.cancelConnection() else { return .commandDisallowed }
-        let peer = wish.command.peerAddress
+        guard let pendingConnect = train.cancelConnection() else { return .commandDisallowed }
+        let peer = pendingConnect.command.peerAddress
         reportFailedConnection(.unknownConnection, role: .central, peer: peer, train: .init(set: train.set))
         return .success
     }

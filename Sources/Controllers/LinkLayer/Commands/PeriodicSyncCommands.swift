@@ -68,7 +68,7 @@ extension VirtualController {
             guard !synchronizer.isFollowing(entry) else { return .connectionAlreadyExists }
         }
         guard synchronizer.count < Synchronizer.maximumTrains else { return .memoryCapacityExceeded }
-        synchronizer.look(for: command)
+        synchronizer.search(for: command)
         return .success
     }
 

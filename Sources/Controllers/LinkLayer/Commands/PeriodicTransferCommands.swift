@@ -58,7 +58,7 @@ extension VirtualController {
         )
         (pdu.sid, pdu.advertiser, pdu.phy) = (train.sid, train.address, LEPHYs(train.phy) ?? [])
         (pdu.lastCounter, pdu.responses) = (follower.lastCounter, train.responses)
-        return tell(pdu, command.serviceData, on: link)
+        return sendTransfer(pdu, command.serviceData, on: link)
     }
 
     fileprivate func transfer(_ command: LEPeriodicAdvertisingSetInfoTransfer) -> HCIStatus {
@@ -69,10 +69,10 @@ extension VirtualController {
         let set = advertiser.set
         (pdu.sid, pdu.advertiser, pdu.phy) = (set.parameters.sid, set.air.own, LEPHYs(train.phy) ?? [])
         pdu.responses = train.responses
-        return tell(pdu, command.serviceData, on: link)
+        return sendTransfer(pdu, command.serviceData, on: link)
     }
 
-    private func tell(_ pdu: PeriodicSyncIndication, _ serviceData: UInt16, on link: Link) -> HCIStatus {
+    private func sendTransfer(_ pdu: PeriodicSyncIndication, _ serviceData: UInt16, on link: Link) -> HCIStatus {
         var pdu = pdu
         pdu.serviceData = serviceData
         // Not known before features have been exchanged.

@@ -73,7 +73,7 @@ final class Link: RadioClaimant {
     /// Whether the peer has been received.
     var isEstablished: Bool { supervision.isEstablished }
     /// When the peer was last received; before that, when the link was made.
-    var lastHeard: Instant { supervision.lastHeard }
+    var lastReception: Instant { supervision.lastReception }
     /// The PHY for transmission.
     var txPHY: RadioPHY { control.txPHY.radioPHY(coding: codedPHY) }
     /// The PHY for reception.
@@ -303,7 +303,7 @@ final class Link: RadioClaimant {
         case .applySubrate(let pdu):
             subrating.apply(pdu, near: anchors.event)
             restartSupervision()
-        case .heardOfTrain(let pdu): owner.link(self, heardOf: pdu)
+        case .trainTransferred(let pdu): owner.link(self, heardOf: pdu)
         case .applyTiming(let pdu):
             if control.subrate.factor == 1 { subrating.end() }
             anchors.move(pdu)
@@ -347,7 +347,7 @@ final class Link: RadioClaimant {
     private func open(_ header: DataHeader, _ payload: PacketBuffer) -> PacketBuffer? {
         guard ciphers.decrypts, !payload.isEmpty else { return payload }
         guard let opened = ciphers.open(payload, header: header.authenticated) else { return nil }
-        payloadWatch.heard(at: loop.now)
+        payloadWatch.packetReceived(at: loop.now)
         return opened
     }
 
@@ -360,7 +360,7 @@ final class Link: RadioClaimant {
     private func payloadIsDue() {
         switch payloadWatch.timerFired(control.timing, on: loop, due: { [unowned self] in payloadIsDue() }) {
         case .none: break
-        case .report: owner.linkIsSilent(self)
+        case .report: owner.supervisionTimedOut(self)
         case .ping: if ending == nil { _ = request(.ping) }
         }
     }
@@ -393,7 +393,7 @@ final class Link: RadioClaimant {
 
     private func closeEvent() {
         guard let running = stage.running else { return }
-        let wasHeard = running.hasSynced || isCentral && supervision.lastHeard >= anchor
+        let wasHeard = running.hasSynced || isCentral && supervision.lastReception >= anchor
         cancelTimer()
         if case .answered(let reason) = ending { return end(reason) }
         if !supervision.isRunning { resumeSupervision() }
@@ -422,7 +422,8 @@ final class Link: RadioClaimant {
     private var skippable: Int {
         let latency = Int(control.timing.latency)
         guard !isCentral, latency > 0, isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
-        guard supervision.lastHeard >= anchor, control.pending == nil, !control.awaitsPeer, !control.encryption.isBusy
+        guard supervision.lastReception >= anchor, control.pending == nil, !control.awaitsPeer,
+            !control.encryption.isBusy
         else {
             return 0
         }
@@ -481,7 +482,7 @@ final class Link: RadioClaimant {
         }
     }
 
-    func radioHeardStart() {
+    func radioDetectedStart() {
         arbiter.settle(shares.listening)
         cancelTimer()
         guard !isCentral, stage.running?.hasSynced == false else { return }
@@ -495,7 +496,7 @@ final class Link: RadioClaimant {
         guard let (header, payload) = parse(frame) else { return handle(.corrupted) }
         arbiter.settle(shares[LinkTraffic(header.content, payload)])
         if !payload.isEmpty { subrating.noteTraffic() }
-        if supervision.heard(at: loop.now) { restartSupervision() }
+        if supervision.packetReceived(at: loop.now) { restartSupervision() }
         missed = 0
         rssi = frame.rssi
         receive(header, payload)
@@ -639,7 +640,7 @@ protocol LinkOwner: AnyObject {
     /// Called when a control procedure has an event for the host.
     func link(_ link: Link, reports report: LinkControl.Report)
     /// Called when the authenticated payload timeout has expired.
-    func linkIsSilent(_ link: Link)
+    func supervisionTimedOut(_ link: Link)
     /// Called when the peer has transferred a periodic advertising train.
     func link(_ link: Link, heardOf train: PeriodicSyncIndication)
     /// Called when the link has ended.

@@ -5,17 +5,17 @@ enum PeerPresence: Hashable {
     /// Nothing has been received since the link was made.
     case awaited(since: Instant)
     /// The peer has been received, the last time at this instant.
-    case heard(Instant)
+    case received(Instant)
 
     var isEstablished: Bool {
-        if case .heard = self { return true }
+        if case .received = self { return true }
         return false
     }
 
     /// When the peer was last received; before that, when the link was made.
     var last: Instant {
         switch self {
-        case .awaited(let instant), .heard(let instant): instant
+        case .awaited(let instant), .received(let instant): instant
         }
     }
 }
@@ -35,7 +35,7 @@ struct LinkSupervision {
     /// Whether the peer has been received.
     var isEstablished: Bool { presence.isEstablished }
     /// When the peer was last received; before that, when the link was made.
-    var lastHeard: Instant { presence.last }
+    var lastReception: Instant { presence.last }
 
     /// Returns when a silent link ends: six intervals after its start until the first PDU has been received, then the
     /// supervision timeout after the last reset of the timer.
@@ -53,8 +53,8 @@ struct LinkSupervision {
     /// Records a PDU with a correct CRC. The timer is left as it is, and is to be restarted when it fires early.
     ///
     /// - Returns: Whether the PDU establishes the link, whose deadline may then be earlier than the timer.
-    mutating func heard(at now: Instant) -> Bool {
-        defer { (presence, origin) = (.heard(now), now) }
+    mutating func packetReceived(at now: Instant) -> Bool {
+        defer { (presence, origin) = (.received(now), now) }
         return !isEstablished
     }
 

@@ -32,7 +32,7 @@ struct PayloadWatch {
     }
 
     /// Records an authenticated packet, which moves the deadline without rescheduling the timer.
-    mutating func heard(at now: Instant) {
+    mutating func packetReceived(at now: Instant) {
         if case .on(_, _, let timer) = state { state = .on(since: now, hasPinged: false, timer) }
     }
 

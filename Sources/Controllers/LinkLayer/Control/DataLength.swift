@@ -30,7 +30,7 @@ struct DataLength: Hashable {
     private(set) var remoteRxOctets = Self.minimumOctets
     private(set) var remoteRxTime = Self.minimumTime
     /// The values last sent to the peer.
-    private var told: LengthExchange?
+    private var announced: LengthExchange?
 
     init(rxOctets: UInt16, rxTime: UInt16) {
         localRxOctets = rxOctets
@@ -57,11 +57,11 @@ struct DataLength: Hashable {
     }
 
     /// Whether the peer has the current values of this device.
-    var isTold: Bool { told == exchange }
+    var isAnnounced: Bool { announced == exchange }
 
     /// Returns the values of this device, which are sent to the peer.
-    mutating func tell() -> LengthExchange {
-        told = exchange
+    mutating func announce() -> LengthExchange {
+        announced = exchange
         return exchange
     }
 

@@ -31,7 +31,7 @@ extension LinkControl {
         /// Use the events of this subrating from now on.
         case applySubrate(SubrateIndication)
         /// The peer has transferred a periodic advertising train.
-        case heardOfTrain(PeriodicSyncIndication)
+        case trainTransferred(PeriodicSyncIndication)
         /// The peer has reported the accuracy of its sleep clock.
         case applyPeerAccuracy(ClockAccuracy)
         /// Send only PDUs of the encryption procedures, until ``release``.

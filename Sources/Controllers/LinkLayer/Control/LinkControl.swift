@@ -169,7 +169,7 @@ struct LinkControl {
         case .clockAccuracyResponse(let body): receiveClockAccuracy(body, isRequest: false)
         case .subrateRequest(let body): receiveSubrateRequest(body)
         case .subrateIndication(let body): receiveSubrateIndication(body)
-        case .periodicSync(let body): emit(.heardOfTrain(body))
+        case .periodicSync(let body): emit(.trainTransferred(body))
         }
     }
 
@@ -334,7 +334,7 @@ struct LinkControl {
             return
         }
         // The version is sent only once; a peer that has rejected it is not asked again.
-        guard !peer.isTold else { return report(.version(.unsupportedRemoteFeature, .init())) }
+        guard !peer.isVersionSent else { return report(.version(.unsupportedRemoteFeature, .init())) }
         procedures.start(.version)
         sendVersion()
     }
@@ -343,12 +343,12 @@ struct LinkControl {
     private mutating func receiveVersion(_ pdu: VersionIndication) {
         guard peer.version == nil else { return }
         peer.learn(pdu)
-        if !peer.isTold { sendVersion() }
+        if !peer.isVersionSent { sendVersion() }
         if procedures.end(.version) { report(.version(.success, pdu)) }
     }
 
     private mutating func sendVersion() {
-        peer.tell()
+        peer.noteVersionSent()
         send(.version(setup.version))
     }
 
@@ -403,9 +403,9 @@ struct LinkControl {
         dataLength.allowTransmission(octets: octets, time: time)
         if let remoteFeatures, !remoteFeatures.contains(.dataLengthExtension) { return }
         // The peer has these values already, from an earlier request or response of the controller.
-        guard !dataLength.isTold else { return }
+        guard !dataLength.isAnnounced else { return }
         procedures.start(.length)
-        send(.lengthRequest(dataLength.tell()))
+        send(.lengthRequest(dataLength.announce()))
         reportLength(ifNot: before)
     }
 
@@ -414,7 +414,7 @@ struct LinkControl {
         let before = dataLength
         dataLength.adopt(pdu)
         if isRequest {
-            send(.lengthResponse(dataLength.tell()))
+            send(.lengthResponse(dataLength.announce()))
         } else {
             procedures.end()
         }

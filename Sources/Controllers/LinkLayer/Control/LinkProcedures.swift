@@ -82,7 +82,7 @@ struct PeerFacts: Hashable {
     private(set) var version: VersionIndication?
     private(set) var features: LEFeatures?
     /// Whether this device has sent its own version, which it does only once.
-    private(set) var isTold = false
+    private(set) var isVersionSent = false
 
     mutating func learn(_ version: VersionIndication) {
         self.version = version
@@ -93,8 +93,8 @@ struct PeerFacts: Hashable {
     }
 
     /// Records that this device sends its version.
-    mutating func tell() {
-        isTold = true
+    mutating func noteVersionSent() {
+        isVersionSent = true
     }
 }
 

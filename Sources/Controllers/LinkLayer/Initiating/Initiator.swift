@@ -15,7 +15,7 @@ protocol InitiatorOwner: AnyObject {
     /// have been sent.
     func initiator(
         _ initiator: Initiator,
-        prepares advertiser: HeardDevice,
+        prepares advertiser: ResolvedDevice,
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData?
@@ -25,7 +25,7 @@ protocol InitiatorOwner: AnyObject {
     func initiator(
         _ initiator: Initiator,
         requested request: ConnectIndication,
-        to advertiser: HeardDevice,
+        to advertiser: ResolvedDevice,
         usesAlgorithm2: Bool,
         start: LinkStart
     )
@@ -45,7 +45,7 @@ final class Initiator: PrimaryListener {
     /// A request that is on its way, or awaits its response.
     private struct Request {
         var pdu: ConnectIndication
-        var advertiser: HeardDevice
+        var advertiser: ResolvedDevice
         var usesAlgorithm2: Bool
         var start: LinkStart
     }
@@ -98,7 +98,7 @@ final class Initiator: PrimaryListener {
 
     // MARK: Advertisements
 
-    override func heard(_ frame: ReceivedFrame) {
+    override func receive(_ frame: ReceivedFrame) {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
         let phy = frame.advertisingPHY
         if isExtended, case .extended(let body) = pdu, body.mode == .connectable,
@@ -114,7 +114,7 @@ final class Initiator: PrimaryListener {
         owner.initiator(self, overheard: pdu, frame, on: phy)
     }
 
-    override func heard(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
+    override func receive(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),
             case .extended(let body) = pdu
         else { return }
@@ -128,7 +128,7 @@ final class Initiator: PrimaryListener {
         owner.initiator(self, overheard: body, frame, on: trail)
     }
 
-    private func connectable(_ pdu: AdvertisingPDU) -> (device: HeardDevice, knowsAlgorithm2: Bool)? {
+    private func connectable(_ pdu: AdvertisingPDU) -> (device: ResolvedDevice, knowsAlgorithm2: Bool)? {
         switch pdu {
         case .connectableScannable(let body):
             return wanted(body.advertiser).map { ($0, body.knowsAlgorithm2) }
@@ -141,7 +141,7 @@ final class Initiator: PrimaryListener {
     }
 
     /// Returns the device behind an advertiser's address, if the host wants to connect to it.
-    private func wanted(_ advertiser: BluetoothAddress) -> HeardDevice? {
+    private func wanted(_ advertiser: BluetoothAddress) -> ResolvedDevice? {
         guard let device = owner.privacy.device(advertiser) else { return nil }
         if command.filterPolicy == .acceptList { return owner.isAccepted(device.identity) ? device : nil }
         let named = command.peerAddress
@@ -151,7 +151,7 @@ final class Initiator: PrimaryListener {
     }
 
     /// Whether directed advertising is directed at this device.
-    private func isForUs(_ target: BluetoothAddress, from advertiser: HeardDevice) -> Bool {
+    private func isForUs(_ target: BluetoothAddress, from advertiser: ResolvedDevice) -> Bool {
         owner.privacy.mayAnswer(target, own, from: advertiser)
     }
 
@@ -164,7 +164,7 @@ final class Initiator: PrimaryListener {
     }
 
     /// Sends a connection request if a link is allowed and there is time for it.
-    private func connect(_ advertiser: HeardDevice, _ place: Place, _ knowsAlgorithm2: Bool) -> Bool {
+    private func connect(_ advertiser: ResolvedDevice, _ place: Place, _ knowsAlgorithm2: Bool) -> Bool {
         let start: LinkStart
         let channel: UInt8
         var primary = LEPHY.le1M
@@ -213,7 +213,7 @@ final class Initiator: PrimaryListener {
         return false
     }
 
-    override func heardReply(_ frame: ReceivedFrame) {
+    override func receiveReply(_ frame: ReceivedFrame) {
         // Without AUX_CONNECT_RSP no link is made (4.4.4.2).
         guard let request, !frame.isCorrupted,
             let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),

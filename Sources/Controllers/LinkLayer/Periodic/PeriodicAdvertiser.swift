@@ -10,15 +10,16 @@ protocol PeriodicAdvertiserOwner: AnyObject {
     /// Called with the responses received in a subevent.
     func train(_ train: PeriodicAdvertiser, reports report: LEPeriodicAdvertisingResponseReport)
     /// Returns the connection request to send, which ends at `end`; nil if no connection is allowed.
-    func train(_ train: PeriodicAdvertiser, prepares wish: ConnectionWish, endingAt end: Instant) -> ConnectIndication?
+    func train(_ train: PeriodicAdvertiser, prepares pendingConnect: PendingConnectRequest, endingAt end: Instant)
+        -> ConnectIndication?
     /// Called when a connection request has been answered.
     func train(
         _ train: PeriodicAdvertiser,
         requested request: ConnectIndication,
-        for wish: ConnectionWish,
+        for pendingConnect: PendingConnectRequest,
         _ start: LinkStart
     )
-    func train(_ train: PeriodicAdvertiser, failed wish: ConnectionWish)
+    func train(_ train: PeriodicAdvertiser, failed pendingConnect: PendingConnectRequest)
 }
 
 /// The periodic advertising of one set (Core Vol 6 Part B 4.4.2.12): a train of AUX_SYNC_IND and the PDUs chained to
@@ -89,7 +90,7 @@ final class PeriodicAdvertiser: RadioClaimant {
     /// The data supplied for the next occurrence of each subevent.
     private(set) var subeventData: [UInt8: LESubeventData] = [:]
     /// The pending connection request, which replaces the data of its subevent.
-    private(set) var wish: ConnectionWish?
+    private(set) var pendingConnect: PendingConnectRequest?
 
     init(
         set: UInt8,
@@ -174,8 +175,8 @@ final class PeriodicAdvertiser: RadioClaimant {
     }
 
     /// Connects to a device with the next occurrence of a subevent.
-    func connect(_ wish: ConnectionWish) {
-        self.wish = wish
+    func connect(_ pendingConnect: PendingConnectRequest) {
+        self.pendingConnect = pendingConnect
     }
 
     // MARK: Start and stop
@@ -338,7 +339,7 @@ final class PeriodicAdvertiser: RadioClaimant {
         }
     }
 
-    func radioHeardStart() {
+    func radioDetectedStart() {
         guard case .subevent = state else { return }
         if let timer { loop.cancel(timer) }
         timer = nil
@@ -380,7 +381,7 @@ final class PeriodicAdvertiser: RadioClaimant {
     private func beginSubevent(_ responses: ResponseTiming) {
         // The event and the subevent determine the channel (4.5.8.3).
         let channel = selection.channel(counter: counter ^ UInt16(subevent), map: map)
-        if let wish, wish.subevent == subevent { return request(wish, on: channel) }
+        if let pendingConnect, pendingConnect.subevent == subevent { return request(pendingConnect, on: channel) }
         guard let data = subeventData.removeValue(forKey: subevent) else { return endSubevent() }
         let pdu = AdvertisingPDU.extended(.init(mode: .nonConnectable, extended: header, data: data.data)).encoded()
         let time = phy.radioPHY.airTimeMicroseconds(octets: pdu.count)
@@ -405,7 +406,8 @@ final class PeriodicAdvertiser: RadioClaimant {
     private func subeventSent(_ stage: SubeventStage) {
         switch stage {
         case .sending(let slots): prepare(slots)
-        case .requesting(let request, let wish, let channel): awaitAnswer(request, wish, on: channel)
+        case .requesting(let request, let pendingConnect, let channel):
+            awaitAnswer(request, pendingConnect, on: channel)
         case .pausing, .listening, .awaiting: break
         }
     }
@@ -468,20 +470,20 @@ final class PeriodicAdvertiser: RadioClaimant {
                 (response.dataStatus, response.data) = (.complete, body.data)
             }
             prepare(slots)
-        case .awaiting(let request, let wish, let start):
+        case .awaiting(let request, let pendingConnect, let start):
             guard case .connectResponse(let body)? = pdu, body.extended.advertiser == request.advertiser,
                 body.extended.target == request.initiator
-            else { return fail(wish) }
-            self.wish = nil
+            else { return fail(pendingConnect) }
+            self.pendingConnect = nil
             endSubevent()
-            owner.train(self, requested: request, for: wish, start)
+            owner.train(self, requested: request, for: pendingConnect, start)
         case .sending, .pausing, .requesting:
             break
         }
     }
 
     private func finish(_ slots: ResponseSlots) {
-        let (number, responses) = (subevent, slots.heard)
+        let (number, responses) = (subevent, slots.receivedResponses)
         for report in LEPeriodicAdvertisingResponseReport.reports(set: set, subevent: number, responses) {
             owner.train(self, reports: report)
         }
@@ -494,8 +496,8 @@ final class PeriodicAdvertiser: RadioClaimant {
         case .sending(var slots), .pausing(var slots), .listening(var slots):
             while slots.next != nil { slots.record() }
             finish(slots)
-        case .requesting(_, let wish, _), .awaiting(_, let wish, _):
-            fail(wish)
+        case .requesting(_, let pendingConnect, _), .awaiting(_, let pendingConnect, _):
+            fail(pendingConnect)
         }
     }
 
@@ -509,46 +511,46 @@ final class PeriodicAdvertiser: RadioClaimant {
         }
     }
 
-    private func request(_ wish: ConnectionWish, on channel: UInt8) {
+    private func request(_ pendingConnect: PendingConnectRequest, on channel: UInt8) {
         let time = phy.radioPHY.airTimeMicroseconds(octets: 2 + 34)
         let answer = LinkTiming.interFrameSpace + phy.radioPHY.airTimeMicroseconds(octets: 2 + 14)
         // Without time for it, the request is sent in the same subevent of the next event.
         guard arbiter.isFree(time + answer, from: loop.now, for: self), arbiter.claim(self) else {
             return endSubevent()
         }
-        guard let request = owner.train(self, prepares: wish, endingAt: loop.now + .microseconds(time)) else {
-            return fail(wish)
+        guard let request = owner.train(self, prepares: pendingConnect, endingAt: loop.now + .microseconds(time)) else {
+            return fail(pendingConnect)
         }
-        state = .subevent(.requesting(request, wish, channel: channel))
+        state = .subevent(.requesting(request, pendingConnect, channel: channel))
         send(AdvertisingPDU.connect(request).encoded(), on: channel)
     }
 
-    private func awaitAnswer(_ request: ConnectIndication, _ wish: ConnectionWish, on channel: UInt8) {
+    private func awaitAnswer(_ request: ConnectIndication, _ pendingConnect: PendingConnectRequest, on channel: UInt8) {
         let start = LinkStart(end: loop.now, phy: phy, isAuxiliary: true)
-        state = .subevent(.awaiting(request, wish, start))
+        state = .subevent(.awaiting(request, pendingConnect, start))
         tune(to: channel, accessAddress)
         let time = LinkTiming.interFrameSpace + Advertiser.responseMargin
-        deadline(at: loop.now + .microseconds(time)) { [unowned self] in fail(wish) }
+        deadline(at: loop.now + .microseconds(time)) { [unowned self] in fail(pendingConnect) }
     }
 
     /// Reports a failed connection. The request is sent only once.
-    private func fail(_ wish: ConnectionWish) {
-        self.wish = nil
+    private func fail(_ pendingConnect: PendingConnectRequest) {
+        self.pendingConnect = nil
         endSubevent()
-        owner.train(self, failed: wish)
+        owner.train(self, failed: pendingConnect)
     }
 
     /// Cancels the pending connection request, unless it is on the air. Returns it if there was one.
-    func cancelConnection() -> ConnectionWish? {
-        guard !isRequesting, let wish else { return nil }
-        self.wish = nil
-        return wish
+    func cancelConnection() -> PendingConnectRequest? {
+        guard !isRequesting, let pendingConnect else { return nil }
+        self.pendingConnect = nil
+        return pendingConnect
     }
 
     /// Cancels the pending connection request when the train ends.
     private func giveUp() {
-        guard let wish else { return }
-        self.wish = nil
-        owner.train(self, failed: wish)
+        guard let pendingConnect else { return }
+        self.pendingConnect = nil
+        owner.train(self, failed: pendingConnect)
     }
 }

@@ -61,7 +61,7 @@ final class PeriodicFollower: RadioClaimant {
     private(set) var anchor: Instant
     private var window: Int64
     /// When the train was last received, and its counter then.
-    private var lastHeard: Instant
+    private var lastReception: Instant
     private(set) var lastCounter: UInt16
     private var attempts = 0
     private var state = State.off
@@ -83,7 +83,7 @@ final class PeriodicFollower: RadioClaimant {
     private var hasChosen = false
     /// The index of the next subevent, and whether one of this event was received.
     private var place = 0
-    private var hasHeard = false
+    private var hasReceived = false
     /// The subevents that the host has chosen while one was being received.
     private var choice: [UInt8]?
     /// The responses waiting for their slots.
@@ -106,7 +106,7 @@ final class PeriodicFollower: RadioClaimant {
         share = arbiter.share(of: .scanning)
         selection = ChannelSelection2(accessAddress: train.sync.accessAddress)
         (counter, lastCounter) = (train.sync.counter, train.sync.counter)
-        (anchor, window, lastHeard) = (train.anchor, train.sync.unit, train.reckonedAt)
+        (anchor, window, lastReception) = (train.anchor, train.sync.unit, train.estimatedAt)
     }
 
     /// Reports the data of the train to the host from now on, or no longer (Core Vol 4 Part E 7.8.88).
@@ -133,7 +133,7 @@ final class PeriodicFollower: RadioClaimant {
     /// How much earlier and later than expected to listen, in microseconds (4.2.4).
     private var widening: Int64 {
         let other = isEstablished ? train.sync.accuracy : train.uncertainty
-        let widening = ClockAccuracy.widening(accuracy, other, since: target - lastHeard)
+        let widening = ClockAccuracy.widening(accuracy, other, since: target - lastReception)
         let period = train.responses?.timing.start(of: 1) ?? Int64(train.sync.interval) * SyncInfo.intervalUnit
         return min(widening, period / 2 - LinkTiming.interFrameSpace)
     }
@@ -163,8 +163,8 @@ final class PeriodicFollower: RadioClaimant {
             place += 1
             return
         }
-        let events = hasHeard ? 1 + Int(rules.skip) : 1
-        (place, hasHeard) = (0, false)
+        let events = hasReceived ? 1 + Int(rules.skip) : 1
+        (place, hasReceived) = (0, false)
         counter &+= UInt16(truncatingIfNeeded: events)
         anchor = anchor + .microseconds(Int64(events) * Int64(train.sync.interval) * SyncInfo.intervalUnit)
     }
@@ -180,7 +180,7 @@ final class PeriodicFollower: RadioClaimant {
 
     private func applyChoice() {
         guard let choice else { return }
-        (subevents, hasChosen, place, hasHeard) = (choice, true, 0, false)
+        (subevents, hasChosen, place, hasReceived) = (choice, true, 0, false)
         self.choice = nil
         while beginning < loop.now { advance() }
     }
@@ -237,7 +237,7 @@ final class PeriodicFollower: RadioClaimant {
             if attempts >= Self.maximumAttempts { return owner.followerLost(self) }
         }
         if !wasHeard, isEstablished, hasChosen { report(.lost) }
-        hasHeard = hasHeard || wasHeard
+        hasReceived = hasReceived || wasHeard
         advance()
         applyChoice()
         wait()
@@ -251,9 +251,9 @@ final class PeriodicFollower: RadioClaimant {
 
     private func supervise() {
         guard supervision == nil else { return }
-        supervision = loop.schedule(at: lastHeard + rules.timeout) { [unowned self] in
+        supervision = loop.schedule(at: lastReception + rules.timeout) { [unowned self] in
             supervision = nil
-            if lastHeard + rules.timeout > loop.now { return supervise() }
+            if lastReception + rules.timeout > loop.now { return supervise() }
             owner.followerLost(self)
         }
     }
@@ -270,7 +270,7 @@ final class PeriodicFollower: RadioClaimant {
         }
     }
 
-    func radioHeardStart() {
+    func radioDetectedStart() {
         if let timer { loop.cancel(timer) }
         timer = nil
     }
@@ -283,7 +283,7 @@ final class PeriodicFollower: RadioClaimant {
             guard case .extended(let body)? = pdu, body.mode == .nonConnectable else {
                 return endEvent(wasHeard: false)
             }
-            heard(frame)
+            receive(frame)
             receive(body, frame, count: 0)
         case .chained(let chain):
             guard case .extended(let body)? = pdu, body.mode == .nonConnectable else { return truncate() }
@@ -294,9 +294,9 @@ final class PeriodicFollower: RadioClaimant {
     }
 
     /// Synchronizes with a received PDU: its start is the new anchor point.
-    private func heard(_ frame: ReceivedFrame) {
+    private func receive(_ frame: ReceivedFrame) {
         anchor = frame.start - (target - anchor)
-        (lastHeard, lastCounter, window, attempts) = (frame.start, counter, 0, 0)
+        (lastReception, lastCounter, window, attempts) = (frame.start, counter, 0, 0)
         if !isEstablished {
             isEstablished = true
             owner.followerEstablished(self)
@@ -306,7 +306,7 @@ final class PeriodicFollower: RadioClaimant {
 
     /// Handles the advertiser's connection request (4.4.2.12).
     private func receive(_ request: ConnectIndication, _ frame: ReceivedFrame) {
-        heard(frame)
+        receive(frame)
         guard !isOff else { return }
         guard owner.follower(self, canAccept: request) else { return endEvent(wasHeard: true) }
         connect(request, on: frame.frame.channel)

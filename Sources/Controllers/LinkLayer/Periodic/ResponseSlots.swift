@@ -4,7 +4,7 @@ import HCI
 import Radio
 
 /// A pending request to connect to a device in a subevent of a train (Core Vol 4 Part E 7.8.66).
-struct ConnectionWish {
+struct PendingConnectRequest {
     /// The subevent in which to send the connection request.
     var subevent: UInt8
     var command: LEExtendedCreateConnection
@@ -21,9 +21,9 @@ enum SubeventStage {
     /// Listening in a response slot.
     case listening(ResponseSlots)
     /// AUX_CONNECT_REQ is on the air.
-    case requesting(ConnectIndication, ConnectionWish, channel: UInt8)
+    case requesting(ConnectIndication, PendingConnectRequest, channel: UInt8)
     /// AUX_CONNECT_REQ was sent, and AUX_CONNECT_RSP is expected.
-    case awaiting(ConnectIndication, ConnectionWish, LinkStart)
+    case awaiting(ConnectIndication, PendingConnectRequest, LinkStart)
 }
 
 /// The response slots of one subevent in which to listen.
@@ -36,7 +36,7 @@ struct ResponseSlots {
     /// The slots whose responses have not been recorded yet.
     var left: Range<UInt16>
     /// The responses received in the previous slots.
-    var heard: [LEPeriodicResponse] = []
+    var receivedResponses: [LEPeriodicResponse] = []
 
     /// The start of the next slot; nil after the last one.
     var next: Instant? {
@@ -50,7 +50,7 @@ struct ResponseSlots {
         left = slot + 1..<left.upperBound
         var response = LEPeriodicResponse(slot: UInt8(truncatingIfNeeded: slot))
         change(&response)
-        heard.append(response)
+        receivedResponses.append(response)
     }
 }
 

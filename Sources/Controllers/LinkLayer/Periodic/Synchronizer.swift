@@ -29,7 +29,7 @@ final class Synchronizer {
         /// The host has requested it.
         case asked
         /// A peer has transferred it.
-        case told(ConnectionHandle, serviceData: UInt16)
+        case transferred(ConnectionHandle, serviceData: UInt16)
     }
 
     private var list: [Entry] = []
@@ -111,7 +111,7 @@ final class Synchronizer {
     }
 
     /// Starts to look for a train.
-    func look(for command: LEPeriodicAdvertisingCreateSync) {
+    func search(for command: LEPeriodicAdvertisingCreateSync) {
         wanted = command
     }
 
@@ -131,7 +131,7 @@ final class Synchronizer {
     }
 
     /// Handles a train announced in an AUX_ADV_IND.
-    func heard(_ train: PeriodicTrain) {
+    func receive(_ train: PeriodicTrain) {
         let entry = Entry(advertiser: train.advertiser.device, sid: train.sid)
         guard let wanted, let train = followable(train), !isFollowing(entry), !isUnderWay else { return }
         let isMeant =
@@ -183,7 +183,7 @@ final class Synchronizer {
 
 extension Synchronizer: PeriodicFollowerOwner {
     func followerEstablished(_ follower: PeriodicFollower) {
-        tell(.success, follower)
+        reportOutcome(.success, follower)
     }
 
     func followerLost(_ follower: PeriodicFollower) {
@@ -191,14 +191,14 @@ extension Synchronizer: PeriodicFollowerOwner {
             remove(follower.handle)
             host.send(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
         } else {
-            tell(.connectionFailedToBeEstablished, follower)
+            reportOutcome(.connectionFailedToBeEstablished, follower)
             remove(follower.handle)
         }
     }
 
-    private var tellsOfSubevents: Bool { host.isWanted(LEPeriodicAdvertisingReportV2.self) }
+    private var reportsSubevents: Bool { host.isWanted(LEPeriodicAdvertisingReportV2.self) }
 
-    var reportSize: Int { tellsOfSubevents ? 244 : 247 }
+    var reportSize: Int { reportsSubevents ? 244 : 247 }
 
     func follower(
         _ follower: PeriodicFollower,
@@ -206,7 +206,7 @@ extension Synchronizer: PeriodicFollowerOwner {
         event: UInt16,
         subevent: UInt8?
     ) {
-        guard tellsOfSubevents else { return host.send(report) }
+        guard reportsSubevents else { return host.send(report) }
         let number = subevent ?? LEPeriodicAdvertisingReportV2.noSubevent
         host.send(LEPeriodicAdvertisingReportV2(report, event: event, subevent: number))
     }
@@ -220,7 +220,7 @@ extension Synchronizer: PeriodicFollowerOwner {
     }
 
     /// Reports the outcome of a synchronization to the host.
-    private func tell(_ status: HCIStatus, _ follower: PeriodicFollower) {
+    private func reportOutcome(_ status: HCIStatus, _ follower: PeriodicFollower) {
         guard let reason = followers[follower.handle]?.reason else { return }
         let train = follower.train
         let timing = train.responses?.timing ?? LESubeventTiming()
@@ -239,7 +239,7 @@ extension Synchronizer: PeriodicFollowerOwner {
                 ),
                 timing
             )
-        case .told(let handle, let serviceData):
+        case .transferred(let handle, let serviceData):
             send(
                 LEPeriodicAdvertisingSyncTransferReceived(
                     status: status,

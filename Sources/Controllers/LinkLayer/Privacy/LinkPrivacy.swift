@@ -4,7 +4,7 @@ import EventLoops
 import HCI
 
 /// A received device, with its address on the air and its identity.
-struct HeardDevice: Hashable {
+struct ResolvedDevice: Hashable {
     var address: BluetoothAddress
     /// The address reported to the host: the identity address if the address was resolved, otherwise the address
     /// itself.
@@ -110,13 +110,13 @@ final class LinkPrivacy {
     /// "whether or not address resolution is enabled" (Core Vol 6 Part B 4.7), and LE Set Address Resolution Enable
     /// does not affect the privacy of the device (Core Vol 4 Part E 7.8.44). Without resolution, a peer in network
     /// privacy mode is therefore ignored by its identity address, and is a stranger by its private ones.
-    func device(_ address: BluetoothAddress) -> HeardDevice? {
+    func device(_ address: BluetoothAddress) -> ResolvedDevice? {
         guard isResolving else {
-            return list.isExposed(address) ? nil : HeardDevice(address: address, identity: address)
+            return list.isExposed(address) ? nil : ResolvedDevice(address: address, identity: address)
         }
         switch list.sender(address) {
-        case .peer(let peer): return HeardDevice(address: address, identity: peer.identity)
-        case .stranger: return HeardDevice(address: address, identity: address)
+        case .peer(let peer): return ResolvedDevice(address: address, identity: peer.identity)
+        case .stranger: return ResolvedDevice(address: address, identity: address)
         case .exposed: return nil
         }
     }
@@ -133,7 +133,7 @@ final class LinkPrivacy {
     }
 
     /// Returns the own address for a request to a device; nil if there is none.
-    func address(_ own: OwnAddressParameters, towards peer: HeardDevice) -> BluetoothAddress? {
+    func address(_ own: OwnAddressParameters, towards peer: ResolvedDevice) -> BluetoothAddress? {
         guard own.kind.isPrivate else { return own.fallback }
         return list.localAddress(towards: peer.identity, rules) ?? own.fallback
     }
@@ -147,7 +147,7 @@ final class LinkPrivacy {
     ///
     /// If this device uses private addresses towards the advertiser, an advertisement directed at its identity address
     /// is not answered: the response would reveal that the private address belongs to the same device (6.4).
-    func mayAnswer(_ target: BluetoothAddress, _ own: OwnAddressParameters, from peer: HeardDevice) -> Bool {
+    func mayAnswer(_ target: BluetoothAddress, _ own: OwnAddressParameters, from peer: ResolvedDevice) -> Bool {
         switch judge(target, own) {
         case .own: !(own.kind.isPrivate && list.localKey(towards: peer.identity) != nil)
         case .ownPrivate: true
@@ -176,7 +176,7 @@ struct LinkIdentities: Hashable {
     var own: BluetoothAddress?
     /// The private address that this controller has generated for itself, if any.
     var ownPrivate: BluetoothAddress?
-    var peer: HeardDevice
+    var peer: ResolvedDevice
 
     /// The peer's private address, if it was resolved.
     var peerPrivate: BluetoothAddress? { peer.isResolved ? peer.address : nil }

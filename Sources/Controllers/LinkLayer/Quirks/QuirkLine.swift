@@ -66,7 +66,7 @@ final class QuirkLine: HCITransport {
 
     private func wasReset() {
         events.reset()
-        if quirks.contains(.debugTextAsData) { sayDebugText(times: 1) }
+        if quirks.contains(.debugTextAsData) { sendDebugText(times: 1) }
         guard quirks.contains(.degraded) else { return }
         loop.schedule(after: Self.degradedAfter) { [weak self] in
             self?.show(.degraded)
@@ -85,14 +85,16 @@ final class QuirkLine: HCITransport {
         commands.note(event)
         for action in events.handle(packet, event) {
             switch action {
-            case .pass(let packet, let kind): tell(packet, kind)
+            case .pass(let packet, let kind): forward(packet, kind)
             case .show(let quirk): show(quirk)
             }
         }
     }
 
-    private func tell(_ packet: HCIPacket, _ kind: QuirkEvents.Kind) {
-        if kind == .connection || kind == .connectionToSet, quirks.contains(.debugTextAsData) { sayDebugText(times: 9) }
+    private func forward(_ packet: HCIPacket, _ kind: QuirkEvents.Kind) {
+        if kind == .connection || kind == .connectionToSet, quirks.contains(.debugTextAsData) {
+            sendDebugText(times: 9)
+        }
         switch kind {
         case .connectionToSet where quirks.contains(.setEndBeforeConnection):
             heldConnection = packet
@@ -140,7 +142,7 @@ final class QuirkLine: HCITransport {
         line.send(packet)
     }
 
-    private func sayDebugText(times: Int) {
+    private func sendDebugText(times: Int) {
         for number in 0..<times {
             show(.debugTextAsData)
             let text = PacketBuffer(Array("wlan/bt coex state \(number)".utf8))

@@ -108,7 +108,7 @@ struct AuxiliaryTrail {
     }
 
     /// Whether this trail leads to the same PDU as another one. Several ADV_EXT_IND of one event do.
-    func meets(_ other: AuxiliaryTrail) -> Bool {
+    func overlaps(_ other: AuxiliaryTrail) -> Bool {
         let distance = origin + .microseconds(pointer.offset) - (other.origin + .microseconds(other.pointer.offset))
         return pointer.channel == other.pointer.channel && abs(distance.microseconds) <= pointer.unit
     }

@@ -139,7 +139,7 @@ class PrimaryListener: RadioClaimant {
     /// Schedules listening for the next PDU of an advertisement. Returns false if it cannot be followed.
     @discardableResult
     func follow(_ trail: AuxiliaryTrail) -> Bool {
-        let isKnown = trail.leadsToAdvertisement && pending.contains { $0.trail.meets(trail) }
+        let isKnown = trail.leadsToAdvertisement && pending.contains { $0.trail.overlaps(trail) }
         guard isEnabled, !isKnown, pending.count < Self.maximumTrails else { return false }
         let window = trail.window(accuracy)
         let task = loop.schedule(at: window.start) { [unowned self] in
@@ -199,15 +199,15 @@ class PrimaryListener: RadioClaimant {
     // MARK: Methods for subclasses
 
     /// Called with a frame received on a primary channel.
-    func heard(_ frame: ReceivedFrame) {}
+    func receive(_ frame: ReceivedFrame) {}
     /// Called with the frame to which an AuxPtr led.
-    func heard(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {}
+    func receive(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {}
     /// Called when the PDU to which an AuxPtr leads was not received.
     func lost(_ trail: AuxiliaryTrail) {}
     /// Called when the request has been sent. Returns whether to listen for a response.
     func hasAnswered() -> Bool { false }
     /// Called with a frame received in place of the response.
-    func heardReply(_ frame: ReceivedFrame) {}
+    func receiveReply(_ frame: ReceivedFrame) {}
     /// Called when no response was received, or when the radio was lost before.
     func noReply() {}
 
@@ -220,7 +220,7 @@ class PrimaryListener: RadioClaimant {
         if comesBack { awaitReply(tuning) } else { settle() }
     }
 
-    final func radioHeardStart() {}
+    final func radioDetectedStart() {}
 
     final func radioReceived(_ frame: ReceivedFrame) {
         let before = phase
@@ -233,9 +233,9 @@ class PrimaryListener: RadioClaimant {
         }
         phase = .window
         switch before {
-        case .following(let trail): heard(frame, on: trail)
-        case .awaitingReply: heardReply(frame)
-        case .window, .answering: heard(frame)
+        case .following(let trail): receive(frame, on: trail)
+        case .awaitingReply: receiveReply(frame)
+        case .window, .answering: receive(frame)
         }
         guard isEnabled, case .window = phase else { return }
         if case .window = before { resume() } else { settle() }

@@ -17,7 +17,7 @@ struct ScanParameters {
                 scanInterval: 0x0010,
                 scanWindow: 0x0010,
                 ownAddressKind: .publicDevice,
-                filterPolicy: .everybody
+                filterPolicy: .unfiltered
             )
         )
     }

@@ -16,7 +16,7 @@ protocol ScannerOwner: AnyObject {
     /// Called with a report of extended scanning.
     func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport)
     /// Called when an AUX_ADV_IND has announced a periodic advertising train.
-    func scanner(_ scanner: Scanner, heard train: PeriodicTrain)
+    func scanner(_ scanner: Scanner, received train: PeriodicTrain)
     /// Called when the duration of scanning has elapsed.
     func scannerTimedOut(_ scanner: Scanner)
 }
@@ -99,10 +99,10 @@ final class Scanner: PrimaryListener {
 
     // MARK: Primary channels
 
-    override func heard(_ frame: ReceivedFrame) {
+    override func receive(_ frame: ReceivedFrame) {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
         let phy = frame.advertisingPHY
-        overhear(pdu, frame, on: phy)
+        reportPassively(pdu, frame, on: phy)
         guard let (advertiser, kind) = scannable(pdu), settings.isActive(on: phy),
             let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device)
         else { return }
@@ -115,7 +115,7 @@ final class Scanner: PrimaryListener {
 
     /// Reports an advertisement without requesting a scan response. Also used for what an initiator on the same radio
     /// receives.
-    func overhear(_ pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
+    func reportPassively(_ pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
         guard isEnabled else { return }
         switch pdu {
         case .connectableScannable(let body):
@@ -144,7 +144,7 @@ final class Scanner: PrimaryListener {
 
     // MARK: Secondary channels
 
-    override func heard(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
+    override func receive(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),
             case .extended(let body) = pdu
         else { return lost(trail) }
@@ -154,7 +154,7 @@ final class Scanner: PrimaryListener {
     }
 
     /// Handles an AUX_ADV_IND received by an initiator on the same radio.
-    func overhear(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
+    func reportPassively(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
         guard isEnabled, settings.isExtended else { return }
         _ = receive(pdu, frame, on: trail)
     }
@@ -173,7 +173,7 @@ final class Scanner: PrimaryListener {
             return nil
         }
         // Synchronization with trains is independent of the scan filters (Core Vol 6 Part B 4.3.5).
-        if isFirst, !trail.isResponse { tell(pdu, frame, trail) }
+        if isFirst, !trail.isResponse { reportTrain(pdu, frame, trail) }
         guard !isFirst || trail.isResponse || isForUs(trail) else { return nil }
         switch trail.follow(pdu, frame) {
         case .none: report(trail, .complete)
@@ -184,7 +184,7 @@ final class Scanner: PrimaryListener {
     }
 
     /// Passes on the location of the set's periodic advertising, if an AUX_ADV_IND contains it.
-    private func tell(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, _ trail: AuxiliaryTrail) {
+    private func reportTrain(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, _ trail: AuxiliaryTrail) {
         guard let sync = pdu.extended.sync, let info = trail.info, let advertiser = trail.advertiser,
             let device = owner.privacy.device(advertiser)
         else { return }
@@ -197,7 +197,7 @@ final class Scanner: PrimaryListener {
         }
         owner.scanner(
             self,
-            heard: PeriodicTrain(
+            received: PeriodicTrain(
                 advertiser: device.identity,
                 address: advertiser,
                 sid: info.set,
@@ -205,7 +205,7 @@ final class Scanner: PrimaryListener {
                 sync: sync,
                 responses: responses,
                 anchor: frame.start + .microseconds(sync.offset),
-                reckonedAt: frame.start,
+                estimatedAt: frame.start,
                 uncertainty: sync.accuracy
             )
         )
@@ -234,7 +234,7 @@ final class Scanner: PrimaryListener {
 
     override func hasAnswered() -> Bool { asked != nil }
 
-    override func heardReply(_ frame: ReceivedFrame) {
+    override func receiveReply(_ frame: ReceivedFrame) {
         let pdu = frame.isCorrupted ? nil : try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu))
         switch (asked, pdu) {
         case (.legacy(let advertiser, let kind), .scanResponse(let response)) where response.advertiser == advertiser:
@@ -271,7 +271,7 @@ final class Scanner: PrimaryListener {
     }
 
     /// Returns the advertiser's device if the accept list admits it. Anonymous advertisers have an entry of their own.
-    private func accepted(_ advertiser: BluetoothAddress?) -> HeardDevice? {
+    private func accepted(_ advertiser: BluetoothAddress?) -> ResolvedDevice? {
         let address = advertiser ?? .anonymous
         guard let device = owner.privacy.device(address) else { return nil }
         let isFiltered = settings.filterPolicy.rawValue & 1 == 1
@@ -280,7 +280,7 @@ final class Scanner: PrimaryListener {
 
     /// Returns the target of a directed advertisement in the form for the host; nil if it is not to be reported
     /// (4.3.3).
-    private func told(_ target: BluetoothAddress) -> BluetoothAddress? {
+    private func reportedTarget(_ target: BluetoothAddress) -> BluetoothAddress? {
         switch owner.privacy.judge(target, own) {
         case .own(let address), .ownPrivate(let address): return address
         case .unresolved:
@@ -292,7 +292,7 @@ final class Scanner: PrimaryListener {
 
     /// Whether an AUX_ADV_IND is to be reported to the host (4.3.3, 4.4.3.1).
     private func isForUs(_ trail: AuxiliaryTrail) -> Bool {
-        accepted(trail.advertiser) != nil && (trail.target.map { told($0) != nil } ?? true)
+        accepted(trail.advertiser) != nil && (trail.target.map { reportedTarget($0) != nil } ?? true)
     }
 
     // MARK: Reports
@@ -310,9 +310,9 @@ final class Scanner: PrimaryListener {
             return send(.init(legacy: properties, address, target: target, data: data, rssi: rssi), info: nil)
         }
         guard let device = accepted(address) else { return }
-        let told = target.flatMap(told)
-        guard target == nil || told != nil, duplicates?.isNew(device.identity, kind) ?? true else { return }
-        if let target, told?.kind == .unresolved {
+        let reportedTarget = target.flatMap(reportedTarget)
+        guard target == nil || reportedTarget != nil, duplicates?.isNew(device.identity, kind) ?? true else { return }
+        if let target, reportedTarget?.kind == .unresolved {
             let report = DirectedAdvertisingReport(
                 kind: kind,
                 address: device.identity,
@@ -343,7 +343,7 @@ final class Scanner: PrimaryListener {
         var report = report
         report.address = device.identity
         guard report.kind.contains(.directed) else { return report }
-        guard let target = told(report.directAddress) else { return nil }
+        guard let target = reportedTarget(report.directAddress) else { return nil }
         report.directAddress = target
         return report
     }
@@ -401,6 +401,6 @@ struct PeriodicTrain {
     /// The earliest start of the AUX_SYNC_IND with ``SyncInfo/counter``.
     var anchor: Instant
     /// The basis of ``anchor``: when the train's location was received, and the accuracy of the sender's clock.
-    var reckonedAt: Instant
+    var estimatedAt: Instant
     var uncertainty: ClockAccuracy
 }

@@ -61,7 +61,7 @@ final class RadioShare {
 /// Attributes the air time of a node to its uses, each time the radio changes owners.
 struct RadioAccount {
     /// A use of the radio from claim to release.
-    private struct Tenure {
+    private struct Use {
         let start: Instant
         let air: RadioNode.AirTime
     }
@@ -69,7 +69,7 @@ struct RadioAccount {
     private var shares: [RadioUse: RadioShare] = [:]
     private var settledAir: RadioNode.AirTime
     private var settledBreakdown: RadioNode.Breakdown
-    private var tenure: Tenure?
+    private var tenure: Use?
 
     /// Opens an account of a node's use from now on.
     init(of node: RadioNode) {
@@ -106,7 +106,7 @@ struct RadioAccount {
 
     /// Begins a use of the radio that has just been claimed.
     mutating func begin(at now: Instant, with node: RadioNode) {
-        tenure = Tenure(start: now, air: node.airTime)
+        tenure = Use(start: now, air: node.airTime)
     }
 
     /// Counts an event of a use, and attributes the time during which the radio was idle in it.

@@ -13,7 +13,7 @@ protocol RadioClaimant: AnyObject {
     /// Called when the user's frame has been transmitted.
     func radioSent()
     /// Called at the first bit of an incoming frame.
-    func radioHeardStart()
+    func radioDetectedStart()
     /// Called when a frame has been received.
     func radioReceived(_ frame: ReceivedFrame)
     /// Called when another user has taken the radio.
@@ -106,7 +106,7 @@ final class RadioArbiter {
     private let loop: any EventLoop
     /// The debt of the links to other users, in nanoseconds; when it was last updated, and whether it is being paid.
     private var debt: Int64 = 0
-    private var reckoned = Instant.zero
+    private var lastUpdate = Instant.zero
     private var lastRefusal = Instant.zero
     private var isPaying = false
     private var account: RadioAccount
@@ -120,7 +120,7 @@ final class RadioArbiter {
             // The sender may have been removed in the meantime.
             if let owner { owner.radioSent() } else { offer() }
         }
-        node.onFrameStart = { [weak self] in self?.owner?.radioHeardStart() }
+        node.onFrameStart = { [weak self] in self?.owner?.radioDetectedStart() }
         node.onFrame = { [weak self] in self?.owner?.radioReceived($0) }
     }
 
@@ -158,7 +158,7 @@ final class RadioArbiter {
     func claim(_ user: any RadioClaimant) -> Bool {
         defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         if owner === user { return true }
-        reckon()
+        updateDebt()
         guard !node.isSending, !stepsBack(user) else { return false }
         let former = owner
         if let former {
@@ -177,7 +177,7 @@ final class RadioArbiter {
     /// Returns the radio and offers it to the waiting users, highest priority first.
     func release(_ user: any RadioClaimant) {
         guard owner === user else { return }
-        reckon()
+        updateDebt()
         node.sleep()
         account.settle(user.share, with: node)
         account.end(user.share, at: loop.now, with: node)
@@ -187,13 +187,13 @@ final class RadioArbiter {
 
     /// Adds a user to those notified when the radio is free.
     func wait(_ user: any RadioClaimant) {
-        reckon()
+        updateDebt()
         if !waiting.contains(where: { $0 === user }) { waiting.append(user) }
     }
 
     /// Removes a user: its waiting, its reservation and its ownership.
     func remove(_ user: any RadioClaimant) {
-        reckon()
+        updateDebt()
         waiting.removeAll { $0 === user }
         reserve(user, at: nil)
         release(user)
@@ -245,7 +245,7 @@ final class RadioArbiter {
 
     /// Whether a user that claims the radio now can keep it for a number of microseconds.
     func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioClaimant) -> Bool {
-        reckon()
+        updateDebt()
         let pays = isPaying && !user.priority.isLink
         let next = nextReservation(after: instant, except: user) {
             !pays || !$0.priority.isLink || $0.priority.isInDanger
@@ -268,7 +268,7 @@ final class RadioArbiter {
 
     /// The debt in microseconds that links have to pay to waiting users.
     var owed: Int64 {
-        reckon()
+        updateDebt()
         return othersWait ? debt / 1_000 : 0
     }
 
@@ -281,10 +281,10 @@ final class RadioArbiter {
     }
 
     /// Updates the debt. It grows while others wait for a link, and shrinks while another user owns the radio.
-    private func reckon() {
+    private func updateDebt() {
         let now = loop.now
-        let elapsed = now.nanoseconds(since: reckoned)
-        reckoned = now
+        let elapsed = now.nanoseconds(since: lastUpdate)
+        lastUpdate = now
         guard let owner else { return }
         if owner.priority.isLink {
             if othersWait { owe(elapsed / Self.share) }

@@ -17,7 +17,7 @@ extension AdvertisingData {
         }
 
         /// The value on the air that means no preference.
-        fileprivate static let noWish: UInt16 = 0xFFFF
+        fileprivate static let noPreference: UInt16 = 0xFFFF
 
         /// Whether both values are in range and in order.
         var isLegal: Bool {
@@ -31,12 +31,12 @@ extension AdvertisingData {
     /// The connection intervals that the advertiser prefers.
     package var connectionIntervalRange: ConnectionIntervalRange? {
         guard let octets = first(.peripheralConnectionIntervalRange), octets.count == 4 else { return nil }
-        func wish(_ value: UInt32) -> UInt16? {
-            value == UInt32(ConnectionIntervalRange.noWish) ? nil : UInt16(truncatingIfNeeded: value)
+        func interval(_ value: UInt32) -> UInt16? {
+            value == UInt32(ConnectionIntervalRange.noPreference) ? nil : UInt16(truncatingIfNeeded: value)
         }
         return ConnectionIntervalRange(
-            minimum: wish(octets.prefix(upTo: 2).littleEndianValue),
-            maximum: wish(octets.suffix(after: 2).littleEndianValue)
+            minimum: interval(octets.prefix(upTo: 2).littleEndianValue),
+            maximum: interval(octets.suffix(after: 2).littleEndianValue)
         )
     }
 
@@ -92,10 +92,10 @@ extension AdvertisingStructure {
     package static func connectionIntervalRange(
         _ range: AdvertisingData.ConnectionIntervalRange
     ) -> AdvertisingStructure {
-        let noWish = AdvertisingData.ConnectionIntervalRange.noWish
+        let noPreference = AdvertisingData.ConnectionIntervalRange.noPreference
         var payload = PacketBuffer(headroom: 0)
-        payload.append(integer: range.minimum ?? noWish)
-        payload.append(integer: range.maximum ?? noWish)
+        payload.append(integer: range.minimum ?? noPreference)
+        payload.append(integer: range.maximum ?? noPreference)
         return AdvertisingStructure(.peripheralConnectionIntervalRange, payload)
     }
 

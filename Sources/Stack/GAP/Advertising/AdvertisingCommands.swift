@@ -54,7 +54,7 @@ struct AdvertisingCommands {
             ownAddressKind: address.kind,
             peerAddress: .none,
             channels: .all,
-            filterPolicy: .everybody
+            filterPolicy: .unfiltered
         )
         return [
             parameters, LESetAdvertisingData(data: advertisement.data.encoded),
@@ -104,7 +104,7 @@ struct AdvertisingCommands {
             channels: .all,
             ownAddressKind: address.kind,
             peerAddress: .none,
-            filterPolicy: .everybody,
+            filterPolicy: .unfiltered,
             txPower: 127,
             primaryPHY: options?.primaryPHY ?? .le1M,
             secondaryMaxSkip: 0,

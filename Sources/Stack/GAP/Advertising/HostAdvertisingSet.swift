@@ -132,7 +132,7 @@ extension HostAdvertisingSet {
 
     private func failed(_ error: HCICommandError) {
         guard !error.isOfHost else { return }
-        advertiser.stackEvents.tell(AccessEvent.cannotAdvertise(error))
+        advertiser.stackEvents.report(AccessEvent.cannotAdvertise(error))
         guard case .refused(let opcode, let status) = error else {
             return handle(.failed(GAPError(error), isPassing: false))
         }

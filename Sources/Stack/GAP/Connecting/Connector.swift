@@ -111,11 +111,11 @@ package final class Connector: ConnectingUser, HeldRadioUser {
     }
 
     /// Cancels a pending connection. If it is already being established, it may still complete.
-    package func unwant(_ peer: BluetoothAddress) {
+    package func withdraw(_ peer: BluetoothAddress) {
         let peer = identity(of: peer)
         guard pending.contains(peer) else { return }
-        seek(.unwant(peer))
-        handle(.unwant(peer))
+        seek(.withdraw(peer))
+        handle(.withdraw(peer))
         pending.remove(peer)
     }
 
@@ -149,7 +149,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         )
         host.send(request) { [weak self, weak connection] result in
             guard let self, let connection, case .failure(let error) = result, !error.isOfHost else { return }
-            stackEvents.tell(AccessEvent.cannotLengthen(connection.handle, error))
+            stackEvents.report(AccessEvent.cannotLengthen(connection.handle, error))
             guard error.status?.isPassing == true, attempts > 1 else { return }
             loop.schedule(after: ConnectorMachine.retryDelay) { [weak self, weak connection] in
                 if let connection { self?.requestLongPackets(on: connection, attempts: attempts - 1) }
@@ -161,7 +161,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
         host.send(Disconnect(handle: connection.handle, reason: reason)) { [stackEvents] result in
             guard case .failure(let error) = result else { return }
-            stackEvents.tell(AccessEvent.cannotDisconnect(connection.handle, error))
+            stackEvents.report(AccessEvent.cannotDisconnect(connection.handle, error))
         }
     }
 
@@ -187,7 +187,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
             )
         ) { [stackEvents] result in
             guard case .failure(let error) = result else { return }
-            stackEvents.tell(AccessEvent.cannotUpdate(connection.handle, error))
+            stackEvents.report(AccessEvent.cannotUpdate(connection.handle, error))
             refused(GAPError(error))
         }
     }
@@ -271,8 +271,8 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         for peer in peers {
             host.send(LEAddDeviceToFilterAcceptList(address: peer)) { [weak self] result in
                 guard let self, case .failure(let error) = result, !error.isOfHost else { return }
-                stackEvents.tell(AccessEvent.cannotWait(for: peer, error))
-                handle(.unwant(peer))
+                stackEvents.report(AccessEvent.cannotWait(for: peer, error))
+                handle(.withdraw(peer))
                 failed(peer, error.status ?? .unspecifiedError)
             }
         }
@@ -302,9 +302,9 @@ package final class Connector: ConnectingUser, HeldRadioUser {
             guard case .failure(let error) = result, !error.isOfHost else { return }
             refusal = GAPError(error)
             if error.status == .connectionAlreadyExists {
-                stackEvents.tell(AccessEvent.staysPending(pending.queue.count, error))
+                stackEvents.report(AccessEvent.staysPending(pending.queue.count, error))
             } else {
-                stackEvents.tell(AccessEvent.cannotConnect(error))
+                stackEvents.report(AccessEvent.cannotConnect(error))
             }
             let isMended = onTrouble?(.refused(error, uses: phys)) ?? false
             handle(.ended(isMended ? .controllerBusy : error.status ?? .unspecifiedError))
@@ -341,15 +341,15 @@ extension Connector {
         guard let privacy, isResolvedByHost(peer) else { return handle(.want(peer)) }
         seek(.want(peer))
         // The peer may have been chosen from a recent scan.
-        if let address = privacy.recentAddress(of: peer) { seek(.heard(peer, at: address)) }
+        if let address = privacy.recentAddress(of: peer) { seek(.received(peer, at: address)) }
     }
 
     /// Called when the resolving list or the bonds have changed. Moves pending connections between controller and host.
     package func reviewRoutes() {
         for peer in wanted {
             guard pending.isSought(peer) != isResolvedByHost(peer) else { continue }
-            seek(.unwant(peer))
-            handle(.unwant(peer))
+            seek(.withdraw(peer))
+            handle(.withdraw(peer))
             begin(peer)
         }
     }
@@ -364,7 +364,7 @@ extension Connector {
             case .listen: listen()
             case .endListening: scanner?.seek(nil)
             case .connect(let address): handle(.want(address))
-            case .giveUp(let address): handle(.unwant(address))
+            case .giveUp(let address): handle(.withdraw(address))
             case .startTimer(let peer):
                 endTimer(of: peer)
                 let timer = loop.schedule(after: SeekMachine.tryTime) { [weak self] in
@@ -383,7 +383,7 @@ extension Connector {
 
     private func listen() {
         guard let scanner else { return }
-        scanner.onHeard = { [weak self] in self?.seek(.heard($0, at: $1)) }
+        scanner.onBondedPeer = { [weak self] in self?.seek(.received($0, at: $1)) }
         scanner.onSeekFailed = { [weak self] error in
             guard let self else { return }
             for peer in pending.sought { failed(peer, error.status ?? .unspecifiedError) }

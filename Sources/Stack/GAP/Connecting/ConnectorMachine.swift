@@ -20,7 +20,7 @@ struct ConnectorMachine {
 
     enum Event {
         case want(BluetoothAddress)
-        case unwant(BluetoothAddress)
+        case withdraw(BluetoothAddress)
         /// The attempt ended with a connection.
         case connected(BluetoothAddress)
         /// The attempt ended without a connection: it was cancelled, or the controller refused.
@@ -100,7 +100,7 @@ struct ConnectorMachine {
     private mutating func react(to event: Event, _ peers: inout PendingPeers) -> [Action] {
         switch event {
         case .want(let address): want(address, &peers)
-        case .unwant(let address): unwant(address, &peers)
+        case .withdraw(let address): withdraw(address, &peers)
         case .connected(let address): connected(address, &peers)
         case .ended(let status): ended(status, &peers)
         case .turnOver: turnOver(&peers)
@@ -128,7 +128,7 @@ struct ConnectorMachine {
         return begin(peers)
     }
 
-    private mutating func unwant(_ address: BluetoothAddress, _ peers: inout PendingPeers) -> [Action] {
+    private mutating func withdraw(_ address: BluetoothAddress, _ peers: inout PendingPeers) -> [Action] {
         peers.dequeue(address)
         guard case .initiating(let selection) = state, selection.contains(address) else { return [] }
         return change(peers)

@@ -7,9 +7,9 @@ import BluetoothTypes
 struct SeekMachine {
     enum Event {
         case want(BluetoothAddress)
-        case unwant(BluetoothAddress)
+        case withdraw(BluetoothAddress)
         /// A connectable packet of a peer was received from an address.
-        case heard(BluetoothAddress, at: BluetoothAddress)
+        case received(BluetoothAddress, at: BluetoothAddress)
         /// The attempt to connect has timed out.
         case timeOver(BluetoothAddress)
         /// A link to the peer exists.
@@ -42,8 +42,8 @@ struct SeekMachine {
             guard peers.add(peer), peers.route(of: peer) == .controller else { return [] }
             peers.reroute(peer, by: .listening)
             return review(peers)
-        case .unwant(let peer): return end(peer, givesUp: true, &peers)
-        case .heard(let peer, let address): return heard(peer, address, &peers)
+        case .withdraw(let peer): return end(peer, givesUp: true, &peers)
+        case .received(let peer, let address): return receive(peer, address, &peers)
         case .timeOver(let peer):
             guard case .trying(let address)? = peers.route(of: peer) else { return [] }
             peers.reroute(peer, by: .listening)
@@ -58,7 +58,7 @@ struct SeekMachine {
         }
     }
 
-    private mutating func heard(
+    private mutating func receive(
         _ peer: BluetoothAddress,
         _ address: BluetoothAddress,
         _ peers: inout PendingPeers

@@ -112,7 +112,7 @@ package final class AccessLink {
         let enhanced = listener.map { EnhancedBearers(connection: l2cap, loop: loop, listener: $0) }
         let made = LinkAttributes(bearer, enhanced, server: server, secureLink: secureLink)
         attributes = made
-        tellTiming()
+        updateTiming()
         return made
     }
 
@@ -242,11 +242,11 @@ package final class AccessLink {
             )
         )
         guard event.status == .success else { return }
-        tellTiming()
+        updateTiming()
         onParametersChanged?()
     }
 
-    private func tellTiming() {
+    private func updateTiming() {
         attributes?.enhanced?.linkTiming(
             interval: .microseconds(Int(connection.interval) * Int(connection.subrateFactor) * 1250),
             latency: Int(connection.latency)

@@ -14,7 +14,7 @@ final class PeerFeatures {
 
     init(host: HCIHost) {
         self.host = host
-        host.onEvent(LEReadRemoteFeaturesComplete.self) { [weak self] in self?.told($0) }
+        host.onEvent(LEReadRemoteFeaturesComplete.self) { [weak self] in self?.featuresRead($0) }
     }
 
     /// Reads the features of a link's peer. Calls `completion` once while the link is open.
@@ -31,7 +31,7 @@ final class PeerFeatures {
         }
     }
 
-    private func told(_ event: LEReadRemoteFeaturesComplete) {
+    private func featuresRead(_ event: LEReadRemoteFeaturesComplete) {
         let isGood = event.status == .success
         finish(event.handle, isGood ? .success(event.features) : .failure(.rejected(event.status)))
     }

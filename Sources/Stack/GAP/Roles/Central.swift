@@ -108,7 +108,7 @@ package final class Central {
             case .scan(let peers): scan(peers)
             case .endScan: access.endScan(for: self)
             case .want(let peers): peers.forEach(access.connector.want)
-            case .unwant(let peers): peers.forEach(access.connector.unwant)
+            case .withdraw(let peers): peers.forEach(access.connector.withdraw)
             case .endTimer: endTimer()
             case .finish: if let made { finish(.success(made)) }
             case .fail(let error): finish(.failure(error))
@@ -123,7 +123,7 @@ package final class Central {
             try access.scan(
                 settings,
                 for: self,
-                onSighting: { [weak self] in self?.heard($0) },
+                onSighting: { [weak self] in self?.receive($0) },
                 onEnd: { [weak self] in self?.handle(.failed($0 ?? .timedOut, nil)) }
             )
         } catch {
@@ -131,7 +131,7 @@ package final class Central {
         }
     }
 
-    private func heard(_ sighting: Sighting) {
+    private func receive(_ sighting: Sighting) {
         guard sighting.isConnectable, !sighting.isAnonymous, pick?(sighting) == true else { return }
         handle(.picked(sighting.address))
     }

@@ -50,7 +50,7 @@ struct EstablishmentMachine {
         case scan([BluetoothAddress]?)
         case endScan
         case want([BluetoothAddress])
-        case unwant([BluetoothAddress])
+        case withdraw([BluetoothAddress])
         case endTimer
         case finish(BluetoothAddress)
         case fail(GAPError)
@@ -68,7 +68,7 @@ struct EstablishmentMachine {
         case (.connecting(let peers), .connected(let peer)):
             guard peers.contains(peer) else { return [] }
             state = .idle
-            return [.endTimer, .unwant(peers.filter { $0 != peer }), .finish(peer)]
+            return [.endTimer, .withdraw(peers.filter { $0 != peer }), .finish(peer)]
         case (.connecting(let peers), .failed(let error, let peer?)):
             let left = peers.filter { $0 != peer }
             guard left != peers else { return [] }
@@ -107,7 +107,7 @@ struct EstablishmentMachine {
         switch state {
         case .idle: return []
         case .picking: return [.endTimer, .endScan, .fail(error)]
-        case .connecting(let peers): return [.endTimer, .unwant(peers), .fail(error)]
+        case .connecting(let peers): return [.endTimer, .withdraw(peers), .fail(error)]
         }
     }
 }

@@ -46,7 +46,7 @@ struct DeviceTable {
     }
 
     /// Adds a packet. Returns nil for a scan response without an advertisement before it, which lacks essential data.
-    mutating func receive(_ packet: HeardPacket) -> Sighting? {
+    mutating func receive(_ packet: ReceivedPacket) -> Sighting? {
         var packet = packet
         packet.advertiser = advertiser(of: packet)
         let parsed = AdvertisingData(parsing: packet.data)
@@ -66,7 +66,7 @@ struct DeviceTable {
 
     /// The sender of a packet. Some controllers omit the set of a scan response; it follows right after that set's
     /// advertisement.
-    private mutating func advertiser(of packet: HeardPacket) -> AdvertiserKey {
+    private mutating func advertiser(of packet: ReceivedPacket) -> AdvertiserKey {
         guard packet.kind.contains(.isScanResponse) else {
             if packet.kind.contains(.isScannable) { lastScannable = packet.advertiser }
             return packet.advertiser
@@ -77,7 +77,7 @@ struct DeviceTable {
         return lastScannable
     }
 
-    private func sighting(of device: Device, in packet: HeardPacket) -> Sighting {
+    private func sighting(of device: Device, in packet: ReceivedPacket) -> Sighting {
         var sighting = Sighting(
             address: packet.advertiser.address,
             data: device.scanResponse.map { device.advertisement.merged(with: $0) } ?? device.advertisement,

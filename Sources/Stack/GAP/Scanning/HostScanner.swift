@@ -19,9 +19,9 @@ package final class HostScanner: HeldRadioUser {
     /// applied, for which the scan waits.
     var onTrouble: ((ControllerTrouble) -> Bool)?
     /// Called with the first packet received since the controller was reset.
-    var onFirstHeard: (() -> Void)?
+    var onFirstReport: (() -> Void)?
     private var watch = ScanWatch()
-    private var lastHeard: Instant?
+    private var lastReception: Instant?
     /// Longer than an advertiser with a 1.28 s interval stays silent, allowing for missed packets.
     private static let longestSilence = Duration.seconds(4)
     private var watchTimer: ScheduledTask?
@@ -36,7 +36,7 @@ package final class HostScanner: HeldRadioUser {
     /// The settings for finding bonded peers to connect to.
     private var sought: ScanSettings?
     /// Called with connectable packets of bonded peers while the host searches for them.
-    var onHeard: ((_ identity: BluetoothAddress, _ address: BluetoothAddress) -> Void)?
+    var onBondedPeer: ((_ identity: BluetoothAddress, _ address: BluetoothAddress) -> Void)?
     /// Called when the controller refuses to scan for those peers.
     var onSeekFailed: ((GAPError) -> Void)?
     private var machine = ScannerMachine()
@@ -61,10 +61,11 @@ package final class HostScanner: HeldRadioUser {
         self.stackEvents = stackEvents
         self.privacy = privacy
         privacy?.scanner = self
-        host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0.reports.compactMap { HeardPacket($0) })
+        host.onEvent(LEAdvertisingReport.self) { [weak self] in
+            self?.receive($0.reports.compactMap { ReceivedPacket($0) })
         }
         host.onEvent(LEDirectedAdvertisingReport.self) { [weak self] in
-            self?.receive($0.reports.compactMap { HeardPacket($0) })
+            self?.receive($0.reports.compactMap { ReceivedPacket($0) })
         }
         host.onEvent(LEExtendedAdvertisingReport.self) { [weak self] in self?.receive($0) }
         host.onEvent(LEScanTimeout.self) { [weak self] _ in self?.handle(.limitReached(hasStopped: true)) }
@@ -85,7 +86,7 @@ package final class HostScanner: HeldRadioUser {
 
     /// Called when the controller is gone. Discards the wanted scan.
     package func reset() {
-        (watch, lastHeard) = (ScanWatch(), nil)
+        (watch, lastReception) = (ScanWatch(), nil)
         holders = RadioHolders()
         endWatch()
         ownAddress = nil
@@ -245,7 +246,7 @@ extension HostScanner {
                 beginWatch(commands.settings)
                 handle(.started)
             case .failure(let error):
-                stackEvents.tell(AccessEvent.cannotScan(error))
+                stackEvents.report(AccessEvent.cannotScan(error))
                 let isMended = onTrouble?(.refused(error, uses: commands.settings.phys.intersection(.coded))) ?? false
                 handle(.failed(GAPError(error), isPassing: isMended || error.status?.isPassing ?? false))
             }
@@ -317,25 +318,25 @@ extension HostScanner {
     }
 
     /// Whether an unfiltered scan is running and has recently received a packet.
-    var hearsNow: Bool {
-        guard case .running(let settings) = machine.state, settings.advertisers == nil, let lastHeard else {
+    var isReceiving: Bool {
+        guard case .running(let settings) = machine.state, settings.advertisers == nil, let lastReception else {
             return false
         }
-        return loop.now - lastHeard <= Self.longestSilence
+        return loop.now - lastReception <= Self.longestSilence
     }
 
     /// Restarts the detection of a silent controller: only packets received from now on count.
-    func listensAnew() { watch.listensAnew() }
+    func restartListening() { watch.restartListening() }
 }
 
 // MARK: - Advertising reports
 
 extension HostScanner {
-    private func receive(_ packets: [HeardPacket]) {
-        if !packets.isEmpty { lastHeard = loop.now }
-        if !packets.isEmpty, !watch.hasHeard {
-            watch.heard()
-            onFirstHeard?()
+    private func receive(_ packets: [ReceivedPacket]) {
+        if !packets.isEmpty { lastReception = loop.now }
+        if !packets.isEmpty, !watch.hasReceived {
+            watch.packetReceived()
+            onFirstReport?()
         }
         for packet in packets where machine.wanted != nil {
             var packet = packet
@@ -350,13 +351,13 @@ extension HostScanner {
 
     /// Reports a connectable packet of a bonded peer. A peer that unexpectedly uses its identity address is ignored,
     /// since any device can use it.
-    private func noteConnectable(_ packet: HeardPacket) {
+    private func noteConnectable(_ packet: ReceivedPacket) {
         guard let peer = privacy?.bonded(packet.advertiser.address), packet.isResolved || peer.mayShowIdentity else {
             return
         }
         let address = packet.privateAddress ?? packet.advertiser.address
-        privacy?.heard(peer.identity, at: address)
-        if sought != nil { onHeard?(peer.identity, address) }
+        privacy?.noteAddress(peer.identity, at: address)
+        if sought != nil { onBondedPeer?(peer.identity, address) }
     }
 
     private func receive(_ event: LEExtendedAdvertisingReport) {

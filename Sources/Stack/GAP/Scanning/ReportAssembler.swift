@@ -52,9 +52,9 @@ struct ReportAssembler {
     var deadline: Instant? { chains.oldestEntry.map { $0.value.since + Self.timeout } }
 
     /// Adds a report. Returns the packet that it completes, if any.
-    mutating func receive(_ report: ExtendedAdvertisingReport, at now: Instant) -> HeardPacket? {
+    mutating func receive(_ report: ExtendedAdvertisingReport, at now: Instant) -> ReceivedPacket? {
         // Legacy packets are never split, so their data status is irrelevant.
-        guard !report.kind.contains(.legacy) else { return HeardPacket(report) }
+        guard !report.kind.contains(.legacy) else { return ReceivedPacket(report) }
         let key = Key(advertiser: report.advertiser, isScanResponse: report.kind.contains(.scanResponse))
         switch report.kind.dataStatus {
         case .moreToCome:
@@ -86,7 +86,7 @@ struct ReportAssembler {
     }
 
     /// Completes a packet with its last part.
-    private mutating func finish(_ chain: Chain?, _ report: ExtendedAdvertisingReport) -> HeardPacket? {
+    private mutating func finish(_ chain: Chain?, _ report: ExtendedAdvertisingReport) -> ReceivedPacket? {
         let whole: ExtendedAdvertisingReport?
         switch chain {
         case nil: whole = report
@@ -97,7 +97,7 @@ struct ReportAssembler {
             dropped &+= 1
             return nil
         }
-        var packet = HeardPacket(whole)
+        var packet = ReceivedPacket(whole)
         // The controller reports that it lost the rest. The data received so far is usable.
         packet.isTruncated = report.kind.dataStatus == .truncated
         return packet

@@ -56,7 +56,7 @@ struct ScanCommands {
 
     private var kind: LEScanKind { settings.isActive ? .active : .passive }
 
-    private var filterPolicy: LEScanFilterPolicy { settings.advertisers == nil ? .everybody : .acceptListOnly }
+    private var filterPolicy: LEScanFilterPolicy { settings.advertisers == nil ? .unfiltered : .acceptListOnly }
 
     private func enable(_ isEnabled: Bool, duration: UInt16) -> LESetExtendedScanEnable {
         LESetExtendedScanEnable(

@@ -9,23 +9,23 @@ struct ScanWatch {
     static let longestPause = Duration.seconds(3_600)
 
     /// Whether anything has been received.
-    private(set) var hasHeard = false
+    private(set) var hasReceived = false
     private var trials = 0
 
-    mutating func heard() { hasHeard = true }
+    mutating func packetReceived() { hasReceived = true }
 
-    mutating func listensAnew() { hasHeard = false }
+    mutating func restartListening() { hasReceived = false }
 
     /// Called when a scan starts. Returns the time until ``expire()``, or nil if the controller is known to receive.
     func begin() -> Duration? {
-        guard !hasHeard else { return nil }
+        guard !hasReceived else { return nil }
         // Switching the commands and switching back are one trial.
         return (0..<(trials / 2)).reduce(Self.firstPause) { pause, _ in min(pause * 6, Self.longestPause) }
     }
 
     /// Called when the time has passed. Returns whether to try other commands.
     mutating func expire() -> Bool {
-        guard !hasHeard else { return false }
+        guard !hasReceived else { return false }
         trials = min(trials + 1, 64)
         return true
     }

@@ -74,7 +74,7 @@ package final class GATTClient {
     /// Procedures to retry, which precede those in `waiting`.
     private var repeated = Deque<WaitingProcedure>()
     private var holding = HeldProcedures()
-    private var wish = SecurityWish.none
+    private var securityRequest = SecurityRequestState.none
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     private var descriptors = ConfigurationDescriptors()
@@ -412,11 +412,11 @@ extension GATTClient {
 
     /// Asks the owner to secure the link, once for everything that waits.
     private func askForSecurity(_ cause: ATTErrorCode) {
-        guard !wish.isAsked else { return }
+        guard !securityRequest.isAsked else { return }
         guard let onInsufficientSecurity else { return failWaiting(.insufficientSecurity(cause)) }
-        wish.ask()
+        securityRequest.ask()
         onInsufficientSecurity(cause) { [self] outcome in
-            guard wish.answered() else { return }
+            guard securityRequest.answered() else { return }
             // The owner may have accepted less security than required.
             if outcome != .secured || refusal != nil { failWaiting(.insufficientSecurity(cause).after(outcome)) }
             startNext()
@@ -427,7 +427,7 @@ extension GATTClient {
     /// ``ATTBearer/onCommandRoom`` is called once it is.
     func mayCommand() -> Bool {
         guard let refusal, !isClosed else { return true }
-        wish.commandRefused()
+        securityRequest.commandRefused()
         askForSecurity(refusal)
         return false
     }
@@ -435,7 +435,7 @@ extension GATTClient {
     /// Called by the owner when ``linkSecurity`` has changed: starts what the link is secure enough for now.
     package func linkSecurityChanged() {
         startNext()
-        if refusal == nil, wish.secured() { bearer.onCommandRoom?() }
+        if refusal == nil, securityRequest.secured() { bearer.onCommandRoom?() }
     }
 
     /// Fails the held procedures once the last bearer has closed.

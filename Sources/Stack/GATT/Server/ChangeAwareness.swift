@@ -38,7 +38,7 @@ struct ChangeAwareness: Hashable, Sendable {
     }
 
     /// Removes a closed bearer, whose object identifier may be reused.
-    mutating func bearerIsGone(_ bearer: ObjectIdentifier) {
+    mutating func bearerClosed(_ bearer: ObjectIdentifier) {
         guard case .unaware(var refused, let hasReadHash) = state else { return }
         refused.remove(bearer)
         state = .unaware(refused: refused, hasReadHash: hasReadHash)

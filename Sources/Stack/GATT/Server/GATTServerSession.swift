@@ -49,7 +49,7 @@ package final class GATTServerSession {
     private var kept: ClientRecord?
     private var preparedTimer: ScheduledTask?
     private var recordTimer: ScheduledTask?
-    private var toldRecord: ClientRecord?
+    private var reportedRecord: ClientRecord?
     private var lastRecord: ClientRecord?
 
     init(server: GATTServer, bearer: ATTBearer) {
@@ -67,7 +67,7 @@ package final class GATTServerSession {
         bearers.forEach(Self.release)
         bearers = []
         forgetPreparedWrites()
-        if recordTimer != nil { tellRecord() }
+        if recordTimer != nil { reportRecord() }
         lastRecord = record
         onSecurityNeeded = nil
         verifySignature = nil
@@ -102,7 +102,7 @@ extension GATTServerSession {
     package func remove(_ bearer: ATTBearer) {
         bearers.removeAll { $0 === bearer }
         Self.release(bearer)
-        awareness.bearerIsGone(ObjectIdentifier(bearer))
+        awareness.bearerClosed(ObjectIdentifier(bearer))
         if bearers.isEmpty { forgetPreparedWrites() }
     }
 
@@ -188,14 +188,14 @@ extension GATTServerSession {
     /// when the link is as secure as they require, and the missed changes are indicated to the client.
     package func restore(_ record: ClientRecord) {
         guard let server else { return }
-        toldRecord = record
+        reportedRecord = record
         let record = server.upToDate(record)
         kept = record
         announced.restore(record.features)
         if !record.isChangeAware { awareness.databaseChanged() }
         let restored = record.configurations.filter { !subscriptions.isChosen($0.key) }
         for (handle, choice) in restored.sorted(by: { $0.key < $1.key }) { configure(handle, choice) }
-        if tellsChanges { record.missed.ranges.forEach { missed.insert($0) } }
+        if indicatesChanges { record.missed.ranges.forEach { missed.insert($0) } }
         indicateChange()
         askForSecurity(subscriptions.neededSecurity)
     }
@@ -210,14 +210,14 @@ extension GATTServerSession {
         guard recordTimer == nil else { return }
         recordTimer = bearer.loop.schedule(after: Self.recordInterval) { [weak self] in
             self?.recordTimer = nil
-            self?.tellRecord()
+            self?.reportRecord()
         }
     }
 
-    private func tellRecord() {
+    private func reportRecord() {
         let record = record
-        guard let server, record != toldRecord else { return }
-        toldRecord = record
+        guard let server, record != reportedRecord else { return }
+        reportedRecord = record
         server.delegate?.server(server, didChangeRecordOf: self)
     }
 }
@@ -239,7 +239,7 @@ extension GATTServerSession {
     /// Called by the owner when ``linkSecurity`` has changed: evaluates the client's subscriptions again.
     package func linkSecurityChanged(from old: LinkSecurity) {
         if old.isEncrypted, !linkSecurity.isEncrypted { keepProven(over: old) }
-        if !old.isEncrypted, linkSecurity.isEncrypted { tellChangesAgain() }
+        if !old.isEncrypted, linkSecurity.isEncrypted { indicateChangesAgain() }
         askedSecurity = .none
         for handle in subscriptions.unserved {
             if let choice = subscriptions.serve(handle, over: linkSecurity) { report(handle, from: [], to: choice) }
@@ -321,7 +321,7 @@ extension GATTServerSession {
 
 extension GATTServerSession {
     /// Whether the client has subscribed to Service Changed.
-    private var tellsChanges: Bool {
+    private var indicatesChanges: Bool {
         guard let handle = server?.serviceChanged else { return false }
         return configurations[handle]?.contains(.indicate) == true
     }
@@ -332,7 +332,7 @@ extension GATTServerSession {
         prepared.invalidate(handles)
         awareness.databaseChanged()
         recordChanged()
-        guard tellsChanges else { return }
+        guard indicatesChanges else { return }
         missed.insert(handles)
         indicateChange()
     }
@@ -340,7 +340,8 @@ extension GATTServerSession {
     /// Indicates the next change. Only one indication is outstanding; adjacent changes meanwhile are merged into one
     /// range (Core Vol 3 Part G 7.1).
     private func indicateChange() {
-        guard indicated == nil, tellsChanges, let handle = server?.serviceChanged, let range = missed.popFirst() else {
+        guard indicated == nil, indicatesChanges, let handle = server?.serviceChanged, let range = missed.popFirst()
+        else {
             return
         }
         var value = PacketBuffer(headroom: PacketBuffer.defaultHeadroom)
@@ -355,10 +356,10 @@ extension GATTServerSession {
 
     /// Indicates the missed changes again after the link was encrypted. Before that, an impostor may have confirmed
     /// them or read the hash (AB-L08).
-    private func tellChangesAgain() {
+    private func indicateChangesAgain() {
         guard let kept, !kept.isChangeAware else { return }
         awareness.databaseChanged()
-        guard tellsChanges else { return }
+        guard indicatesChanges else { return }
         kept.missedChanges.forEach { missed.insert($0) }
         indicateChange()
     }

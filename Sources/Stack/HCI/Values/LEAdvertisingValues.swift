@@ -71,7 +71,7 @@ package struct LEAdvertisingFilterPolicy: NamedWireValue {
     package var description: String { named }
 
     /// Scan and connection requests from all devices.
-    package static let everybody = LEAdvertisingFilterPolicy(rawValue: 0x00)
+    package static let unfiltered = LEAdvertisingFilterPolicy(rawValue: 0x00)
     /// Scan requests from the accept list, connection requests from all devices.
     package static let scanFromAcceptList = LEAdvertisingFilterPolicy(rawValue: 0x01)
     /// Scan requests from all devices, connection requests from the accept list.

@@ -34,11 +34,11 @@ package struct LEScanFilterPolicy: NamedWireValue {
     package var description: String { named }
 
     /// All, except directed ones with another target.
-    package static let everybody = LEScanFilterPolicy(rawValue: 0x00)
+    package static let unfiltered = LEScanFilterPolicy(rawValue: 0x00)
     /// Those of devices on the accept list, except directed ones with another target.
     package static let acceptListOnly = LEScanFilterPolicy(rawValue: 0x01)
     /// All, including directed ones whose target is an unresolved resolvable private address.
-    package static let everybodyAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x02)
+    package static let unfilteredWithUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x02)
     /// Those of devices on the accept list, including directed ones whose target is an unresolved resolvable private
     /// address.
     package static let acceptListAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x03)

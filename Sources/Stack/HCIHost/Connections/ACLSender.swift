@@ -14,7 +14,7 @@ final class ACLSender {
     private var capacity = 0
     private var free = 0
     // The number of connections without a packet in the controller's buffers, with or without pending data.
-    private var emptyHanded = 0
+    private var turnsWithoutData = 0
     private var ring = Deque<ConnectionOutbox>()
     private var isPumping = false
     private let loop: any EventLoop
@@ -37,7 +37,7 @@ final class ACLSender {
         self.packetSize = packetSize
         self.capacity = capacity
         free = capacity
-        emptyHanded = 0
+        turnsWithoutData = 0
         isWatched = false
         ring.removeAll()
     }
@@ -48,7 +48,7 @@ final class ACLSender {
     }
 
     func add(_ outbox: ConnectionOutbox) {
-        emptyHanded += 1
+        turnsWithoutData += 1
     }
 
     /// Removes a connection. Its packets no longer occupy the controller's buffers (Vol 4 Part E 4.3).
@@ -57,7 +57,7 @@ final class ACLSender {
         outbox.isInRing = false
         outbox.leftData = outbox.outstanding > 0
         _ = complete(outbox.outstanding, of: outbox)
-        emptyHanded -= 1
+        turnsWithoutData -= 1
         pump()
     }
 
@@ -74,7 +74,7 @@ final class ACLSender {
     /// - Returns: Whether the connection had that many packets outstanding. A larger count is clamped (AB-H01).
     func complete(_ count: Int, of outbox: ConnectionOutbox) -> Bool {
         let believed = min(count, outbox.outstanding)
-        if believed > 0, believed == outbox.outstanding { emptyHanded += 1 }
+        if believed > 0, believed == outbox.outstanding { turnsWithoutData += 1 }
         outbox.outstanding -= believed
         free += believed
         return believed == count
@@ -86,7 +86,7 @@ final class ACLSender {
         defer { isPumping = false }
         var passedOver = 0
         while free > 0, passedOver < ring.count, let outbox = ring.popFirst() {
-            guard outbox.outstanding == 0 || free > emptyHanded else {
+            guard outbox.outstanding == 0 || free > turnsWithoutData else {
                 ring.append(outbox)
                 passedOver += 1
                 continue
@@ -103,7 +103,7 @@ final class ACLSender {
         }
         free -= 1
         if outbox.outstanding == 0 {
-            emptyHanded -= 1
+            turnsWithoutData -= 1
             outbox.waitsSince = loop.now
         }
         outbox.outstanding += 1
@@ -129,7 +129,7 @@ extension ACLSender {
         guard free + outstanding == capacity else {
             return "\(free) free buffers and \(outstanding) packets in the controller, which has \(capacity) buffers"
         }
-        guard emptyHanded == outboxes.count(where: { $0.outstanding == 0 }) else {
+        guard turnsWithoutData == outboxes.count(where: { $0.outstanding == 0 }) else {
             return "the count of connections without a packet in the controller is wrong"
         }
         guard ring.count == outboxes.count(where: \.isInRing), ring.allSatisfy(\.hasPackets) else {

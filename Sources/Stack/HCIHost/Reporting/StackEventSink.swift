@@ -21,7 +21,7 @@ package struct StackEventSink {
     }
 
     /// Reports an event. The event is not constructed unless its module's events are wanted.
-    package func tell<Event: StackEvent>(_ event: @autoclosure () -> Event) {
+    package func report<Event: StackEvent>(_ event: @autoclosure () -> Event) {
         guard wants(Event.module) else { return }
         receive(event())
     }

@@ -402,9 +402,9 @@ extension L2CAPConnection {
         perform(signalling.handle(.disconnect(channel.identifier, closure)))
     }
 
-    func give(credits: UInt16, to channel: L2CAPCreditBasedChannel) {
+    func grant(credits: UInt16, to channel: L2CAPCreditBasedChannel) {
         guard isOpen else { return }
-        perform(signalling.handle(.give(credits, channel.identifier)))
+        perform(signalling.handle(.grant(credits, channel.identifier)))
     }
 }
 

@@ -75,7 +75,7 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
             receiver.isPaused = newValue
             guard !newValue else { return }
             while closure == nil, let held = receiver.nextHeld() { onReceive?(held.sdu, held.moment) }
-            giveCredits()
+            grantCredits()
         }
     }
 
@@ -121,7 +121,7 @@ extension L2CAPCreditBasedChannel {
         case .sdu(let sdu, let moment): onReceive?(sdu, moment)
         case .violation(let violation): connection?.disconnect(self, because: .violation(violation))
         }
-        giveCredits()
+        grantCredits()
     }
 
     func receive(credits: UInt16) {
@@ -179,8 +179,8 @@ extension L2CAPCreditBasedChannel {
         handler?()
     }
 
-    private func giveCredits() {
+    private func grantCredits() {
         guard closure == nil, let connection, let credits = receiver.takeGrant() else { return }
-        connection.give(credits: credits, to: self)
+        connection.grant(credits: credits, to: self)
     }
 }

@@ -108,7 +108,7 @@ extension SignallingMachine {
 // MARK: - Credits
 
 extension SignallingMachine {
-    mutating func give(_ credits: UInt16, _ channel: ChannelIdentifier) -> [Action] {
+    mutating func grant(_ credits: UInt16, _ channel: ChannelIdentifier) -> [Action] {
         guard endpoints[channel]?.openPeer != nil else { return [] }
         return [.send(SignallingPacket(FlowControlCredit(channel, credits: credits), identifier: nextIdentifier()))]
     }

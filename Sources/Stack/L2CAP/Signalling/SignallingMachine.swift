@@ -60,7 +60,7 @@ struct SignallingMachine {
             open(mode, spsm, parameters, count: count, ticket)
         case .ruled(let ruling, let request): answer(request, ruling)
         case .reconfigure(let channels, let mtu, let mps, let ticket): reconfigure(channels, mtu: mtu, mps: mps, ticket)
-        case .give(let credits, let channel): give(credits, channel)
+        case .grant(let credits, let channel): grant(credits, channel)
         case .disconnect(let channel, let closure): disconnect(channel, closure)
         case .timeout(let identifier): timeout(identifier)
         }

@@ -69,7 +69,7 @@ extension SignallingMachine {
         /// The owner changes the sizes that this end accepts.
         case reconfigure([ChannelIdentifier], mtu: Int, mps: Int, Ticket)
         /// The owner grants credits to the peer.
-        case give(UInt16, ChannelIdentifier)
+        case grant(UInt16, ChannelIdentifier)
         /// The owner closes a channel.
         case disconnect(ChannelIdentifier, ChannelClosure)
         /// The response to the request with this identifier did not arrive in time.

@@ -79,7 +79,7 @@ struct KeyDistribution {
 
     mutating func begin() -> [Action] {
         // The initiator distributes its keys once it has received all of the responder's.
-        role == .responder || expected.isEmpty ? give() : []
+        role == .responder || expected.isEmpty ? distribute() : []
     }
 
     mutating func receive(_ command: SMPCommand) -> [Action] {
@@ -87,10 +87,10 @@ struct KeyDistribution {
         expected.removeFirst()
         guard store(command) else { return [.fail(.keyRejected)] }
         guard expected.isEmpty else { return [] }
-        return role == .initiator ? give() : [.done(received)]
+        return role == .initiator ? distribute() : [.done(received)]
     }
 
-    private func give() -> [Action] {
+    private func distribute() -> [Action] {
         given.commands.map(Action.send) + (expected.isEmpty ? [.done(received)] : [])
     }
 

@@ -7,7 +7,7 @@ package enum PairingObstacle: Hashable, Sendable {
     /// The device does not support pairing.
     case notPairable
     /// Consent is required, and there is no way to ask for it.
-    case nobodyToAsk
+    case noPrompter
     /// MITM protection is required, and the device can neither display nor enter a number.
     case noInputNoOutput
     /// LE Secure Connections is required, and the device does not support it.
@@ -21,7 +21,7 @@ extension PairingObstacle: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notPairable: "pairing is turned off on this device"
-        case .nobodyToAsk:
+        case .noPrompter:
             "it needs the consent of the user, and no program asks for it; for a service, `harald agent` does"
         case .noInputNoOutput:
             "it needs MITM protection, and this device has neither a display nor a keyboard"
@@ -53,7 +53,7 @@ extension PairingMachine {
     /// Returns the obstacle to a key of `level` that may also replace one of the level `kept` (AB-S10); nil if there is
     /// none.
     func obstacle(to level: SecurityLevel, replacing kept: KeyLevel?) -> PairingObstacle? {
-        guard canPair else { return configuration.isPairable ? .nobodyToAsk : .notPairable }
+        guard canPair else { return configuration.isPairable ? .noPrompter : .notPairable }
         let needsProtection =
             level.isAuthenticated || configuration.requiresProtection || kept?.isAuthenticated ?? false
         guard canProtect || !needsProtection else { return .noInputNoOutput }

@@ -255,11 +255,11 @@ extension SecurityMachine {
         guard state == .idle, !hasLostKey else { return [] }
         guard key != nil || pairing.canPair else { return [.send(.failed(PairingFailed(.pairingNotSupported)))] }
         // Security that this device cannot provide is not attempted again on each connection.
-        let wish = SecurityLevel(
+        let request = SecurityLevel(
             isAuthenticated: requirements.contains(.protection) && pairing.canProtect,
             isSecureConnections: requirements.contains(.secureConnections) && pairing.configuration.legacy != .only
         )
-        let level = obstacle(for: Waiter(number: nil, level: wish)) == nil ? wish : .encrypted
+        let level = obstacle(for: Waiter(number: nil, level: request)) == nil ? request : .encrypted
         guard !level.isMet(by: encryption) else { return [] }
         waiters.append(Waiter(number: nil, level: level))
         return proceed()

@@ -142,8 +142,8 @@ extension DevicePrivacy {
     var attempts: UInt64 { known.attempts }
 
     /// Records the address of an advertisement from a bonded peer.
-    package func heard(_ identity: BluetoothAddress, at address: BluetoothAddress) {
-        known.heard(identity, at: address, loop.now)
+    package func noteAddress(_ identity: BluetoothAddress, at address: BluetoothAddress) {
+        known.noteAddress(identity, at: address, loop.now)
     }
 
     /// Returns the address at which a bonded peer was last seen, unless that is too long ago.
@@ -245,7 +245,7 @@ extension DevicePrivacy {
         case .startTimer:
             pauseTimer = loop.schedule(after: QuietMachine.limit) { [weak self] in
                 self?.pauseTimer = nil
-                self?.stackEvents.tell(PrivacyEvent.notQuiet)
+                self?.stackEvents.report(PrivacyEvent.notQuiet)
                 self?.handle(.timeOver)
             }
         case .endTimer:
@@ -275,7 +275,7 @@ extension DevicePrivacy {
             let epoch = epoch
             return renew { [weak self] controller in
                 guard let self, self.epoch == epoch else { return }
-                workAnew(jobs, on: controller)
+                restartWork(jobs, on: controller)
             }
         }
         workInOrder(jobs)
@@ -291,7 +291,7 @@ extension DevicePrivacy {
 
     /// Continues after the controller was reset, which leaves it with an empty resolving list and no address. A nil
     /// controller means that the reset failed.
-    private func workAnew(_ jobs: Set<QuietMachine.Job>, on controller: ControllerInformation?) {
+    private func restartWork(_ jobs: Set<QuietMachine.Job>, on controller: ControllerInformation?) {
         guard let controller else { return workInOrder(jobs) }
         list.begin(controller)
         list.choose(from: peers)
@@ -327,7 +327,7 @@ extension DevicePrivacy {
 
     private func addressRefused(_ error: HCICommandError, _ new: SharedAddress.Drawn) {
         guard !error.isOfHost else { return }
-        stackEvents.tell(PrivacyEvent.addressRefused(error))
+        stackEvents.report(PrivacyEvent.addressRefused(error))
         guard shared.current != nil else {
             onFailed?(error)
             return
@@ -362,7 +362,7 @@ extension DevicePrivacy {
         let epoch = epoch
         send(step) { [weak self] error in
             guard let self, self.epoch == epoch else { return }
-            if let error { stackEvents.tell(PrivacyEvent.listRefused(error)) }
+            if let error { stackEvents.report(PrivacyEvent.listRefused(error)) }
             list.finished(step, isDone: error == nil)
             perform(steps.dropFirst())
         }

@@ -33,7 +33,7 @@ struct PeerAddresses {
     mutating func peer(at address: BluetoothAddress) -> PrivatePeer? { resolver.peer(at: address) }
 
     /// Records the address of an advertisement from a peer.
-    mutating func heard(_ identity: BluetoothAddress, at address: BluetoothAddress, _ now: Instant) {
+    mutating func noteAddress(_ identity: BluetoothAddress, at address: BluetoothAddress, _ now: Instant) {
         recent[identity] = (address, now)
     }
 

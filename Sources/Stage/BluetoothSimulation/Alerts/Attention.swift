@@ -57,7 +57,7 @@ final class Attention {
     private var shown: [Shown] = []
     private var lastNumber: UInt64 = 0
     /// The persons who look at this screen and wait for something to appear.
-    private var onlookers: [() -> Void] = []
+    private var viewers: [() -> Void] = []
 
     /// Creates the screen of a device.
     init(at name: String, on loop: any EventLoop) {
@@ -101,8 +101,8 @@ final class Attention {
         let number = lastNumber
         shown.append(Shown(number: number, link: link, alert: alert, answer: answer))
         for observer in observers { observer(alert) }
-        let waiting = onlookers
-        onlookers = []
+        let waiting = viewers
+        viewers = []
         for look in waiting { look() }
         loop.schedule(after: delay) { [weak self] in self?.react(to: number) }
     }
@@ -133,13 +133,13 @@ final class Attention {
             case .showsCode: return .wait
             case .asksForCode:
                 let code = code(on: screens) { if case .showsCode = $0 { true } else { false } }
-                return code.map { .type($0) } ?? lookAgain(at: screens, number)
+                return code.map { .type($0) } ?? reactLater(at: screens, number)
             case .asksForCodeOnBoth:
                 let other = latestAlert(on: screens) { $0 == .asksForCodeOnBoth }
-                return other == nil ? lookAgain(at: screens, number) : .type(Self.agreedCode)
+                return other == nil ? reactLater(at: screens, number) : .type(Self.agreedCode)
             case .comparesCode(let mine):
                 let code = code(on: screens) { if case .comparesCode = $0 { true } else { false } }
-                return code.map { $0 == mine ? .accept : .decline } ?? lookAgain(at: screens, number)
+                return code.map { $0 == mine ? .accept : .decline } ?? reactLater(at: screens, number)
             }
         }
     }
@@ -159,9 +159,9 @@ final class Attention {
     }
 
     /// Makes the person look again when something appears, since there is nothing to see yet.
-    private func lookAgain(at screens: [Attention], _ number: UInt64) -> PairingReaction {
+    private func reactLater(at screens: [Attention], _ number: UInt64) -> PairingReaction {
         for screen in screens {
-            screen.onlookers.append { [weak self] in
+            screen.viewers.append { [weak self] in
                 guard let self else { return }
                 loop.schedule(after: delay) { [weak self] in self?.react(to: number) }
             }

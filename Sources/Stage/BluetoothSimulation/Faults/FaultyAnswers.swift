@@ -37,7 +37,7 @@ package final class FaultyAnswers: HCITransport {
             return dropping.contains(data.handle) ? drop(data.handle) : line.send(packet)
         }
         dropping.remove(data.handle)
-        guard let fault, let answer = AttributeAnswer(data.payload), answer.isConcerned(by: fault) else {
+        guard let fault, let answer = AttributeAnswer(data.payload), answer.isAffected(by: fault) else {
             return line.send(packet)
         }
         apply(fault, to: answer, packet, data)
@@ -120,7 +120,7 @@ private struct AttributeAnswer {
     }
 
     /// Whether a fault changes this answer.
-    func isConcerned(by fault: AnswerFault) -> Bool { fault != .mtuRefused || body[0] == Self.mtuResponse }
+    func isAffected(by fault: AnswerFault) -> Bool { fault != .mtuRefused || body[0] == Self.mtuResponse }
 
     /// Returns the packet of a faulty answer.
     func changed(by fault: AnswerFault) -> PacketBuffer {

@@ -134,7 +134,7 @@ final class SearchRun: Sendable {
             try await check(scenario)
             if hasFailed { return }
         }
-        surroundings.mend()
+        surroundings.repair()
         // Links that have not ended yet may do so.
         await world.run(for: Self.rest)
         try await check(scenario)
@@ -149,7 +149,7 @@ final class SearchRun: Sendable {
         guard !hasFailed, scenario.checksSystem else { return }
         for text in ledger.missingCredits() { add("credits", text) }
         for text in ledger.oneSidedSubscriptions() { add("subscriptions", text) }
-        if !hasFailed { await checkThatNothingIsLeft() }
+        if !hasFailed { await checkForLeftovers() }
     }
 
     private func perform(_ step: SearchStep, _ scenario: Scenario) async throws {
@@ -193,7 +193,7 @@ final class SearchRun: Sendable {
         for text in overdue { add("an answer to each call", text) }
     }
 
-    private func checkThatNothingIsLeft() async {
+    private func checkForLeftovers() async {
         surroundings.endApps()
         await world.run(for: Self.rest)
         for device in surroundings.devices {

@@ -90,7 +90,7 @@ final class SearchSurroundings: Sendable {
     }
 
     /// Ends all faults: all devices work and are near each other, and all apps are in front.
-    func mend() {
+    func repair() {
         for device in devices {
             setAway(false, device)
             device.losePackets(nil)

@@ -8,7 +8,7 @@ import Synchronization
 /// answer, credits that do not come back, and subscriptions that only one side knows.
 final class SystemLedger: Sendable {
     /// The time for which a call may stay unanswered: longer than an ATT transaction may last (behaviour 5.23).
-    static let patience = Duration.seconds(40)
+    static let answerTimeout = Duration.seconds(40)
 
     fileprivate struct ManagerKey: Hashable, Sendable {
         let device: String
@@ -60,7 +60,7 @@ final class SystemLedger: Sendable {
         /// The subscribers of a peripheral.
         var subscribers: Set<Subscription> = []
 
-        mutating func powerIsLost() { self = Account() }
+        mutating func powerLost() { self = Account() }
 
         mutating func forget(_ peer: UUID) {
             calls = calls.filter { $0.key.peer != peer }
@@ -110,7 +110,7 @@ final class SystemLedger: Sendable {
                 state.accounts[key] = Account()
                 state.begin(AppKey(device: device, app: app), now: observation.time)
             case .requested(let request): state.accounts[key]?.note(request, now: observation.time)
-            case .told(let event): state.accounts[key, default: Account()].note(event)
+            case .delivered(let event): state.accounts[key, default: Account()].note(event)
             default: break
             }
         }
@@ -128,7 +128,7 @@ final class SystemLedger: Sendable {
                 return state.accounts.flatMap { key, account -> [String] in
                     guard let awake = state.awake[AppKey(device: key.device, app: key.app)] else { return [] }
                     let calls = [_](account.calls.values) + account.plainCalls.values.compactMap(\.first)
-                    return calls.filter { now - max($0.since, awake, late ?? .zero) > Self.patience }.map {
+                    return calls.filter { now - max($0.since, awake, late ?? .zero) > Self.answerTimeout }.map {
                         "\(key.device): \(key.app) has waited for the answer to \"\($0.name)\" for more than 40 s"
                     }
                 }.sorted()
@@ -200,7 +200,7 @@ extension SystemLedger.Account {
 
     mutating func note(_ event: Event) {
         switch event {
-        case .stateChanged(let state): if state != .poweredOn { powerIsLost() }
+        case .stateChanged(let state): if state != .poweredOn { powerLost() }
         case .central(.answered(let peer, let number, let event)):
             calls[SystemLedger.Call(peer: peer, number: number)] = nil
             note(event, of: peer)

@@ -36,7 +36,7 @@ final class AppTimers: Sendable {
     }
 
     /// Lets a timer end with its source, which retains it from now on.
-    func entrust(source: UnsafeMutableRawPointer) {
+    func retain(source: UnsafeMutableRawPointer) {
         let old = sources.withLock { sources in
             defer { sources[UInt(bitPattern: source)]?.strong = nil }
             return sources[UInt(bitPattern: source)]?.strong
@@ -187,7 +187,7 @@ final class SourceTimer: Sendable {
             context: Unmanaged.passRetained(self).toOpaque()
         )
         apptime_handle(source, call)
-        AppTimers.shared.entrust(source: source)
+        AppTimers.shared.retain(source: source)
     }
 
     private func fired() {

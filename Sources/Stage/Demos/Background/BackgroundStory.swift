@@ -53,14 +53,14 @@ package final class BackgroundStory {
     }
 
     /// Runs the whole story.
-    package func tell() {
-        meetAsleep()
-        hearWhileAsleep()
-        comeBack()
-        stayAway()
+    package func run() {
+        discoverInBackground()
+        receiveWhileSuspended()
+        relaunchAfterTermination()
+        forceQuitApp()
     }
 
-    private func meetAsleep() {
+    private func discoverInBackground() {
         chapter("Ben's app advertises a note, and Ben puts his phone away.")
         world.run(for: .seconds(1))
         bens.app.leave()
@@ -70,14 +70,14 @@ package final class BackgroundStory {
         world.run(for: .seconds(10))
     }
 
-    private func hearWhileAsleep() {
+    private func receiveWhileSuspended() {
         chapter("Ann puts her phone away too. Each note from Ben wakes her app for ten seconds.")
         ann.app("reader")?.leave()
         world.run(for: .seconds(60))
         write("Gone shopping")
     }
 
-    private func comeBack() {
+    private func relaunchAfterTermination() {
         chapter("Ann's phone needs memory and terminates the app. The connection and the subscription remain.")
         ann.app("reader")?.removeFromMemory()
         world.run(for: .seconds(300))
@@ -93,7 +93,7 @@ package final class BackgroundStory {
         world.run(for: .seconds(40))
     }
 
-    private func stayAway() {
+    private func forceQuitApp() {
         chapter("Ann force-quits the app. Nothing is preserved, and the system does not launch it again.")
         ann.app("reader")?.forceQuit()
         write("Are you there?")

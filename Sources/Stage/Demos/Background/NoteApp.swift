@@ -3,7 +3,7 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-package enum Notes {
+package enum NoteProfile {
     package static let service = CBUUID(string: "8E5A0001-5B1C-4C8B-9A60-2F6D1A3C7E10")
     package static let note = CBUUID(string: "8E5A0002-5B1C-4C8B-9A60-2F6D1A3C7E10")
 }
@@ -15,7 +15,7 @@ package final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked S
     private let say: @Sendable (String) -> Void
     private let text = Mutex("Hello")
     private let note = CBMutableCharacteristic(
-        type: Notes.note,
+        type: NoteProfile.note,
         properties: [.read, .notify],
         value: nil,
         permissions: .readable
@@ -38,11 +38,11 @@ package final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked S
 
     package func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         guard peripheral.state == .poweredOn else { return }
-        let service = CBMutableService(type: Notes.service, primary: true)
+        let service = CBMutableService(type: NoteProfile.service, primary: true)
         service.characteristics = [note]
         peripheral.add(service)
         peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: "Ben", CBAdvertisementDataServiceUUIDsKey: [Notes.service],
+            CBAdvertisementDataLocalNameKey: "Ben", CBAdvertisementDataServiceUUIDsKey: [NoteProfile.service],
         ])
     }
 

@@ -26,7 +26,7 @@ package final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheral
     package func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else { return }
         say("poweredOn")
-        if writer == nil { central.scanForPeripherals(withServices: [Notes.service]) }
+        if writer == nil { central.scanForPeripherals(withServices: [NoteProfile.service]) }
     }
 
     package func centralManager(
@@ -50,11 +50,13 @@ package final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheral
 
     package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         say("is connected")
-        peripheral.discoverServices([Notes.service])
+        peripheral.discoverServices([NoteProfile.service])
     }
 
     package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics([Notes.note], for: service) }
+        for service in peripheral.services ?? [] {
+            peripheral.discoverCharacteristics([NoteProfile.note], for: service)
+        }
     }
 
     package func peripheral(

@@ -17,7 +17,7 @@ package final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripher
     private var sensor: CBPeripheral?
     private var servicesToExplore = 0
     /// Whether the sensor has responded on this connection, and the number of consecutive attempts without a response.
-    private var hasHeardSensor = false
+    private var hasFoundSensor = false
     private var attempts = 0
     private var ratesSeen = 0
     private var visit = 1
@@ -69,7 +69,7 @@ package final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripher
 
     package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         say("connected")
-        hasHeardSensor = false
+        hasFoundSensor = false
         peripheral.delegate = self
         peripheral.discoverServices(nil)
     }
@@ -87,7 +87,7 @@ package final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripher
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
     ) {
-        if (error as? CBError)?.code == .peripheralDisconnected, !hasHeardSensor, attempts < 10 {
+        if (error as? CBError)?.code == .peripheralDisconnected, !hasFoundSensor, attempts < 10 {
             // A legacy connection request is not acknowledged, so the sensor may have missed it (behaviour 3.38).
             attempts += 1
             say("the sensor missed the connection request; connecting again")
@@ -109,7 +109,7 @@ package final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripher
 
     package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         if let error { return fail("could not discover services", error) }
-        (hasHeardSensor, attempts) = (true, 0)
+        (hasFoundSensor, attempts) = (true, 0)
         let services = peripheral.services ?? []
         servicesToExplore = services.count
         for service in services { peripheral.discoverCharacteristics(nil, for: service) }

@@ -31,7 +31,7 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
 
     private let wanted: Int
     private let measurements: Int
-    private let tell: @Sendable (Event) -> Void
+    private let onEvent: @Sendable (Event) -> Void
     private let finish: @Sendable () -> Void
     private var manager: CBCentralManager!
     private var sensors: [CBPeripheral] = []
@@ -42,12 +42,12 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
         queue: DispatchQueue,
         sensors: Int,
         measurements: Int,
-        tell: @escaping @Sendable (Event) -> Void,
+        onEvent: @escaping @Sendable (Event) -> Void,
         finish: @escaping @Sendable () -> Void
     ) {
         wanted = sensors
         self.measurements = measurements
-        self.tell = tell
+        self.onEvent = onEvent
         self.finish = finish
         super.init()
         manager = CBCentralManager(delegate: self, queue: queue)
@@ -61,7 +61,7 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
     // MARK: Scanning and connecting
 
     package func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        guard central.state == .poweredOn else { return tell(.unusable(central.state)) }
+        guard central.state == .poweredOn else { return onEvent(.unusable(central.state)) }
         central.scanForPeripherals(withServices: [HeartRateProfile.service])
     }
 
@@ -79,7 +79,7 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
     }
 
     package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        tell(.connected(sensor(peripheral), linked: linked))
+        onEvent(.connected(sensor(peripheral), linked: linked))
         peripheral.discoverServices([HeartRateProfile.service])
     }
 
@@ -97,12 +97,12 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
         error: (any Error)?
     ) {
         if !isLeaving { return again(peripheral, error) }
-        tell(.disconnected(sensor(peripheral)))
+        onEvent(.disconnected(sensor(peripheral)))
         if sensors.allSatisfy({ $0.state == .disconnected }) { finish() }
     }
 
     private func again(_ peripheral: CBPeripheral, _ error: (any Error)?) {
-        tell(.lost(sensor(peripheral), reason: error?.localizedDescription ?? "disconnected"))
+        onEvent(.lost(sensor(peripheral), reason: error?.localizedDescription ?? "disconnected"))
         manager.connect(peripheral)
     }
 
@@ -131,11 +131,11 @@ package final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPe
         let count = counts[peripheral.identifier, default: 0] + 1
         counts[peripheral.identifier] = count
         if count <= measurements {
-            tell(.measured(sensor(peripheral), value, beatsPerMinute: rate, number: count))
+            onEvent(.measured(sensor(peripheral), value, beatsPerMinute: rate, number: count))
         }
         guard !isLeaving, sensors.count == wanted, linked == wanted, done == wanted else { return }
         isLeaving = true
-        tell(.complete(linked: linked))
+        onEvent(.complete(linked: linked))
         for sensor in sensors { manager.cancelPeripheralConnection(sensor) }
     }
 

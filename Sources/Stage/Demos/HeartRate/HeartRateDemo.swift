@@ -27,7 +27,7 @@ package struct HeartRateDemo: Sendable {
     /// The limit in the time of the world if the demo does not end by itself.
     private static let limit = Duration.seconds(60)
     /// The time in which the disconnection still reaches the sensor.
-    private static let farewell = Duration.milliseconds(100)
+    private static let closingPause = Duration.milliseconds(100)
     /// How long a device uses one private address. A quarter of an hour is usual, but too long to watch.
     private static let addressLifetime = Duration.seconds(5)
     /// How long a simulated user takes to react to an alert.
@@ -88,7 +88,7 @@ package struct HeartRateDemo: Sendable {
         world.run(for: Self.limit, at: pace) { outcome.isKnown }
         guard let isComplete = outcome.isComplete else { throw .late }
         guard isComplete else { throw .appGaveUp }
-        world.run(for: Self.farewell, at: pace)
+        world.run(for: Self.closingPause, at: pace)
         withExtendedLifetime(people) {}
         summarise()
     }

@@ -170,13 +170,13 @@ package final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unc
         unsent = manager.updateValue(value, for: measurement, onSubscribedCentrals: nil) ? nil : value
     }
 
-    private func tell(_ text: Data) {
+    private func update(_ text: Data) {
         unsentNote = manager.updateValue(text, for: note, onSubscribedCentrals: nil) ? nil : text
     }
 
     package func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
         if let value = unsent { send(value) }
-        if let text = unsentNote { tell(text) }
+        if let text = unsentNote { update(text) }
     }
 
     package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
@@ -222,6 +222,6 @@ package final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unc
         let isNew = newNote != noteText
         noteText = newNote
         peripheral.respond(to: first, withResult: .success)
-        if isNew { tell(newNote) }
+        if isNew { update(newNote) }
     }
 }

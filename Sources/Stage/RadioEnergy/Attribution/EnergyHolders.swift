@@ -105,9 +105,9 @@ struct EnergyHolders: Sendable {
         case .managerOpened, .managerClosed: forget(manager)
         case .requested(.central(let request)): accept(request, of: manager)
         case .requested(.peripheral(let request)): accept(request, of: manager)
-        case .told(.central(let event)): accept(event, of: manager)
-        case .told(.peripheral(.updateCreditsReturned(let count))): endUpdates(count, of: manager)
-        case .told(.peripheral(.channelOpened(_, let central, _))):
+        case .delivered(.central(let event)): accept(event, of: manager)
+        case .delivered(.peripheral(.updateCreditsReturned(let count))): endUpdates(count, of: manager)
+        case .delivered(.peripheral(.channelOpened(_, let central, _))):
             change(central.identifier) { $0.channels[manager, default: 0] += 1 }
         default: break
         }

@@ -141,7 +141,7 @@ package struct EnergyTracker: Sendable {
     ) -> (EnergyUse?, EnergyHolders.Manager?) {
         guard let observation, observation.subject.peer == peer else { return (nil, nil) }
         switch observation.content {
-        case .told(.central(.peer(_, .valueNotified))):
+        case .delivered(.central(.peer(_, .valueNotified))):
             guard let app = observation.subject.app, let id = observation.subject.manager else { return (nil, nil) }
             return (.operation(.notifications, peer), EnergyHolders.Manager(app: app, id: id))
         case .secured: return (.procedure(.pairing, peer), nil)

@@ -99,7 +99,7 @@ package struct PolicyFile: Hashable, Sendable {
     package func rights(of user: UInt32, owner: UInt32) -> ToolRights {
         // The administrator of the machine could do all of that anyway.
         if user == owner || user == 0 { return .control }
-        return prompters.contains(user) ? [.look, .answer] : .look
+        return prompters.contains(user) ? [.inspect, .answer] : .inspect
     }
 
     /// Returns the answer in place of a user.
@@ -141,18 +141,18 @@ package struct ToolRights: OptionSet, Hashable, Sendable {
     package static let toolName = "harald"
 
     /// Read status, devices, apps and events, without the contents of apps' messages.
-    package static let look = ToolRights(rawValue: 1 << 0)
+    package static let inspect = ToolRights(rawValue: 1 << 0)
     /// Show prompts to the user and answer them.
     package static let answer = ToolRights(rawValue: 1 << 1)
     /// Read and change everything.
-    package static let control: ToolRights = [.look, .answer, ToolRights(rawValue: 1 << 2)]
+    package static let control: ToolRights = [.inspect, .answer, ToolRights(rawValue: 1 << 2)]
 }
 
 extension ToolQuestion {
     /// The rights that the question requires.
     package var needs: ToolRights {
         switch self {
-        case .status, .devices, .monitor, .apps: .look
+        case .status, .devices, .monitor, .apps: .inspect
         case .prompts: .answer
         case .ownAdvice: []
         case .bonds, .forgetBond, .app, .advice, .packets: .control

@@ -30,7 +30,7 @@ package final class PromptDesk {
     package var policy: PolicyFile {
         didSet {
             followPolicy()
-            if policy != oldValue, !routing.prompters.isEmpty { tellThatRulesWait() }
+            if policy != oldValue, !routing.prompters.isEmpty { reportYieldingRules() }
         }
     }
 
@@ -49,7 +49,7 @@ package final class PromptDesk {
         self.policy = policy
         system.permissionPrompter = self
         notices = system.observers.add(.notices) { [weak self] in
-            if case .noticed(let notice) = $0.content { self?.tell(notice.description) }
+            if case .noticed(let notice) = $0.content { self?.showNotice(notice.description) }
         }
         followPolicy()
     }
@@ -95,22 +95,22 @@ package final class PromptDesk {
     /// Starts sending prompts to a prompter that is ready for them.
     package func open(_ registration: Registration) {
         guard prompters[registration.number] != nil, !routing.prompters.contains(registration.number) else { return }
-        handle(.prompterCame(registration.number))
+        handle(.prompterAdded(registration.number))
         showPresence()
-        if routing.prompters.count == 1 { tellThatRulesWait() }
+        if routing.prompters.count == 1 { reportYieldingRules() }
     }
 
-    private func tellThatRulesWait() {
-        if policy.yielding > 0 { system.observers.tell(.promptsGoToTool(rules: policy.yielding)) }
+    private func reportYieldingRules() {
+        if policy.yielding > 0 { system.observers.report(.promptsGoToTool(rules: policy.yielding)) }
     }
 
     /// Removes a prompter. Its prompts move to the next one.
     package func remove(_ registration: Registration) {
         guard prompters.removeValue(forKey: registration.number) != nil else { return }
         let isLast = routing.prompters == [registration.number]
-        handle(.prompterLeft(registration.number))
+        handle(.prompterRemoved(registration.number))
         showPresence()
-        if isLast, policy.yielding > 0 { system.observers.tell(.promptsGoToPolicy) }
+        if isLast, policy.yielding > 0 { system.observers.report(.promptsGoToPolicy) }
     }
 
     /// Applies the user's answer to the prompt that this prompter was shown under `number`. An answer of the wrong kind
@@ -123,7 +123,7 @@ package final class PromptDesk {
         settle()
     }
 
-    private func tell(_ notice: String) {
+    private func showNotice(_ notice: String) {
         guard let newest = routing.prompters.last, let prompter = prompters[newest] else { return }
         prompter.show(.prompt(number: 0, .notice(notice)))
     }
@@ -183,7 +183,7 @@ extension PromptDesk: PairingPrompter {
         let standing = policy.standingAnswer(to: prompt, of: peer, for: system.apps(of: peer).map(\.app))
         if !routing.prompters.isEmpty, let standing {
             let label = peer.name?.oneLine(PairingQuestion.maximumName).quotedName ?? "\(peer.address)"
-            system.observers.tell(.decidedByPolicy(peer: label, isRefused: standing == .refuse))
+            system.observers.report(.decidedByPolicy(peer: label, isRefused: standing == .refuse))
             return answer(standing)
         }
         ask(.pairing(prompt, peer, answer), waits: false)
@@ -209,15 +209,16 @@ extension PromptDesk.Question {
     /// Returns a closure that delivers the answer, or nil if the answer is of the wrong kind.
     fileprivate func settling(with answer: PersonAnswer) -> (() -> Void)? {
         switch (self, answer) {
-        case (.permission(_, let tell), .allow): return { tell(true) }
-        case (.permission(_, let tell), .deny): return { tell(false) }
-        case (.pairing(_, _, let tell), .refuse): return { tell(.refuse) }
-        case (.pairing(.enterPasskey, _, let tell), .passkey(let passkey)) where passkey <= 999_999,
-            (.pairing(.enterPasskeyOnBoth, _, let tell), .passkey(let passkey)) where passkey <= 999_999:
-            return { tell(.passkey(passkey)) }
-        case (.pairing(.confirmPairing, _, let tell), .accept), (.pairing(.confirmReplacement, _, let tell), .accept),
-            (.pairing(.compare, _, let tell), .accept):
-            return { tell(.accept) }
+        case (.permission(_, let resolve), .allow): return { resolve(true) }
+        case (.permission(_, let resolve), .deny): return { resolve(false) }
+        case (.pairing(_, _, let resolve), .refuse): return { resolve(.refuse) }
+        case (.pairing(.enterPasskey, _, let resolve), .passkey(let passkey)) where passkey <= 999_999,
+            (.pairing(.enterPasskeyOnBoth, _, let resolve), .passkey(let passkey)) where passkey <= 999_999:
+            return { resolve(.passkey(passkey)) }
+        case (.pairing(.confirmPairing, _, let resolve), .accept),
+            (.pairing(.confirmReplacement, _, let resolve), .accept),
+            (.pairing(.compare, _, let resolve), .accept):
+            return { resolve(.accept) }
         case (.permission, _), (.pairing, _): return nil
         }
     }

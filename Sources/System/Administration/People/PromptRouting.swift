@@ -9,8 +9,8 @@ struct PromptRouting {
     static let maximumQuestions = 64
 
     enum Event: Equatable {
-        case prompterCame(UInt64)
-        case prompterLeft(UInt64)
+        case prompterAdded(UInt64)
+        case prompterRemoved(UInt64)
         /// A new prompt. If `waits` is true, it is kept until there is a prompter.
         case asked(UInt64, waits: Bool)
         /// A prompter has answered what it was shown under this number.
@@ -56,8 +56,8 @@ struct PromptRouting {
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
-        case .prompterCame(let prompter): return came(prompter)
-        case .prompterLeft(let prompter): return left(prompter)
+        case .prompterAdded(let prompter): return add(prompter)
+        case .prompterRemoved(let prompter): return left(prompter)
         case .asked(let question, let waits): return asked(question, waits)
         case .answered(let number, let prompter):
             guard let question = question(number, at: prompter) else { return [] }
@@ -71,7 +71,7 @@ struct PromptRouting {
     }
 
     /// Offers queued prompts to the new prompter. Prompts already on screen elsewhere stay there.
-    private mutating func came(_ prompter: UInt64) -> [Action] {
+    private mutating func add(_ prompter: UInt64) -> [Action] {
         guard prompters.count < Self.maximumPrompters else { return [] }
         prompters.append(prompter)
         return open.indices.filter { open[$0].place == .waiting }.map { show($0, at: prompter) }

@@ -129,13 +129,13 @@ extension AppsStatus {
 
     /// The running apps with this name or executable, their preserved state and their permissions.
     package func lines(of name: String, _ owner: UInt32?) -> [String] {
-        func isMeant(_ app: String, _ user: UInt32) -> Bool { app == name && (owner ?? user) == user }
+        func matches(_ app: String, _ user: UInt32) -> Bool { app == name && (owner ?? user) == user }
         let running = apps.filter { app in
             let isExecutable = app.executable?.hasSuffix("/\(name)") == true && (owner ?? app.owner) == app.owner
-            return isExecutable || isMeant(app.name, app.owner)
+            return isExecutable || matches(app.name, app.owner)
         }
-        let kept = preserved.filter { isMeant($0.app, $0.owner) }.map { "\($0.line) (not running)" }
-        let decisions = permissions.filter { isMeant($0.app, $0.owner) }.map(\.line)
+        let kept = preserved.filter { matches($0.app, $0.owner) }.map { "\($0.line) (not running)" }
+        let decisions = permissions.filter { matches($0.app, $0.owner) }.map(\.line)
         return running.flatMap(\.lines) + kept + decisions
     }
 }

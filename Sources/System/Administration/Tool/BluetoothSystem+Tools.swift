@@ -35,8 +35,8 @@ extension BluetoothSystem {
             DeviceStatus(
                 identifier: peer.identifier,
                 name: peer.name,
-                rssi: peer.lastHeard?.rssi,
-                lastSeenSeconds: peer.lastHeard.map { Double((loop.now - $0.time).nanoseconds) / 1_000_000_000 },
+                rssi: peer.lastReception?.rssi,
+                lastSeenSeconds: peer.lastReception.map { Double((loop.now - $0.time).nanoseconds) / 1_000_000_000 },
                 isConnected: connected.contains(peer.identifier),
                 isBonded: isBonded(peer.identifier)
             )

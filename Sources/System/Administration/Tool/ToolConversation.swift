@@ -16,7 +16,7 @@ package final class ToolConversation {
 
     /// Whether the tool accepts messages now. While it does not, events are counted and dropped.
     package var canSend = true {
-        didSet { if canSend, !oldValue { tellLosses() } }
+        didSet { if canSend, !oldValue { sendLosses() } }
     }
 
     fileprivate enum Stream {
@@ -42,7 +42,7 @@ package final class ToolConversation {
     /// The same once the tool has stopped the stream, while places are looked up.
     package static let lastAdviceInterval = Duration.milliseconds(50)
     /// How long a stopped stream waits for places.
-    package static let lastAdvicePatience = Duration.seconds(5)
+    package static let finalAdviceTimeout = Duration.seconds(5)
 
     private let system: BluetoothSystem
     private var rights: ToolRights
@@ -114,7 +114,7 @@ package final class ToolConversation {
     /// - Returns: False if it may be answering prompts already, so that it cannot be an app.
     package func isProcess(of app: AppIdentity) -> Bool {
         guard !isTool || !rights.isSuperset(of: .answer) else { return false }
-        rights.formIntersection(.look)
+        rights.formIntersection(.inspect)
         if ownApps.count < Self.maximumOwnApps { ownApps.insert(app) }
         return true
     }
@@ -168,7 +168,7 @@ package final class ToolConversation {
         case .prompts: receivePrompts(number)
         case .app(let verb, let name, let owner): perform(verb, name, owner, number)
         case .advice: advise(number) { _ in true }
-        case .ownAdvice: adviseItself(number)
+        case .ownAdvice: startProcessAdvice(number)
         case .packets: followPackets(number)
         }
     }
@@ -239,7 +239,7 @@ package final class ToolConversation {
         budgets[number] = kinds.contains(.thinned) ? DiscoveryBudget() : nil
     }
 
-    private func adviseItself(_ number: UInt32) {
+    private func startProcessAdvice(_ number: UInt32) {
         guard knowsProcess else {
             let reason = "the service cannot see this process, as is usual for containers, and gives it no advice"
             return fail(number, .operationNotSupported, reason)
@@ -263,16 +263,16 @@ package final class ToolConversation {
     }
 
     private func scheduleAdvice(_ number: UInt32, after pause: Duration) -> ScheduledTask {
-        system.loop.schedule(after: pause) { [weak self] in self?.lookAtAdvice(number) }
+        system.loop.schedule(after: pause) { [weak self] in self?.reviewAdvice(number) }
     }
 
-    private func lookAtAdvice(_ number: UInt32) {
+    private func reviewAdvice(_ number: UInt32) {
         guard case .advice(var advice) = streams[number] else { return }
         if let end = advice.end, !advice.source.isWaiting || system.loop.now >= end {
-            tellAdvice(number, advice.source, isLast: true)
+            sendAdvice(number, advice.source, isLast: true)
             return finish(number)
         }
-        tellAdvice(number, advice.source, isLast: false)
+        sendAdvice(number, advice.source, isLast: false)
         let pause = advice.end == nil ? Self.adviceInterval : Self.lastAdviceInterval
         advice.timer = scheduleAdvice(number, after: pause)
         streams[number] = .advice(advice)
@@ -283,13 +283,13 @@ package final class ToolConversation {
         guard advice.end == nil else { return }
         system.loop.cancel(advice.timer)
         var advice = advice
-        advice.end = system.loop.now + Self.lastAdvicePatience
+        advice.end = system.loop.now + Self.finalAdviceTimeout
         streams[number] = .advice(advice)
-        lookAtAdvice(number)
+        reviewAdvice(number)
     }
 
     /// Sends the advice that is new. A tool without room receives it later: only the last count of each matters.
-    private func tellAdvice(_ number: UInt32, _ source: any AdviceSource, isLast: Bool) {
+    private func sendAdvice(_ number: UInt32, _ source: any AdviceSource, isLast: Bool) {
         guard canSend, hasRoom() else { return }
         for advice in source.takeNews(at: system.loop.now, isLast: isLast) {
             if let text = JSONText.of(advice) { send(.event(number: number, text)) }
@@ -321,17 +321,17 @@ package final class ToolConversation {
         }
         var event = MonitoredEvent(observation, date: date(of: observation.time), showsContents: showsContents)
         if isDiscovery, let count = budgets[number]?.takeLeftOut(), count > 0 { event.note(leftOut: count) }
-        tell(number, event)
+        sendEvent(number, event)
     }
 
     /// Reports the number of missed events once per stream.
-    private func tellLosses() {
+    private func sendLosses() {
         for number in streams.keys.sorted() where canSend && hasRoom() {
             guard case .monitor(let registration, let lost) = streams[number], lost > 0 else { continue }
             streams[number] = .monitor(registration, lost: 0)
             let now = system.loop.now
             let seconds = Double(now.nanoseconds) / 1_000_000_000
-            tell(number, MonitoredEvent(lost: lost, after: lastNumber, at: seconds, date: date(of: now)))
+            sendEvent(number, MonitoredEvent(lost: lost, after: lastNumber, at: seconds, date: date(of: now)))
         }
     }
 
@@ -362,7 +362,7 @@ package final class ToolConversation {
 
     // MARK: Replies
 
-    private func tell(_ number: UInt32, _ event: MonitoredEvent) {
+    private func sendEvent(_ number: UInt32, _ event: MonitoredEvent) {
         if let text = JSONText.of(event) { send(.event(number: number, text)) }
     }
 
@@ -414,7 +414,7 @@ struct DiscoveryBudget {
     /// Whether an event counts as a discovery, as the release of a peripheral does. An app that keeps no peripherals
     /// releases one for each discovery.
     static func counts(_ content: Observation.Content) -> Bool {
-        if case .told(.central(.discovered)) = content { return true }
+        if case .delivered(.central(.discovered)) = content { return true }
         guard case .requested(.central(.peer(_, let request))) = content, case .forget = request else { return false }
         return true
     }

@@ -27,13 +27,13 @@ struct AdvertisingInterval: CentralDetector {
     ) {
         switch step {
         case .requested(.startScan): devices = [:]
-        case .told(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
-            heard(info, context.now, picture, &findings)
+        case .delivered(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
+            advertisementReceived(info, context.now, picture, &findings)
         default: break
         }
     }
 
-    private mutating func heard(
+    private mutating func advertisementReceived(
         _ info: PeerInfo,
         _ now: Instant,
         _ picture: CentralPicture,

@@ -36,15 +36,15 @@ struct CentralAdvisor: Sendable {
         pass(context, &findings)
         findings.site = context.site
         switch content {
-        case .told(.central(.peer(let peer, .valueNotified(let handle, let value)))):
+        case .delivered(.central(.peer(let peer, .valueNotified(let handle, let value)))):
             count(value.count, of: handle, peer, context, &findings)
         case .requested(.central(let request)):
             take(.requested(request), context, &history, &findings)
             picture.accept(request, at: context.now, from: context.site)
-        case .told(.central(let event)):
-            take(.told(event), context, &history, &findings)
+        case .delivered(.central(let event)):
+            take(.delivered(event), context, &history, &findings)
             picture.accept(event, at: context.now)
-        case .told(.stateChanged(let state)):
+        case .delivered(.stateChanged(let state)):
             take(.changed(state), context, &history, &findings)
             picture.accept(state)
         case .managerClosed: take(.closed, context, &history, &findings)

@@ -6,7 +6,7 @@ import ServiceMessages
 /// A step of a central manager, as detectors see it.
 enum CentralStep: Sendable {
     case requested(CentralRequest)
-    case told(CentralEvent)
+    case delivered(CentralEvent)
     /// Bluetooth has another state.
     case changed(ManagerState)
     /// Time has passed. Precedes each other step, for the detectors that depend on time.
@@ -28,7 +28,8 @@ enum CentralStep: Sendable {
     /// An event of a peer.
     var peerEvent: (peer: UUID, event: PeerEvent)? {
         switch self {
-        case .told(.peer(let peer, let event)), .told(.answered(let peer, number: _, let event)): (peer, event)
+        case .delivered(.peer(let peer, let event)), .delivered(.answered(let peer, number: _, let event)):
+            (peer, event)
         default: nil
         }
     }

@@ -33,7 +33,7 @@ struct ReleasedPeripheral: CentralDetector {
         _ findings: inout Findings
     ) {
         switch step {
-        case .told(.willRestore(let state)): restored = (Set(state.peers.map(\.info.identifier)), context.now)
+        case .delivered(.willRestore(let state)): restored = (Set(state.peers.map(\.info.identifier)), context.now)
         case .requested(.peer(let id, .forget)): released(id, picture[id], context.now, &findings)
         default: break
         }
@@ -99,7 +99,7 @@ struct IdleConnection: CentralDetector {
         _ context: AppContext,
         _ findings: inout Findings
     ) {
-        if case .passed = step { return look(picture, context.now, &findings) }
+        if case .passed = step { return evaluate(picture, context.now, &findings) }
         if step.endsAll { peers = [:] }
         if let ended = step.endedPeer { peers[ended] = nil }
         switch step.peerEvent {
@@ -111,7 +111,7 @@ struct IdleConnection: CentralDetector {
         }
     }
 
-    private mutating func look(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
+    private mutating func evaluate(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
         guard let due, now > due else { return }
         var next: Instant?
         defer { self.due = next }

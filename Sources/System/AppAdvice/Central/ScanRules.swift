@@ -33,7 +33,7 @@ struct ScanForKnown: Sendable {
     ) {
         switch step {
         case .requested(.startScan) where picture.scan == nil: scanned = []
-        case .told(.discovered(let info, _, rssi: _)):
+        case .delivered(.discovered(let info, _, rssi: _)):
             guard history.contains(info.identifier), scanned.count < KnownPeers.maximum else { return }
             scanned.insert(info.identifier)
         case .requested(.peer(let id, .connect)):
@@ -83,7 +83,7 @@ struct ScanUntilFound: CentralDetector {
         case (.requested(.stopScan), _), (.changed, _): state = .searching
         // The app wants another device of the same scan.
         case (.requested(.peer(_, .connect)), .found): state = .searching
-        case (.told(.peer(_, .connected)), .searching) where picture.scan != nil: state = .found(context.now)
+        case (.delivered(.peer(_, .connected)), .searching) where picture.scan != nil: state = .found(context.now)
         case (.passed, .found(let since)) where context.now - since > AdviceThresholds.scanAfterConnection:
             state = .reported
             findings.add(
@@ -168,7 +168,7 @@ struct DuplicateReports: CentralDetector {
                 findings.add(.duplicates, "asked for duplicates in the background, where the system reports none")
             }
         case .requested(.peer(let peer, .connect)): devices[peer] = nil
-        case .told(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
+        case .delivered(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
             count(info, picture, context.now, &findings)
         default: break
         }

@@ -69,7 +69,7 @@ struct RareValues: CentralDetector {
         _ context: AppContext,
         _ findings: inout Findings
     ) {
-        if case .passed = step { return look(picture, context.now, &findings) }
+        if case .passed = step { return evaluate(picture, context.now, &findings) }
         if step.endsAll { quietSince = [:] }
         if let ended = step.endedPeer { quietSince = quietSince.filter { $0.key.peer != ended } }
         guard case (let peer, let event)? = step.peerEvent else { return }
@@ -83,7 +83,7 @@ struct RareValues: CentralDetector {
         }
     }
 
-    private mutating func look(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
+    private mutating func evaluate(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
         guard let due, now > due else { return }
         for value in quietSince.keys {
             guard let arrival = picture.peers[value.peer]?.arrivals[value.handle] else { continue }

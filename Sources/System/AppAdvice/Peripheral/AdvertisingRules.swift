@@ -21,7 +21,7 @@ struct AdvertisingAtLaunch: PeripheralDetector {
         _ findings: inout Findings
     ) {
         switch step {
-        case .told(.willRestore): isRestored = true
+        case .delivered(.willRestore): isRestored = true
         case .requested(.startAdvertising) where !isRestored && context.now - began < AdviceThresholds.launch:
             findings.add(.userDecides, "advertised within \(AdviceThresholds.launch.words) of its launch")
         default: break
@@ -80,9 +80,9 @@ struct EndlessAdvertising: PeripheralDetector {
     ) {
         switch (step, state) {
         case (.requested(.startAdvertising), nil): (state, site) = (.alone(since: context.now), context.site)
-        case (.told(.willRestore(let restored)), _) where restored.advertising != nil:
+        case (.delivered(.willRestore(let restored)), _) where restored.advertising != nil:
             state = .alone(since: context.now)
-        case (.requested(.stopAdvertising), _), (.told(.advertisingStarted(_?, number: _)), _): state = nil
+        case (.requested(.stopAdvertising), _), (.delivered(.advertisingStarted(_?, number: _)), _): state = nil
         // A restored manager goes on when it is powered on.
         case (.changed(let radio), _) where radio != .poweredOn: state = nil
         case (.passed, .alone(let since)) where context.now - since > AdviceThresholds.advertisingAlone:

@@ -32,10 +32,10 @@ struct PeripheralAdvisor: Sendable {
         case .requested(.peripheral(let request)):
             take(.requested(request), context, &findings)
             picture.accept(request, from: context.site)
-        case .told(.peripheral(let event)):
-            take(.told(event), context, &findings)
+        case .delivered(.peripheral(let event)):
+            take(.delivered(event), context, &findings)
             picture.accept(event)
-        case .told(.stateChanged(let state)):
+        case .delivered(.stateChanged(let state)):
             take(.changed(state), context, &findings)
             picture.accept(state)
         case .practiced(let practice): take(.practiced(practice), context, &findings)

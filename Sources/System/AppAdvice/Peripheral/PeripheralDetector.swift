@@ -6,7 +6,7 @@ import ServiceMessages
 /// A step of a peripheral manager, as detectors see it.
 enum PeripheralStep: Sendable {
     case requested(PeripheralRequest)
-    case told(PeripheralEvent)
+    case delivered(PeripheralEvent)
     /// Bluetooth has another state.
     case changed(ManagerState)
     /// Time has passed. Precedes each other step.
@@ -17,9 +17,10 @@ enum PeripheralStep: Sendable {
     /// The central that is at work here.
     var central: UUID? {
         switch self {
-        case .told(.subscribed(let central, _)), .told(.readRequested(transaction: _, let central, _, offset: _)),
-            .told(.writeRequested(transaction: _, let central, _, needsResponse: _)),
-            .told(.channelOpened(psm: _, let central, _)), .told(.centralConnected(let central)):
+        case .delivered(.subscribed(let central, _)),
+            .delivered(.readRequested(transaction: _, let central, _, offset: _)),
+            .delivered(.writeRequested(transaction: _, let central, _, needsResponse: _)),
+            .delivered(.channelOpened(psm: _, let central, _)), .delivered(.centralConnected(let central)):
             central.identifier
         default: nil
         }

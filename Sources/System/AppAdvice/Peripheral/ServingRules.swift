@@ -73,20 +73,20 @@ struct LateResponses: PeripheralDetector {
         _ findings: inout Findings
     ) {
         switch step {
-        case .told(.readRequested(transaction: let number, _, let id, offset: _)):
+        case .delivered(.readRequested(transaction: let number, _, let id, offset: _)):
             guard open.count < Self.maximumRequests else { return }
             open[number] = Open(since: context.now, characteristic: id, isRead: true)
-        case .told(.writeRequested(transaction: let number, _, let writes, needsResponse: true)):
+        case .delivered(.writeRequested(transaction: let number, _, let writes, needsResponse: true)):
             guard open.count < Self.maximumRequests else { return }
             open[number] = Open(since: context.now, characteristic: writes.first?.characteristic, isRead: false)
         case .requested(.respond(transaction: let number, _, value: _)): open[number] = nil
         case .changed: open = [:]
-        case .passed: look(picture, context.now, &findings)
+        case .passed: evaluate(picture, context.now, &findings)
         default: break
         }
     }
 
-    private mutating func look(_ picture: PeripheralPicture, _ now: Instant, _ findings: inout Findings) {
+    private mutating func evaluate(_ picture: PeripheralPicture, _ now: Instant, _ findings: inout Findings) {
         let late = open.filter { now - $0.value.since > AdviceThresholds.response }
         for (number, request) in late.sorted(by: { $0.key < $1.key }) {
             open[number] = nil
@@ -144,10 +144,10 @@ struct BulkUpdates: PeripheralDetector {
             for central in chosen.map({ subscribers.intersection($0) }) ?? subscribers {
                 add(value.count, central, &findings)
             }
-        case .told(.writeRequested(transaction: _, let central, let writes, needsResponse: _)):
+        case .delivered(.writeRequested(transaction: _, let central, let writes, needsResponse: _)):
             add(writes.reduce(0) { $0 + $1.value.count }, central.identifier, &findings)
         // The last subscription of a central mostly ends with its connection.
-        case .told(.unsubscribed(let central, let id)) where !picture.isSubscribed(central.identifier, besides: id):
+        case .delivered(.unsubscribed(let central, let id)) where !picture.isSubscribed(central.identifier, besides: id):
             octets[central.identifier] = nil
         case .changed: octets = [:]
         default: break
@@ -194,7 +194,7 @@ struct ValuesWithoutNotify: PeripheralDetector {
                 "updated the value of \(picture.words(id)), to which no central can subscribe"
             )
         // The first part of a value; further ones belong to the same read.
-        case .told(.readRequested(transaction: _, let central, let id, offset: 0)):
+        case .delivered(.readRequested(transaction: _, let central, let id, offset: 0)):
             guard picture.characteristics[id]?.canNotify == false else { return }
             let value = Value(central: central.identifier, characteristic: id)
             if reads[value] == nil, reads.count >= Self.maximumValues { reads = [:] }
@@ -207,9 +207,9 @@ struct ValuesWithoutNotify: PeripheralDetector {
                     + "\(AdviceThresholds.polling.words) by a central, which cannot subscribe to it"
             )
         // Each connection begins anew. It mostly ends with the last subscription of the central.
-        case .told(.unsubscribed(let central, let id)) where !picture.isSubscribed(central.identifier, besides: id):
+        case .delivered(.unsubscribed(let central, let id)) where !picture.isSubscribed(central.identifier, besides: id):
             reads = reads.filter { $0.key.central != central.identifier }
-        case .told(.centralDisconnected(let central, _)): reads = reads.filter { $0.key.central != central }
+        case .delivered(.centralDisconnected(let central, _)): reads = reads.filter { $0.key.central != central }
         case .changed: reads = [:]
         default: break
         }

@@ -7,7 +7,7 @@ import ServiceMessages
 /// events. Used on the loop only.
 package final class App {
     package let identity: AppIdentity
-    let life: AppLife
+    let lifecycle: ProcessLifecycle
     /// The time at which its process connected.
     private let beginning: Instant
     private let apps: Apps
@@ -28,16 +28,16 @@ package final class App {
         self.apps = apps
         self.system = system
         beginning = apps.loop.now
-        life = AppLife(declaration, program.executable, inBackground: inBackground, host: apps)
-        life.onChange = { [weak self] in self?.lifeChanged($0) }
+        lifecycle = ProcessLifecycle(declaration, program.executable, inBackground: inBackground, host: apps)
+        lifecycle.onChange = { [weak self] in self?.lifecycleChanged($0) }
         apps.permissions.forget(ofOtherProgramsThan: self)
         apps.preservation.processBegan(self, running: program)
     }
 
     /// Opens a manager under the ID that the app chose. Its events go to `sink`.
     package func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
-        guard life.isRunning else {
-            return life.whenRunning(octets: options.octets) { [self] in openManager(id, role, options, sink) }
+        guard lifecycle.isRunning else {
+            return lifecycle.whenRunning(octets: options.octets) { [self] in openManager(id, role, options, sink) }
         }
         gate.submit(.open(id, role, options, sink))
     }
@@ -65,15 +65,15 @@ package final class App {
         }
         if let refusal = apps.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
         let key = apps.managers.nextKey()
-        let manager = AppManager(role, options, subject(of: id), sink, life, of: apps)
+        let manager = AppManager(role, options, subject(of: id), sink, lifecycle, of: apps)
         let session = apps.makeSession(key, of: manager)
         managers[id] = (manager, session)
         manager.expect(left, on: apps.loop)
-        apps.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
+        apps.observers.report(.managers, .managerOpened(role), of: subject(of: id))
         apps.add(session, key, of: identity)
         // Behaviour 1.16.
         if options.showsPowerAlert, apps.controllers.state == .poweredOff {
-            apps.observers.tell(.poweredOff(app: name))
+            apps.observers.report(.poweredOff(app: name))
         }
         apps.permissions.ask(for: self)
     }
@@ -94,15 +94,15 @@ package final class App {
 
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
         managers[id] = (kept.manager, kept.session)
-        apps.observers.tell(.managers, .managerOpened(kept.role), of: subject(of: id))
+        apps.observers.report(.managers, .managerOpened(kept.role), of: subject(of: id))
         let lost = kept.manager.adopt(
             kept.state,
             radio: kept.radio,
             sink,
             as: subject(of: id),
-            in: life
+            in: lifecycle
         )
-        if lost > 0 { apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
+        if lost > 0 { apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id)) }
         kept.session.rulesChanged()
         // The record names the new process.
         apps.noteChange(of: identity)
@@ -113,15 +113,15 @@ package final class App {
     /// process (behaviour 9.14).
     private func processEnded(_ end: AppEnd) {
         apps.preservation.apps[identity]?.processEnded(self)
-        let isKept = apps.preservation.keeps(life.declaration, after: end)
+        let isKept = apps.preservation.keeps(lifecycle.declaration, after: end)
         // The process asked for these before it ended, so they still count.
         if isKept { gate.open() }
         let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
-            let app = apps.preservation.app(identity, after: life)
-            let (news, lost) = manager.processEnded(movingTo: app.life)
-            if lost > 0 { apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
+            let app = apps.preservation.app(identity, after: lifecycle)
+            let (news, lost) = manager.processEnded(movingTo: app.lifecycle)
+            if lost > 0 { apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id)) }
             if session.state == .poweredOn { session.carryOutIntent() }
             app.add(apps.preservation.keep(session, news))
             session.rulesChanged()
@@ -138,7 +138,7 @@ package final class App {
     private func close(_ id: ManagerID) {
         guard let (manager, session) = managers.removeValue(forKey: id) else { return }
         apps.remove(session)
-        apps.observers.tell(.managers, .managerClosed, of: subject(of: id)) {
+        apps.observers.report(.managers, .managerClosed, of: subject(of: id)) {
             session.close()
             manager.channels.closeAll()
         }
@@ -150,19 +150,21 @@ package final class App {
     }
 
     /// The name for the user.
-    var name: String { life.declaration.displayName ?? identity.name }
+    var name: String { lifecycle.declaration.displayName ?? identity.name }
 
     /// Whether requests were dropped because the app, while suspended, made more of them than may wait. Its connection
     /// is to be closed.
-    package var hasAskedTooMuch: Bool { life.hasDropped }
+    package var hasExceededRequestLimit: Bool { lifecycle.hasDropped }
 
     /// Handles a request from a manager.
     ///
     /// - Parameter site: The place in the app that makes the request, if it is known.
     package func handle(_ request: Request, from id: ManagerID, at site: CallSite? = nil) {
-        guard life.isRunning else {
+        guard lifecycle.isRunning else {
             // Counted by its encoded size, which is about the memory that it occupies while it waits.
-            return life.whenRunning(octets: request.encoded().count) { [self] in handle(request, from: id, at: site) }
+            return lifecycle.whenRunning(octets: request.encoded().count) { [self] in
+                handle(request, from: id, at: site)
+            }
         }
         gate.submit(.request(id, request, site))
     }
@@ -170,7 +172,7 @@ package final class App {
     private func perform(_ request: Request, from id: ManagerID, _ site: CallSite?) {
         guard let (manager, session) = managers[id] else { return }
         if let error = request.listError { return refuse(request, error, for: manager, id) }
-        apps.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer), at: site) {
+        apps.observers.report(.messages, .requested(request), of: subject(of: id).about(request.peer), at: site) {
             if case .channel(let channel, let request) = request {
                 manager.channels.handle(request, of: channel)
             } else {
@@ -181,7 +183,7 @@ package final class App {
 
     private func refuse(_ request: Request, _ error: ServiceError, for manager: AppManager, _ id: ManagerID) {
         apps.observers.misuse("refused a request: \(error.reason ?? "")", by: subject(of: id))
-        if let event = request.refusal(error) { manager.tell(event, on: apps.loop) }
+        if let event = request.refusal(error) { manager.deliver(event, on: apps.loop) }
     }
 
     /// Whether requests of the app wait until its record is durable.
@@ -198,19 +200,19 @@ package final class App {
         if case .system = query { return .success(.system(apps.info(for: identity))) }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
         if let error = query.listError { return .failure(error) }
-        return apps.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
+        return apps.observers.report(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
     }
 
     /// Reports a misuse that the app's side has already reported to the developer (behaviour 1.26).
     package func noteMisuse(_ text: String, at site: CallSite? = nil) {
         let subject = Observation.Subject(app: identity)
-        apps.observers.tell(.misuse, .misused(text, isToldToApp: true), of: subject, at: site) {}
+        apps.observers.report(.misuse, .misused(text, isToldToApp: true), of: subject, at: site) {}
     }
 
     /// Reports what the app's side noted about a manager, to observers that give advice.
     package func note(_ note: AppNote, of id: ManagerID, at site: CallSite? = nil) {
         guard managers[id] != nil else { return }
-        apps.observers.tell(.practices, .practiced(.noted(note)), of: subject(of: id), at: site) {}
+        apps.observers.report(.practices, .practiced(.noted(note)), of: subject(of: id), at: site) {}
     }
 
     /// Reports a request without its usual effect, which the app's own log has.
@@ -271,17 +273,17 @@ extension App: RecordGateOwner {
 // MARK: - Life cycle
 
 extension App {
-    private func lifeChanged(_ action: AppLifecycle.Action?) {
+    private func lifecycleChanged(_ action: AppLifecycle.Action?) {
         switch action {
         case .suspend: for id in ids { managers[id]?.manager.hold() }
         case .resume:
             for id in ids {
                 guard let lost = managers[id]?.manager.release(on: apps.loop), lost > 0 else { continue }
-                apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
+                apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id))
             }
-        case .end: if case .notRunning(let end) = life.phase { processEnded(end) }
+        case .end: if case .notRunning(let end) = lifecycle.phase { processEnded(end) }
         case .startTimer, .endTimer, nil:
-            apps.observers.tell(.managers, .appMoved(life.phase), of: Observation.Subject(app: identity))
+            apps.observers.report(.managers, .appMoved(lifecycle.phase), of: Observation.Subject(app: identity))
             for id in ids { managers[id]?.session.rulesChanged() }
             apps.scansChanged()
         }
@@ -299,7 +301,7 @@ extension App {
     /// Attaches a sink to a manager. It receives the queued events first.
     package func attach(_ sink: any EventSink, to id: ManagerID) {
         guard let lost = managers[id]?.manager.attach(sink, on: apps.loop), lost > 0 else { return }
-        apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
+        apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id))
     }
 }
 
@@ -308,31 +310,31 @@ extension App {
 /// The interface for the component that controls the app's process.
 extension App {
     /// The phase of the app's life cycle.
-    package var phase: AppPhase { life.phase }
+    package var phase: AppPhase { lifecycle.phase }
 
     /// The controller of the app's process.
-    package var process: (any AppProcess)? { life.process }
+    package var process: (any AppProcess)? { lifecycle.process }
 
-    package var declaration: AppDeclaration { life.declaration }
+    package var declaration: AppDeclaration { lifecycle.declaration }
 
     /// Handles a life cycle event of the app.
     package func happened(_ event: AppLifecycle.Event) {
-        life.handle(event)
+        lifecycle.handle(event)
     }
 
     /// Brings the app to the foreground because the user opened it.
     ///
     /// - Returns: `false` if its process is gone.
     package func enter() -> Bool {
-        guard life.hasProcess else { return false }
+        guard lifecycle.hasProcess else { return false }
         apps.preservation.personOpens(identity)
-        life.handle(.entered)
+        lifecycle.handle(.entered)
         return true
     }
 
     /// Sets the object that suspends and resumes the app's process.
     package func runs(in process: any AppProcess) {
-        life.process = process
+        lifecycle.process = process
     }
 }
 

@@ -17,7 +17,7 @@ final class AppPermissions {
     weak var prompter: (any PermissionPrompter)?
     /// The permissions decided in advance. If it returns nil, the configuration applies.
     var rule: ((AppIdentity) -> AppPermission?)? {
-        didSet { apps.tellStates() }
+        didSet { apps.reportStates() }
     }
     /// Decisions about apps that override the rule and the configuration.
     private(set) var decisions: [AppIdentity: AppDecision] = [:]
@@ -60,7 +60,7 @@ final class AppPermissions {
 
     private func changed() {
         apps.records.keep(PermissionRecord(decisions))
-        apps.tellStates()
+        apps.reportStates()
     }
 
     /// Makes room for a decision. Of the apps that neither run nor are preserved, the user with the most decisions
@@ -90,7 +90,7 @@ final class AppPermissions {
     /// again (AB-G07).
     func forget(ofOtherProgramsThan app: App) {
         guard let decision = decisions[app.identity], decision.permission == .allowedAlways,
-            let allowed = decision.executable, let executable = app.life.executable, allowed != executable
+            let allowed = decision.executable, let executable = app.lifecycle.executable, allowed != executable
         else { return }
         apps.observers.trouble(
             """
@@ -105,9 +105,9 @@ final class AppPermissions {
 
     /// Asks the user, once for each app, before the app uses Bluetooth for the first time (behaviour 1.18).
     func ask(for app: App) {
-        let (identity, executable) = (app.identity, app.life.executable)
+        let (identity, executable) = (app.identity, app.lifecycle.executable)
         guard permission(of: identity) == .notDetermined, !asking.contains(identity) else { return }
-        let declaration = app.life.declaration
+        let declaration = app.lifecycle.declaration
         guard !declaration.isManaged || declaration.usageDescription != nil else { return endUndeclared(app) }
         // A question for which there is no room is not refused. It is asked once there is room.
         guard let prompter, hasRoomToAsk(about: identity) else { return }
@@ -134,19 +134,19 @@ final class AppPermissions {
             "the app crashed because its Info.plist lacks NSBluetoothAlwaysUsageDescription, which the prompt requires",
             by: Observation.Subject(app: app.identity)
         )
-        app.life.handle(.ended(.crashed))
+        app.lifecycle.handle(.ended(.crashed))
     }
 }
 
 extension AppQuestion {
     /// Creates the question about an app.
     fileprivate init(_ app: App) {
-        let declaration = app.life.declaration
+        let declaration = app.lifecycle.declaration
         self.init(
             app.identity,
             displayName: declaration.displayName,
             usage: declaration.usageDescription,
-            executable: app.life.executable
+            executable: app.lifecycle.executable
         )
     }
 }

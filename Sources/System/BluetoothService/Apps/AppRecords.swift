@@ -102,9 +102,9 @@ final class AppRecords {
     /// where nothing is restored (behaviour 10.22).
     private func record(of app: AppIdentity) -> AppRecord? {
         let kept = apps.managers.sessions(of: app).filter {
-            $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isRecorded
+            $0.manager.options.restoreIdentifier != nil && $0.manager.lifecycle.declaration.isRecorded
         }
-        guard let life = kept.last?.manager.life, hasSlot(app) else { return nil }
+        guard let lifecycle = kept.last?.manager.lifecycle, hasSlot(app) else { return nil }
         let managers = kept.prefix(ServiceLimits.managers).map { session in
             var options = session.manager.options
             options.isReopened = false
@@ -112,10 +112,10 @@ final class AppRecords {
         }
         return AppRecord(
             app: app,
-            declaration: life.declaration,
-            executable: life.executable,
+            declaration: lifecycle.declaration,
+            executable: lifecycle.executable,
             managers: Array(managers),
-            process: life.mark
+            process: lifecycle.mark
         )
     }
 

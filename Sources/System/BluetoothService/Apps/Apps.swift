@@ -59,7 +59,7 @@ final class Apps {
     // MARK: Processes
 
     /// The apps that have a process, the oldest first.
-    var running: [App] { launches.compactMap(\.app).filter(\.life.hasProcess) }
+    var running: [App] { launches.compactMap(\.app).filter(\.lifecycle.hasProcess) }
 
     /// Connects an app that runs in a process.
     ///
@@ -76,7 +76,7 @@ final class Apps {
         launches.append(WeakApp(app: app))
         // Apps are in the foreground at first, unless this says otherwise.
         if app.phase != .foreground {
-            observers.tell(.managers, .appMoved(app.phase), of: Observation.Subject(app: identity))
+            observers.report(.managers, .appMoved(app.phase), of: Observation.Subject(app: identity))
         }
         return app
     }
@@ -109,7 +109,7 @@ final class Apps {
             let kept = preservation.apps.values.filter {
                 scope == .app ? $0.identity == app : $0.identity.owner == app.owner
             }
-            guard let oldest = kept.min(by: { $0.life.lastInFront < $1.life.lastInFront }) else {
+            guard let oldest = kept.min(by: { $0.lifecycle.lastInFront < $1.lifecycle.lastInFront }) else {
                 return quota.refusal("managers", for: app, beside: managers.countsByApp)
             }
             observers.trouble(
@@ -142,15 +142,15 @@ final class Apps {
     }
 
     /// Reports the state to all managers for which it has changed, because the radio or a permission did.
-    func tellStates() {
+    func reportStates() {
         for manager in managers.entries where manager.session.state != state(for: manager.app) {
             manager.session.stateChanged(to: state(for: manager.app))
         }
-        for app in preservation.ordered { app.radioIsBack() }
+        for app in preservation.ordered { app.radioReturned() }
     }
 }
 
-extension Apps: ManagerHost, LifeHost {
+extension Apps: ManagerHost, LifecycleHost {
     func permission(of app: AppIdentity) -> AppPermission { permissions.permission(of: app) }
 
     func roomForChannels(of app: AppIdentity) -> Int { managers.roomForChannels(of: app) }

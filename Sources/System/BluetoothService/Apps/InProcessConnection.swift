@@ -92,7 +92,7 @@ package final class InProcessConnection: ServiceConnection {
     package func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
         guard !isOver else { return }
         guard !canWait else { return queue.async(callback) }
-        app.loop.submit { [app] in app.value.life.whenRunning { app.loop.deliver(on: queue, callback) } }
+        app.loop.submit { [app] in app.value.lifecycle.whenRunning { app.loop.deliver(on: queue, callback) } }
     }
 
     /// True in real time.
@@ -100,7 +100,7 @@ package final class InProcessConnection: ServiceConnection {
 
     package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
         guard let outlet = outlets.withLock({ $0[manager] }) else { return }
-        app.loop.submit { [app] in app.value.life.whenRunning { outlet.call(body, on: app.loop) } }
+        app.loop.submit { [app] in app.value.lifecycle.whenRunning { outlet.call(body, on: app.loop) } }
     }
 
     /// Measures `delay` by the clock of the loop.
@@ -113,7 +113,7 @@ package final class InProcessConnection: ServiceConnection {
         let (loop, timer) = (app.loop, TimerBox())
         loop.submit { [app] in
             let task = loop.schedule(after: delay) {
-                app.value.life.whenRunning { outlet.call(body, on: loop) }
+                app.value.lifecycle.whenRunning { outlet.call(body, on: loop) }
             }
             timer.task.withLock { $0 = task }
         }

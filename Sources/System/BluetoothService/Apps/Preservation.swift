@@ -58,7 +58,7 @@ extension Preservation {
     }
 
     /// Returns the declaration of a preserved app, or nil if the app is not preserved.
-    func declaration(of app: AppIdentity) -> AppDeclaration? { apps[app]?.life.declaration }
+    func declaration(of app: AppIdentity) -> AppDeclaration? { apps[app]?.lifecycle.declaration }
 
     /// Called when a launched process could not be started, or ended before it connected. The preserved state is kept.
     /// The next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
@@ -91,16 +91,16 @@ extension Preservation {
     }
 
     /// Returns the preserved state of an app, and creates it if there is none.
-    func app(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
+    func app(_ identity: AppIdentity, after lifecycle: ProcessLifecycle) -> PreservedApp {
         if let known = apps[identity] { return known }
-        return add(identity, PreservedLife(after: life), settlesUntil: owner.loop.now)
+        return add(identity, PreservedLifecycle(after: lifecycle), settlesUntil: owner.loop.now)
     }
 
     /// Returns the preserved state of an app for a process that runs `program`, or nil if there is none. Another
     /// program under the app's name takes nothing over: the preserved state is discarded (AB-G07).
     func app(_ identity: AppIdentity, for program: AppProgram) -> PreservedApp? {
         guard let kept = apps[identity] else { return nil }
-        guard !program.isLaunched, let old = kept.life.executable, let new = program.executable, old != new else {
+        guard !program.isLaunched, let old = kept.lifecycle.executable, let new = program.executable, old != new else {
             return kept
         }
         owner.observers.trouble(
@@ -113,8 +113,8 @@ extension Preservation {
         return nil
     }
 
-    private func add(_ identity: AppIdentity, _ life: PreservedLife, settlesUntil: Instant) -> PreservedApp {
-        let new = PreservedApp(identity, living: life, settlesUntil: settlesUntil, apps: owner)
+    private func add(_ identity: AppIdentity, _ lifecycle: PreservedLifecycle, settlesUntil: Instant) -> PreservedApp {
+        let new = PreservedApp(identity, living: lifecycle, settlesUntil: settlesUntil, apps: owner)
         new.onEnd = { [weak self, weak new] in
             if let self, let new, apps[identity] === new { apps[identity] = nil }
         }
@@ -134,7 +134,7 @@ extension Preservation {
         let candidates = apps.values.filter {
             isOwn ? $0.identity.owner == new.owner : counts[$0.identity.owner] == most
         }
-        guard let oldest = candidates.min(by: { $0.life.lastInFront < $1.life.lastInFront }) else { return }
+        guard let oldest = candidates.min(by: { $0.lifecycle.lastInFront < $1.lifecycle.lastInFront }) else { return }
         owner.observers.trouble(
             "too many apps are preserved: the state of \(oldest.identity.name) of user \(oldest.identity.owner) is discarded"
         )
@@ -144,7 +144,7 @@ extension Preservation {
     /// Returns the preserved form of a manager whose process is gone. Its session lives on.
     ///
     /// - Parameter news: The events that the process was sent and has not read.
-    func keep(_ session: any ManagerSession, _ news: UnreadNews) -> PreservedApp.Kept {
+    func keep(_ session: any ManagerSession, _ news: UnreadEvents) -> PreservedApp.Kept {
         let manager = session.manager
         let known = { [self] (peer: UUID) in owner.peers.recall(peer)?.info }
         return PreservedApp.Kept(
@@ -159,12 +159,12 @@ extension Preservation {
 
     /// Restores the preserved state of an app from the record of a previous system (behaviour 10.15).
     func restore(_ record: AppRecord) {
-        let life = PreservedLife(record, lastInFront: owner.nextInFront(), loop: owner.loop)
-        let app = add(record.app, life, settlesUntil: owner.loop.now + Self.settleTime)
+        let lifecycle = PreservedLifecycle(record, lastInFront: owner.nextInFront(), loop: owner.loop)
+        let app = add(record.app, lifecycle, settlesUntil: owner.loop.now + Self.settleTime)
         for kept in record.managers {
             let key = owner.managers.nextKey()
             let subject = Observation.Subject(app: record.app)
-            let manager = AppManager(kept.role, kept.options, subject, nil, life, recorded: kept.intent, of: owner)
+            let manager = AppManager(kept.role, kept.options, subject, nil, lifecycle, recorded: kept.intent, of: owner)
             let session = owner.makeSession(key, of: manager)
             app.add(
                 PreservedApp.Kept(
@@ -179,7 +179,7 @@ extension Preservation {
             owner.add(session, key, of: record.app)
             session.rulesChanged()
         }
-        app.radioIsBack()
+        app.radioReturned()
         app.reviewInstallation()
     }
 
@@ -201,9 +201,9 @@ extension Preservation {
 
     /// Called when the user has force-quit an app, even one that had no process under this system (behaviours 10.16,
     /// 10.17).
-    func personHasEnded(_ identity: AppIdentity) {
+    func userForceQuit(_ identity: AppIdentity) {
         relaunches.forget(identity)
-        guard let app = apps[identity], !keeps(app.life.declaration, after: .forceQuit) else { return }
+        guard let app = apps[identity], !keeps(app.lifecycle.declaration, after: .forceQuit) else { return }
         app.discard()
     }
 

@@ -19,13 +19,13 @@ final class PreservedApp {
 
     /// How long a running process of the app has to create its managers before the preserved state is discarded
     /// (behaviour 10.6).
-    static let patience = AppManager.patience
+    static let reclaimTimeout = AppManager.reclaimTimeout
     /// How often to check whether a process that may reconnect by itself still runs.
-    static let lookInterval = Duration.milliseconds(50)
+    static let checkInterval = Duration.milliseconds(50)
 
     /// The process that is expected to create the managers, with a timer for the time it has left. Each process has its
     /// own timer, so a process that ends early takes nothing with it (behaviour 10.15).
-    private enum Heir {
+    private enum Successor {
         /// No process. The next event launches the app.
         case none
         /// No process, and none can be launched; whether an event would launch one. Only the user can start a process
@@ -38,11 +38,11 @@ final class PreservedApp {
     }
 
     let identity: AppIdentity
-    let life: PreservedLife
+    let lifecycle: PreservedLifecycle
     /// Called once no manager is left.
     var onEnd: (() -> Void)?
     private(set) var managers: [Kept] = []
-    private var heir = Heir.none
+    private var successor = Successor.none
     /// Whether a launch is about to be attempted.
     private var isLaunching = false
     /// Whether a launch waits until the device is unlocked.
@@ -52,12 +52,12 @@ final class PreservedApp {
     private let settlesUntil: Instant
     private unowned let apps: Apps
 
-    init(_ identity: AppIdentity, living life: PreservedLife, settlesUntil: Instant, apps: Apps) {
+    init(_ identity: AppIdentity, living lifecycle: PreservedLifecycle, settlesUntil: Instant, apps: Apps) {
         self.identity = identity
         self.apps = apps
         self.settlesUntil = settlesUntil
-        self.life = life
-        self.life.onLaunch = { [weak self] in self?.launchSoon() }
+        self.lifecycle = lifecycle
+        self.lifecycle.onLaunch = { [weak self] in self?.launchSoon() }
     }
 
     /// The identifiers of the managers that the app has to create.
@@ -69,7 +69,7 @@ final class PreservedApp {
     }
 
     /// Whether a launched process has not connected yet.
-    var isLaunched: Bool { if case .launched = heir { true } else { false } }
+    var isLaunched: Bool { if case .launched = successor { true } else { false } }
 
     /// Adds a manager. Beyond ``ServiceLimits/managers`` the oldest one is discarded.
     func add(_ kept: Kept) {
@@ -94,27 +94,27 @@ final class PreservedApp {
 
     /// Called when a process of the app has connected. What it does not take over in time is discarded.
     func processBegan(_ process: App) {
-        endPatience()
-        heir = .running(ObjectIdentifier(process), startPatience())
+        reclaimTimedOut()
+        successor = .running(ObjectIdentifier(process), startReclaimTimer())
     }
 
     /// Called when a process of the app has ended. Managers that it has not taken over wait for the next event.
     func processEnded(_ process: App) {
-        guard case .running(ObjectIdentifier(process), _) = heir else { return }
-        endPatience()
+        guard case .running(ObjectIdentifier(process), _) = successor else { return }
+        reclaimTimedOut()
     }
 
     /// Called when the app has no process. If the system cannot launch one either, nothing can use the connections of
-    /// the app, which then end after ``patience``.
+    /// the app, which then end after ``reclaimTimeout``.
     func reviewInstallation() {
-        guard !managers.isEmpty, case .none = heir, !isInstalled else { return }
-        let timer = apps.loop.schedule(after: Self.patience) { [weak self] in self?.installationIsDue() }
-        heir = .unlaunchable(timer, isWanted: false)
+        guard !managers.isEmpty, case .none = successor, !isInstalled else { return }
+        let timer = apps.loop.schedule(after: Self.reclaimTimeout) { [weak self] in self?.installationIsDue() }
+        successor = .unlaunchable(timer, isWanted: false)
     }
 
     private func installationIsDue() {
-        guard case .unlaunchable(_, let isWanted) = heir else { return }
-        heir = .none
+        guard case .unlaunchable(_, let isWanted) = successor else { return }
+        successor = .none
         guard !isInstalled else { return isWanted ? launchSoon() : () }
         apps.observers.trouble(
             "the preserved state of \(identity.name.quotedName) is discarded: the app is not installed, so nothing can launch it"
@@ -127,37 +127,37 @@ final class PreservedApp {
     /// Called when the launched process runs. A service that starts before the process connects does not launch another
     /// one.
     func started(as mark: ProcessMark) {
-        guard case .launched = heir else { return }
-        life.started(as: mark)
+        guard case .launched = successor else { return }
+        lifecycle.started(as: mark)
         apps.noteChange(of: identity)
     }
 
     /// Called when a launched process could not be started, or ended before it connected.
     func launchEnded() {
-        guard case .launched = heir else { return }
-        endPatience()
+        guard case .launched = successor else { return }
+        reclaimTimedOut()
         apps.preservation.relaunches.handle(.launchFailed, of: identity)
     }
 
-    private func startPatience() -> ScheduledTask {
-        apps.loop.schedule(after: Self.patience) { [weak self] in
-            self?.heir = .none
+    private func startReclaimTimer() -> ScheduledTask {
+        apps.loop.schedule(after: Self.reclaimTimeout) { [weak self] in
+            self?.successor = .none
             self?.discard()
         }
     }
 
     /// The next event launches the app.
-    private func endPatience() {
-        switch heir {
+    private func reclaimTimedOut() {
+        switch successor {
         case .none: break
         case .launched(let timer), .running(_, let timer), .unlaunchable(let timer, _): apps.loop.cancel(timer)
         }
-        heir = .none
+        successor = .none
     }
 
     /// Called when the radio is on again. Carries out the intents of the managers and updates the state to restore
     /// (behaviour 10.15).
-    func radioIsBack() {
+    func radioReturned() {
         for index in managers.indices where managers[index].session.state == .poweredOn {
             let kept = managers[index]
             guard kept.manager.awaitsRadio else { continue }
@@ -179,17 +179,17 @@ final class PreservedApp {
 
     private func endIfEmpty() {
         guard managers.isEmpty else { return }
-        endPatience()
+        reclaimTimedOut()
         onEnd?()
     }
 
     /// Launches the app in a task of its own, because the event is still being delivered.
     private func launchSoon() {
-        if case .unlaunchable(let timer, _) = heir {
-            guard isInstalled else { return heir = .unlaunchable(timer, isWanted: true) }
-            endPatience()
+        if case .unlaunchable(let timer, _) = successor {
+            guard isInstalled else { return successor = .unlaunchable(timer, isWanted: true) }
+            reclaimTimedOut()
         }
-        guard !isLaunching, case .none = heir else { return }
+        guard !isLaunching, case .none = successor else { return }
         isLaunching = true
         apps.loop.execute { [weak self] in self?.launch() }
     }
@@ -208,7 +208,7 @@ final class PreservedApp {
         guard canLaunch() else { return }
         if isReturning {
             isLaunching = true
-            apps.loop.schedule(after: Self.lookInterval) { [weak self] in self?.launch() }
+            apps.loop.schedule(after: Self.checkInterval) { [weak self] in self?.launch() }
         } else {
             apps.preservation.relaunches.handle(.wanted, of: identity)
         }
@@ -216,20 +216,20 @@ final class PreservedApp {
 
     /// Whether the app's last process, which was connected to the previous service, may reconnect by itself.
     private var isReturning: Bool {
-        guard apps.loop.now < settlesUntil, let mark = life.mark else { return false }
+        guard apps.loop.now < settlesUntil, let mark = lifecycle.mark else { return false }
         return apps.preservation.launcher?.isRunning(mark) ?? false
     }
 
     /// Launches the app now, unless a process is connected or being launched.
     func startProcess() {
         guard canLaunch(), let launcher = apps.preservation.launcher else { return }
-        heir = .launched(startPatience())
-        apps.observers.tell(.managers, .appLaunched(identifiers), of: Observation.Subject(app: identity))
+        successor = .launched(startReclaimTimer())
+        apps.observers.report(.managers, .appLaunched(identifiers), of: Observation.Subject(app: identity))
         launcher.launch(identity, restoring: identifiers)
     }
 
     private func canLaunch() -> Bool {
-        guard !managers.isEmpty, case .none = heir else { return false }
+        guard !managers.isEmpty, case .none = successor else { return false }
         guard !apps.preservation.isLocked else {
             waitsForUnlocking = true
             return false

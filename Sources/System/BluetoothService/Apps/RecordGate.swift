@@ -68,13 +68,13 @@ final class RecordGate {
     func open() {
         endRecording()
         perform(calls.count)
-        tell()
+        reportWaiting()
     }
 
     func clear() {
         endRecording()
         calls.removeAll()
-        tell()
+        reportWaiting()
     }
 
     /// Stops waiting for the save.
@@ -96,7 +96,7 @@ final class RecordGate {
             }
         }
         isPerforming = false
-        tell()
+        reportWaiting()
     }
 
     /// Saves the record for the requests up to the first call that opens or closes a manager.
@@ -124,7 +124,7 @@ final class RecordGate {
         isPerforming = wasPerforming
     }
 
-    private func tell() {
+    private func reportWaiting() {
         guard isWaiting != (recording != nil) else { return }
         isWaiting.toggle()
         onWait?(isWaiting)

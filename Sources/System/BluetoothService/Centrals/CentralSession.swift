@@ -50,7 +50,7 @@ final class CentralSession: ManagerSession, LinkUser {
     }
 
     private func emit(_ event: CentralEvent) {
-        manager.tell(.central(event), on: host.loop)
+        manager.deliver(.central(event), on: host.loop)
     }
 
     private func emit(_ event: PeerEvent, of peer: UUID) {
@@ -182,7 +182,7 @@ final class CentralSession: ManagerSession, LinkUser {
 
     /// Whether to show the user an alert about `peer` in place of notifying the app.
     func wants(_ alert: AppAlert, of peer: UUID) -> Bool {
-        guard manager.life.rules.isAlertedFor, let options = manager.intent.connections[peer], options.wants(alert)
+        guard manager.lifecycle.rules.showsAlerts, let options = manager.intent.connections[peer], options.wants(alert)
         else { return false }
         switch (uses[peer], alert) {
         case (.connecting, .connected), (.connected, .disconnected), (.connected, .notified): return true
@@ -195,8 +195,8 @@ final class CentralSession: ManagerSession, LinkUser {
 
     var appIdentity: AppIdentity? { manager.subject.app }
 
-    /// See ``AppLife/lastInFront``.
-    var lastInFront: UInt64 { manager.life.lastInFront }
+    /// See ``ProcessLifecycle/lastInFront``.
+    var lastInFront: UInt64 { manager.lifecycle.lastInFront }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         guard !manager.isBarred else { return query.withoutPeers }
@@ -221,10 +221,10 @@ final class CentralSession: ManagerSession, LinkUser {
 
 extension CentralSession {
     /// Whether a scan of the manager is going on.
-    var scans: Bool { scan.map { manager.life.rules.scans($0.request) } ?? false }
+    var scans: Bool { scan.map { manager.lifecycle.rules.scans($0.request) } ?? false }
 
     /// Whether the user may be waiting for the results of the scan.
-    var isWaitedFor: Bool { manager.life.rules.isWaitedFor }
+    var isWaitedFor: Bool { manager.lifecycle.rules.isWaitedFor }
 
     /// Starts a scan. Starting the same scan again has no effect; a different one replaces the current scan
     /// (behaviour 2.6).
@@ -236,7 +236,7 @@ extension CentralSession {
         }
         manager.apply(.central(.startScan(request)))
         let old = scan ?? lastScan
-        setScan(ScanSubscription(request, after: manager.life.rules.scansAfresh ? nil : old))
+        setScan(ScanSubscription(request, after: manager.lifecycle.rules.restartsScans ? nil : old))
         host.scansChanged()
     }
 
@@ -261,9 +261,9 @@ extension CentralSession {
     }
 
     /// Called for each advertisement received.
-    func heard(_ heard: HeardAdvertisement, from peer: Peer) {
+    func receive(_ heard: ReceivedAdvertisement, from peer: Peer) {
         guard scans else { return }
-        let repeats = manager.life.rules.reportsDuplicates
+        let repeats = manager.lifecycle.rules.reportsDuplicates
         let news = scan?.report(heard, of: peer.identifier, at: host.loop.now, repeats: repeats)
         watchPresence()
         guard var advertisement = news else { return }
@@ -339,7 +339,7 @@ extension CentralSession {
 
     /// Reports a change of any link, whether or not the manager uses it, if the app watches the peer or one of its
     /// services (behaviour 3.22).
-    func tell(of link: PeerLink, _ change: ConnectionChange) {
+    func linkChanged(of link: PeerLink, _ change: ConnectionChange) {
         guard let watch, watch.wants(change, of: link.peer, with: link.services) else { return }
         guard state == .poweredOn, let info = host.peers[link.peer]?.info else { return }
         emit(.connectionChanged(info, isConnected: change != .disconnected))
@@ -347,7 +347,7 @@ extension CentralSession {
 
     /// Called when the link ended without a request of the manager. `user` identifies the attachment to that link; a
     /// newer one is not affected.
-    func linkIsGone(_ link: PeerLink, _ user: Attachment, _ error: ServiceError) {
+    func linkClosed(_ link: PeerLink, _ user: Attachment, _ error: ServiceError) {
         let peer = link.peer
         guard case .connected(_, let current) = uses[peer], current === user else { return }
         noteLoss(of: peer)
@@ -418,7 +418,7 @@ extension CentralSession {
     private func end(_ peer: UUID) {
         guard uses.removeValue(forKey: peer) != nil else { return }
         host.peers.release(peer)
-        guard !manager.life.rules.scansAfresh else { return }
+        guard !manager.lifecycle.rules.restartsScans else { return }
         // After a connection has ended, a scan reports the peer once more (behaviour 2.17).
         scan?.forget(peer)
         lastScan?.forget(peer)

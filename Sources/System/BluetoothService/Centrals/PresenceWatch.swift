@@ -7,26 +7,26 @@ import Foundation
 /// Bounded by ``ScanSubscription/maximumReported``: devices beyond that are not reported as lost (AB-G02).
 struct PresenceWatch {
     /// How long a device may be silent before it is lost.
-    let patience: Duration
-    private var heard = RecencyTable<UUID, Instant>(limit: ScanSubscription.maximumReported)
+    let silenceTimeout: Duration
+    private var lastReceptions = RecencyTable<UUID, Instant>(limit: ScanSubscription.maximumReported)
 
     /// - Parameter milliseconds: The app's time-out, clamped to the range from 1 ms to one day.
     init(milliseconds: Int) {
-        patience = .milliseconds(min(max(milliseconds, 1), 86_400_000))
+        silenceTimeout = .milliseconds(min(max(milliseconds, 1), 86_400_000))
     }
 
     /// Restarts the time-out of a device.
-    mutating func heard(_ peer: UUID, at now: Instant) {
-        heard.set(now, for: peer)
+    mutating func advertisementReceived(_ peer: UUID, at now: Instant) {
+        lastReceptions.set(now, for: peer)
     }
 
     /// When the device that has been silent longest is lost; nil while no device is watched.
-    var deadline: Instant? { heard.oldestEntry.map { $0.value + patience } }
+    var deadline: Instant? { lastReceptions.oldestEntry.map { $0.value + silenceTimeout } }
 
     /// Removes and returns the devices that are lost by `now`.
     mutating func takeLost(at now: Instant) -> [UUID] {
         var lost: [UUID] = []
-        while let deadline, deadline <= now, let oldest = heard.popOldest() { lost.append(oldest.key) }
+        while let deadline, deadline <= now, let oldest = lastReceptions.popOldest() { lost.append(oldest.key) }
         return lost
     }
 }

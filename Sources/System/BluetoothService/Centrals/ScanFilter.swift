@@ -3,7 +3,7 @@ import GAP
 import ServiceMessages
 
 /// An advertisement with the parts that scans match against, parsed once for all scans.
-struct HeardAdvertisement {
+struct ReceivedAdvertisement {
     let sighting: Sighting
     /// The services that it lists.
     let services: [BluetoothUUID]
@@ -40,7 +40,7 @@ struct ScanFilter {
 
     /// Whether any of the services is advertised, hinted at or solicited. A scan without services matches every
     /// advertisement (behaviours 2.4, 2.8, 2.34).
-    func matches(_ heard: HeardAdvertisement) -> Bool {
+    func matches(_ heard: ReceivedAdvertisement) -> Bool {
         if wanted.isEmpty && solicited.isEmpty { return true }
         return heard.services.contains { wanted.contains($0) } || heard.solicited.contains { solicited.contains($0) }
             || heard.area.map(area.intersects) ?? false
@@ -48,7 +48,7 @@ struct ScanFilter {
 
     /// Returns the requested services that only the overflow area hints at. The area can be tested for a service but
     /// not enumerated (behaviours 2.34, 2.38).
-    func hints(in heard: HeardAdvertisement) -> [BluetoothUUID] {
+    func hints(in heard: ReceivedAdvertisement) -> [BluetoothUUID] {
         guard let area = heard.area else { return [] }
         return hashed.filter { area.contains(bit: $0.bit) && !heard.services.contains($0.service) }.map(\.service)
     }

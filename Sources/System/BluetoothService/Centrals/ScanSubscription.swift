@@ -60,13 +60,13 @@ struct ScanSubscription {
     ///
     /// - Parameter repeats: Whether duplicates may be reported if the app asked for them.
     mutating func report(
-        _ heard: HeardAdvertisement,
+        _ heard: ReceivedAdvertisement,
         of peer: UUID,
         at now: Instant = .zero,
         repeats: Bool = true
     ) -> Advertisement? {
         guard filter.matches(heard) else { return nil }
-        presence?.heard(peer, at: now)
+        presence?.advertisementReceived(peer, at: now)
         tally.heard += 1
         guard isNews(heard.sighting, of: peer) || (repeats && request.allowsDuplicates) else {
             tally.suppressed += 1
@@ -95,7 +95,7 @@ struct ScanSubscription {
 extension Advertisement {
     /// Creates the advertisement that a scan reports. `hints` are the services of its filter that only the overflow
     /// area hints at.
-    init(_ heard: HeardAdvertisement, hints: [BluetoothUUID]) {
+    init(_ heard: ReceivedAdvertisement, hints: [BluetoothUUID]) {
         let (sighting, data) = (heard.sighting, heard.sighting.data)
         self.init()
         serviceUUIDs = heard.services

@@ -53,7 +53,7 @@ final class SharedScan {
             try device.scan(
                 settings,
                 for: self,
-                onSighting: { [weak self] in self?.heard($0) },
+                onSighting: { [weak self] in self?.receive($0) },
                 onEnd: { [weak self] in self?.ended($0) }
             )
             return true
@@ -76,15 +76,15 @@ final class SharedScan {
         if let error { observers.trouble("the scan ended: \(error)") }
     }
 
-    private func heard(_ sighting: Sighting) {
+    private func receive(_ sighting: Sighting) {
         open?.onSighting(sighting)
         guard sighting.isForApps else { return }
         let identifier = peers.peer(at: sighting.address).identifier
         peers.setAdvertisedName(sighting.data.localName?.text, of: identifier, at: loop.now)
-        peers.heard(identifier, rssi: sighting.rssi, at: loop.now)
+        peers.noteAdvertisement(identifier, rssi: sighting.rssi, at: loop.now)
         guard let peer = peers[identifier] else { return }
-        let heard = HeardAdvertisement(sighting)
-        for session in sessions() { session.heard(heard, from: peer) }
+        let heard = ReceivedAdvertisement(sighting)
+        for session in sessions() { session.receive(heard, from: peer) }
     }
 }
 

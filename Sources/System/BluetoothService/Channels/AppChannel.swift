@@ -20,7 +20,7 @@ final class AppChannel {
     /// The peer at the other end.
     let peer: UUID
     /// Sends an event to the app.
-    var tell: ((ChannelEvent) -> Void)?
+    var onEvent: ((ChannelEvent) -> Void)?
     /// Called once, after the last event.
     var onEnd: (() -> Void)?
 
@@ -59,7 +59,7 @@ final class AppChannel {
     private func handle(_ event: ChannelRelay.Event) {
         for action in relay.handle(event) {
             switch action {
-            case .tell(let event): tell?(event)
+            case .report(let event): onEvent?(event)
             case .pause(let isPaused): channel.isPaused = isPaused
             case .disconnect: channel.disconnect()
             case .startTimer:
@@ -90,7 +90,7 @@ final class AppChannel {
             count += sdu.count
             channel.send(sdu)
         }
-        if count > 0, relay.phase == .open { tell?(.room(count)) }
+        if count > 0, relay.phase == .open { onEvent?(.room(count)) }
         if channel.queuedPDUs == 0 { handle(.drained) }
     }
 }

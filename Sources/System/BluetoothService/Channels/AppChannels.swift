@@ -7,7 +7,7 @@ import ServiceMessages
 /// loop.
 final class AppChannels {
     /// Sends an event of a channel to the app.
-    var tell: ((ChannelID, ChannelEvent) -> Void)?
+    var onEvent: ((ChannelID, ChannelEvent) -> Void)?
 
     /// How many more channels the limits shared with other managers and other apps allow.
     var shared: () -> Int = { .max }
@@ -38,7 +38,7 @@ final class AppChannels {
         lastNumber &+= 1
         let id = ChannelID(lastNumber)
         let new = AppChannel(channel, of: peer, loop: loop)
-        new.tell = { [weak self] in self?.tell?(id, $0) }
+        new.onEvent = { [weak self] in self?.onEvent?(id, $0) }
         new.onEnd = { [weak self] in self?.channels[id] = nil }
         channels[id] = new
         return id
@@ -58,7 +58,7 @@ final class AppChannels {
     func endAll() {
         let ended = ids
         closeAll()
-        for id in ended { tell?(id, .ended(nil)) }
+        for id in ended { onEvent?(id, .ended(nil)) }
     }
 
     /// Closes all channels without further events, when the manager is gone.

@@ -36,7 +36,7 @@ struct ChannelRelay {
     }
 
     enum Action: Hashable {
-        case tell(ChannelEvent)
+        case report(ChannelEvent)
         case pause(Bool)
         case disconnect
         case startTimer
@@ -121,12 +121,12 @@ struct ChannelRelay {
         while granted > 0, let first = inbox.popFirst() {
             let count = min(granted, first.count)
             granted -= count
-            actions.append(.tell(.received(first.prefix(upTo: count))))
+            actions.append(.report(.received(first.prefix(upTo: count))))
             if count < first.count { inbox.prepend(first.suffix(after: count)) }
         }
         if case .ended(let error) = phase {
             guard isTaken, inbox.isEmpty else { return actions }
-            return finish(actions + [.tell(.ended(error))])
+            return finish(actions + [.report(.ended(error))])
         }
         guard isPaused == inbox.isEmpty else { return actions }
         isPaused = !inbox.isEmpty

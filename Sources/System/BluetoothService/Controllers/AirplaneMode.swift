@@ -19,7 +19,7 @@ struct AirplaneMode: Hashable {
     }
 
     /// Called when the user switches Bluetooth itself. During airplane mode the choice is remembered for the next time.
-    mutating func bluetoothWasSwitched(_ hasPower: Bool) {
+    mutating func bluetoothSwitched(_ hasPower: Bool) {
         guard isOn else { return }
         (leavesBluetooth, hasSwitched) = (hasPower, false)
     }

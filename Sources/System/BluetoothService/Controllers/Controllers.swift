@@ -39,7 +39,7 @@ protocol ControllersHost: AnyObject {
     /// Called when the user switches Bluetooth on or off, before the switch has any effect.
     func userWillSwitch(_ isOn: Bool, by powerSwitch: PowerSwitch)
     /// Called when the state of the radio has been determined, which may be the same as before.
-    func radioIs(_ state: ManagerState, isNew: Bool)
+    func radioStateChanged(_ state: ManagerState, isNew: Bool)
 }
 
 /// The controllers of a system, which are attached one after the other: the user's switches, the host stack on the
@@ -64,7 +64,7 @@ final class Controllers {
     private let tap: PacketTap
     private(set) var power = PowerMachine()
     private var airplaneMode = AirplaneMode()
-    private var lookAgain: ScheduledTask?
+    private var retry: ScheduledTask?
     /// The recovery of a controller that fails.
     private(set) var recovery = RecoveryLadder()
     private var quietTime: ScheduledTask?
@@ -120,7 +120,7 @@ extension Controllers {
 
     /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
     func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
-        airplaneMode.bluetoothWasSwitched(isOn)
+        airplaneMode.bluetoothSwitched(isOn)
         switchPower(isOn, by: powerSwitch)
     }
 
@@ -149,28 +149,28 @@ extension Controllers {
                 attached?.close()
                 attached = nil
             case .resetDevice: resetDevice()
-            case .tell(let state): tell(state)
+            case .report(let state): updateState(state)
             case .reportFailure:
                 let failure = lastFailure ?? .notRunning
-                observers.tell(.state, .controllerFailed(failure))
+                observers.report(.state, .controllerFailed(failure))
                 onFailure?(failure)
             case .startTimer(let pause):
-                lookAgain = loop.schedule(after: pause) { [weak self] in
-                    self?.lookAgain = nil
-                    self?.handle(.lookAgain)
+                retry = loop.schedule(after: pause) { [weak self] in
+                    self?.retry = nil
+                    self?.handle(.retry)
                 }
             case .endTimer:
-                if let lookAgain { loop.cancel(lookAgain) }
-                lookAgain = nil
+                if let retry { loop.cancel(retry) }
+                retry = nil
             }
         }
     }
 
-    private func tell(_ new: ManagerState) {
+    private func updateState(_ new: ManagerState) {
         hasWorked = hasWorked || new == .poweredOn
         let isNew = new != state
         state = new
-        host.radioIs(new, isNew: isNew)
+        host.radioStateChanged(new, isNew: isNew)
     }
 
     private func open() {
@@ -219,8 +219,8 @@ extension Controllers {
         for action in recovery.handle(event) {
             switch action {
             case .apply(let remedy): handle(.failed(remedy))
-            case .tell(let report): observers.tell(.state, .recovery(report))
-            case .advise(let cause): observers.tell(.controllerStaysBroken(cause))
+            case .report(let report): observers.report(.state, .recovery(report))
+            case .advise(let cause): observers.report(.controllerStaysBroken(cause))
             case .startQuietTime:
                 quietTime = loop.schedule(after: RecoveryLadder.quietTime) { [weak self] in
                     self?.quietTime = nil
@@ -237,7 +237,7 @@ extension Controllers {
     /// has noticed that.
     private func arrived() {
         if case .missing = power.phase { recover(.absent) }
-        handle(.lookAgain)
+        handle(.retry)
     }
 
     /// Resets the device behind the transport, within ``RecoveryLadder/deviceResetTimeout``.
@@ -263,7 +263,7 @@ extension Controllers {
         if let deviceResetTimer { loop.cancel(deviceResetTimer) }
         deviceResetTimer = nil
         if case .failed(let reason) = result { observers.trouble("the reset of the device failed: \(reason)") }
-        guard case .mending = power.phase else { return }
+        guard case .repairing = power.phase else { return }
         recover(.deviceReset(result))
         handle(.deviceReset)
     }

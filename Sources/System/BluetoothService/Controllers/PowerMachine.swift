@@ -13,7 +13,7 @@ struct PowerMachine {
         /// There is no controller.
         case missing(attempts: Int)
         /// The device of the last controller is being reset.
-        case mending(attempts: Int)
+        case repairing(attempts: Int)
     }
 
     /// The remedy for a controller that failed (``RecoveryLadder``).
@@ -40,7 +40,7 @@ struct PowerMachine {
         /// The reset of the device is complete or has timed out.
         case deviceReset
         /// The timer has fired, or a controller has arrived.
-        case lookAgain
+        case retry
     }
 
     enum Action: Equatable {
@@ -52,7 +52,7 @@ struct PowerMachine {
         case discard
         /// Discards the device and resets it through its transport.
         case resetDevice
-        case tell(ManagerState)
+        case report(ManagerState)
         /// Reports why there is no controller.
         case reportFailure
         case startTimer(Duration)
@@ -76,25 +76,25 @@ struct PowerMachine {
         case (_, .stop): return stop()
         case (.attached(_, _), .ready): return worked()
         // All activities have ended, and the controller is expected back (behaviour 1.4).
-        case (.attached(true, _), .starting): return attach(attempts: 0, [.tell(.resetting)])
+        case (.attached(true, _), .starting): return attach(attempts: 0, [.report(.resetting)])
         case (.attached(let isReady, let attempts), .failed(.resetDevice)):
-            phase = .mending(attempts: max(attempts, 1))
-            return (isReady ? [.tell(.resetting)] : []) + [.resetDevice]
+            phase = .repairing(attempts: max(attempts, 1))
+            return (isReady ? [.report(.resetting)] : []) + [.resetDevice]
         case (.attached(_, let attempts), .failed(.wait(let pause))): return miss(attempts, [.discard], pause: pause)
-        case (.mending(let attempts), .failed(.wait(let pause))): return miss(attempts, [], pause: pause)
-        case (.mending(let attempts), .deviceReset): return attach(attempts: attempts, [.open])
-        case (.mending, .switched(isOn: false)): return rest(isAttached: false, [])
+        case (.repairing(let attempts), .failed(.wait(let pause))): return miss(attempts, [], pause: pause)
+        case (.repairing(let attempts), .deviceReset): return attach(attempts: attempts, [.open])
+        case (.repairing, .switched(isOn: false)): return rest(isAttached: false, [])
         case (.attached(let isReady, 0), .failed):
             // It has worked before, so it may be back at once.
-            return attach(attempts: 1, [.discard] + (isReady ? [.tell(.resetting)] : []) + [.open])
+            return attach(attempts: 1, [.discard] + (isReady ? [.report(.resetting)] : []) + [.open])
         case (.attached(_, let attempts), .failed): return miss(attempts, [.discard], pause: Self.pause(attempts))
         case (.attached(_, let attempts), .noneThere): return miss(attempts, [], pause: nil)
         case (.attached, .switched(isOn: false)): return rest(isAttached: true, [.stopDevice])
         case (.missing, .switched(isOn: false)): return rest(isAttached: false, [.endTimer])
-        case (.missing(let attempts), .lookAgain): return attach(attempts: attempts, [.endTimer, .open])
+        case (.missing(let attempts), .retry): return attach(attempts: attempts, [.endTimer, .open])
         case (.off(isAttached: true), .switched(isOn: true)): return attach(attempts: 0, [.startDevice])
         case (.off(isAttached: false), .switched(isOn: true)): return attach(attempts: 1, [.open])
-        case (.idle, _), (.attached, _), (.off, _), (.missing, _), (.mending, _): return []
+        case (.idle, _), (.attached, _), (.off, _), (.missing, _), (.repairing, _): return []
         }
     }
 
@@ -105,19 +105,19 @@ struct PowerMachine {
 
     private mutating func worked() -> [Action] {
         phase = .attached(isReady: true, attempts: 0)
-        return [.tell(.poweredOn)]
+        return [.report(.poweredOn)]
     }
 
     private mutating func rest(isAttached: Bool, _ actions: [Action]) -> [Action] {
         phase = .off(isAttached: isAttached)
-        return actions + [.tell(.poweredOff)]
+        return actions + [.report(.poweredOff)]
     }
 
     /// Enters the missing phase. A source that announces controllers is not polled. The lack of a controller is
     /// reported once.
     private mutating func miss(_ attempts: Int, _ actions: [Action], pause: Duration?) -> [Action] {
         phase = .missing(attempts: max(attempts, 1) + 1)
-        let news: [Action] = attempts <= 1 ? [.tell(.unsupported), .reportFailure] : []
+        let news: [Action] = attempts <= 1 ? [.report(.unsupported), .reportFailure] : []
         return actions + news + (pause.map { [.startTimer($0)] } ?? [])
     }
 
@@ -128,9 +128,9 @@ struct PowerMachine {
     private mutating func stop() -> [Action] {
         defer { phase = .idle }
         switch phase {
-        case .attached, .off(isAttached: true): return [.stopDevice, .discard, .tell(.unsupported)]
-        case .missing: return [.endTimer, .tell(.unsupported)]
-        case .idle, .off(isAttached: false), .mending: return [.tell(.unsupported)]
+        case .attached, .off(isAttached: true): return [.stopDevice, .discard, .report(.unsupported)]
+        case .missing: return [.endTimer, .report(.unsupported)]
+        case .idle, .off(isAttached: false), .repairing: return [.report(.unsupported)]
         }
     }
 }

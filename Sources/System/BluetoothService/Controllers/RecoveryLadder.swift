@@ -22,10 +22,10 @@ struct RecoveryLadder {
 
     enum State: Equatable {
         /// No failure, or none for ``quietTime``.
-        case well
+        case healthy
         /// The step reached so far. The controller does not work, or has worked for less than ``quietTime``. `rounds`
         /// counts how often the last step has been taken.
-        case climbed(RecoveryStep, cause: HCIHostError, rounds: Int)
+        case escalated(RecoveryStep, cause: HCIHostError, rounds: Int)
     }
 
     enum Event: Equatable {
@@ -46,43 +46,43 @@ struct RecoveryLadder {
     enum Action: Equatable {
         /// Applies a remedy to the controller.
         case apply(PowerMachine.Remedy)
-        case tell(RecoveryReport)
+        case report(RecoveryReport)
         /// Tells the user what only the user can do.
         case advise(HCIHostError)
         case startQuietTime
         case endQuietTime
     }
 
-    private(set) var state = State.well
+    private(set) var state = State.healthy
 
     mutating func handle(_ event: Event) -> [Action] {
         switch (state, event) {
-        case (.well, .reset(let cause)):
-            state = .climbed(.reset, cause: cause, rounds: 1)
-            return [.endQuietTime, .tell(.took(.reset, cause))]
-        case (.climbed(let step, _, let rounds), .reset(let cause)):
-            state = .climbed(step, cause: cause, rounds: rounds)
-            return [.endQuietTime, .tell(.took(.reset, cause))]
+        case (.healthy, .reset(let cause)):
+            state = .escalated(.reset, cause: cause, rounds: 1)
+            return [.endQuietTime, .report(.took(.reset, cause))]
+        case (.escalated(let step, _, let rounds), .reset(let cause)):
+            state = .escalated(step, cause: cause, rounds: rounds)
+            return [.endQuietTime, .report(.took(.reset, cause))]
         // Recovery cannot add a feature that a controller lacks.
         case (_, .failed(.unsupportedController)): return [.apply(.reopen)]
         case (_, .failed(.transport(.unreachable))), (_, .absent): return [.endQuietTime] + leave() + away(event)
-        case (.well, .failed(let cause)): return climb(to: .reopen, cause)
-        case (.climbed(let step, _, _), .failed(let cause)): return climb(to: step.next, cause)
-        case (.climbed(.resetDevice, let cause, _), .deviceReset(.impossible)):
-            return [.tell(.skipped(.resetDevice))] + climb(to: .powerOff, cause)
-        case (.climbed, .ready): return [.startQuietTime]
-        case (.climbed(let step, _, _), .quiet):
-            state = .well
-            return [.tell(.recovered(after: step))]
-        case (_, .deviceReset), (.well, .ready), (.well, .quiet): return []
+        case (.healthy, .failed(let cause)): return escalate(to: .reopen, cause)
+        case (.escalated(let step, _, _), .failed(let cause)): return escalate(to: step.next, cause)
+        case (.escalated(.resetDevice, let cause, _), .deviceReset(.impossible)):
+            return [.report(.skipped(.resetDevice))] + escalate(to: .powerOff, cause)
+        case (.escalated, .ready): return [.startQuietTime]
+        case (.escalated(let step, _, _), .quiet):
+            state = .healthy
+            return [.report(.recovered(after: step))]
+        case (_, .deviceReset), (.healthy, .ready), (.healthy, .quiet): return []
         }
     }
 
-    private mutating func climb(to step: RecoveryStep, _ cause: HCIHostError) -> [Action] {
-        let before = if case .climbed(.powerOff, _, let rounds) = state { rounds } else { 0 }
+    private mutating func escalate(to step: RecoveryStep, _ cause: HCIHostError) -> [Action] {
+        let before = if case .escalated(.powerOff, _, let rounds) = state { rounds } else { 0 }
         let rounds = step == .powerOff ? before + 1 : 1
-        state = .climbed(step, cause: cause, rounds: rounds)
-        let news: [Action] = [.endQuietTime, .tell(.took(step, cause))]
+        state = .escalated(step, cause: cause, rounds: rounds)
+        let news: [Action] = [.endQuietTime, .report(.took(step, cause))]
         switch step {
         case .reset, .reopen: return news + [.apply(.reopen)]
         case .resetDevice: return news + [.apply(.resetDevice)]
@@ -96,8 +96,8 @@ struct RecoveryLadder {
     }
 
     private mutating func leave() -> [Action] {
-        defer { state = .well }
-        return if case .climbed(let step, _, _) = state { [.tell(.left(at: step))] } else { [] }
+        defer { state = .healthy }
+        return if case .escalated(let step, _, _) = state { [.report(.left(at: step))] } else { [] }
     }
 
     /// If a transport led nowhere, another one is tried. If there is no controller at all, nothing is left to do.

@@ -11,7 +11,7 @@ package struct AppLifecycle {
         /// The app begins a background task (true) or ends it (false).
         case asksForTime(Bool)
         /// The app receives an event that may wake it.
-        case told
+        case eventDelivered
         case timeIsUp
         case ended(AppEnd)
     }
@@ -35,7 +35,7 @@ package struct AppLifecycle {
         case finishing(isWoken: Bool)
         case suspended
         /// Suspended, and not woken before the timer fires, because the app overran its time too often.
-        case slowedDown(isTold: Bool)
+        case slowedDown(hasEvent: Bool)
         case ended(AppEnd)
     }
 
@@ -102,14 +102,14 @@ package struct AppLifecycle {
         case (.woken(hasTask: true), .timeIsUp): return finish(after: Self.wakeTime, isWoken: true)
         case (.finishing(isWoken: true), .timeIsUp): return overrun()
         case (.leaving, .timeIsUp), (.woken, .timeIsUp), (.finishing, .timeIsUp): return suspend([.suspend])
-        case (.slowedDown(isTold: false), .timeIsUp): return move(to: .suspended, [])
-        case (.slowedDown, .told): return move(to: .slowedDown(isTold: true), [])
-        case (.woken, .told): return [.startTimer(Self.wakeTime)]
-        case (.suspended, .told), (.slowedDown(isTold: true), .timeIsUp):
+        case (.slowedDown(hasEvent: false), .timeIsUp): return move(to: .suspended, [])
+        case (.slowedDown, .eventDelivered): return move(to: .slowedDown(hasEvent: true), [])
+        case (.woken, .eventDelivered): return [.startTimer(Self.wakeTime)]
+        case (.suspended, .eventDelivered), (.slowedDown(hasEvent: true), .timeIsUp):
             return move(to: .woken(hasTask: false), [.resume, .startTimer(Self.wakeTime)])
-        case (.slowedDown, .left), (.slowedDown, .asksForTime), (.foreground, .entered), (.foreground, .told),
-            (.foreground, .timeIsUp), (.leaving, .told),
-            (.leaving, .left), (.woken, .left), (.finishing, .told), (.finishing, .left),
+        case (.slowedDown, .left), (.slowedDown, .asksForTime), (.foreground, .entered), (.foreground, .eventDelivered),
+            (.foreground, .timeIsUp), (.leaving, .eventDelivered),
+            (.leaving, .left), (.woken, .left), (.finishing, .eventDelivered), (.finishing, .left),
             (.finishing, .asksForTime(true)), (.suspended, .left), (.suspended, .asksForTime), (.suspended, .timeIsUp):
             return []
         }
@@ -137,7 +137,7 @@ package struct AppLifecycle {
         let excess = overruns - Self.toleratedOverruns
         guard excess >= 0 else { return move(to: .suspended, [.suspend]) }
         let pause = min(Self.firstSlowdown * (1 << min(excess, 16)), Self.longestSlowdown)
-        return move(to: .slowedDown(isTold: false), [.suspend, .startTimer(pause)])
+        return move(to: .slowedDown(hasEvent: false), [.suspend, .startTimer(pause)])
     }
 
     private mutating func move(to state: State, _ actions: [Action]) -> [Action] {

@@ -31,7 +31,7 @@ package struct BackgroundRules: Hashable {
     var reportsDuplicates: Bool { isInFront }
 
     /// Whether a new scan starts over instead of reusing what the last one reported (behaviours 2.17, 9.9).
-    var scansAfresh: Bool { isInFront }
+    var restartsScans: Bool { isInFront }
 
     /// Whether the radio has to listen as often as for a user who waits (behaviour 9.8).
     var isWaitedFor: Bool { isInFront }
@@ -58,7 +58,7 @@ package struct BackgroundRules: Hashable {
 
     /// Whether the system alerts the user to connection events in place of the app, which is suspended and lacks the
     /// background mode that would wake it (behaviour 3.15).
-    var isAlertedFor: Bool { phase == .suspended && !modes.contains(.central) }
+    var showsAlerts: Bool { phase == .suspended && !modes.contains(.central) }
 }
 
 extension ScanRequest {

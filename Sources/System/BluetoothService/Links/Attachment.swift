@@ -16,9 +16,9 @@ final class Attachment {
     private(set) var isLive = true
     private var writeCredits = CreditBatch(limit: ServiceLimits.writesWithoutResponse)
     /// The phase of the app's life cycle.
-    var phase: AppPhase { manager.life.phase }
+    var phase: AppPhase { manager.lifecycle.phase }
     /// Whether the user may have to be alerted in place of the app (behaviour 3.15).
-    var isAlertedFor: Bool { manager.life.rules.isAlertedFor }
+    var showsAlerts: Bool { manager.lifecycle.rules.showsAlerts }
     /// Whether the manager is notified of changes of the link.
     var watchesLink = false
     /// The attributes that the manager has discovered: handles of services and of characteristic values
@@ -46,7 +46,7 @@ final class Attachment {
 
     /// Sends an event to the manager; no effect after ``end()`` (behaviour 3.13).
     func emit(_ event: PeerEvent, isAwaited: Bool = false) {
-        if isLive { manager.tell(.central(.peer(peer, event)), on: loop, isAwaited: isAwaited) }
+        if isLive { manager.deliver(.central(.peer(peer, event)), on: loop, isAwaited: isAwaited) }
     }
 
     /// Called when the manager has sent a write without response, for which it had a credit.
@@ -96,6 +96,6 @@ struct Asker {
         guard user.isLive else { return }
         let (manager, peer) = (user.manager, user.peer)
         let event: CentralEvent = number == 0 ? .peer(peer, event) : .answered(peer, number: number, event)
-        manager.tell(.central(event), on: user.loop)
+        manager.deliver(.central(event), on: user.loop)
     }
 }

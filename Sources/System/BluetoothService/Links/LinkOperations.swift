@@ -73,7 +73,7 @@ final class LinkOperations {
 
     /// Reports outcomes that are held back behind earlier operations, because a newer event of `attribute`, or of all
     /// attributes, is about to be reported.
-    func tellWhatIsKnown(of attribute: AttributeHandle? = nil) {
+    func reportKnownOutcomes(of attribute: AttributeHandle? = nil) {
         guard begun.count > 1, !isOver() else { return }
         for operation in begun where attribute == nil || operation.attribute == attribute {
             if let outcome = operation.outcome.take() { operation.asker?.answer(outcome) }

@@ -366,8 +366,8 @@ extension PeerLink {
     /// Delivers a notification or indication to the managers that asked for it. Other values are dropped (AB-A09).
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
         guard let arbiter = subscriptions[handle] else { return }
-        operations.tellWhatIsKnown(of: handle)
-        if users.contains(where: { $0.isAlertedFor && arbiter.delivers(to: $0.key) }) {
+        operations.reportKnownOutcomes(of: handle)
+        if users.contains(where: { $0.showsAlerts && arbiter.delivers(to: $0.key) }) {
             host.alert(.notified, of: peer)
         }
         for user in users where arbiter.delivers(to: user.key) { user.emit(.valueNotified(handle, value)) }

@@ -105,7 +105,7 @@ final class PeerLink {
         let explanation = rules.explanation(of: parameters)
         host.observers.trouble("refused parameters that \(label) requests: \(explanation)", .notice)
         let sign = Practice.parametersRefused(explanation: explanation)
-        for user in users { host.observers.tell(.practices, .practiced(sign), of: user.subject) }
+        for user in users { host.observers.report(.practices, .practiced(sign), of: user.subject) }
     }
 
     /// Reports a flaw of the peer's attribute table, once on each link.
@@ -113,26 +113,26 @@ final class PeerLink {
         guard flaws.count < LinkFacts.maximumFlaws, !flaws.contains(flaw.description) else { return }
         flaws.append(flaw.description)
         host.observers.trouble("the attribute table of \(label) breaks a rule: \(flaw)", .notice)
-        for user in users { tell(user, of: flaw.description) }
+        for user in users { reportFlaw(user, of: flaw.description) }
         reporter.linkChanged()
     }
 
-    private func tell(_ user: Attachment, of flaw: String) {
-        host.observers.tell(.practices, .practiced(.flawedTable(flaw)), of: user.subject)
+    private func reportFlaw(_ user: Attachment, of flaw: String) {
+        host.observers.report(.practices, .practiced(.flawedTable(flaw)), of: user.subject)
     }
 
     /// Reports once for each manager that the bonded peer cannot tell of changes of its services.
     ///
     /// Called when the services have been discovered, and when the peer has been bonded. The end of the link would be
     /// too late for managers that have left it before.
-    private func lookForServiceChanged() {
+    private func checkForServiceChanged() {
         guard !lacksServiceChanged, secureLink.bond != nil, client.cache?.isForGood == true else { return }
         lacksServiceChanged = true
-        for user in users { tellOfPractice(user) }
+        for user in users { reportPractice(user) }
     }
 
-    private func tellOfPractice(_ user: Attachment) {
-        host.observers.tell(.practices, .practiced(.noServiceChanged), of: user.subject)
+    private func reportPractice(_ user: Attachment) {
+        host.observers.report(.practices, .practiced(.noServiceChanged), of: user.subject)
     }
 
     /// The link's HCI connection.
@@ -198,8 +198,8 @@ extension PeerLink {
         lingering = nil
         users.append(user)
         user.emit(.connected(name: name, maximumWriteWithoutResponse: maximumCommandLength))
-        if lacksServiceChanged { tellOfPractice(user) }
-        for flaw in flaws { tell(user, of: flaw) }
+        if lacksServiceChanged { reportPractice(user) }
+        for flaw in flaws { reportFlaw(user, of: flaw) }
         beginExchange()
     }
 
@@ -330,7 +330,7 @@ extension PeerLink {
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
             loadServices { [weak self] _ in
-                self?.lookForServiceChanged()
+                self?.checkForServiceChanged()
                 done()
             }
         }
@@ -362,7 +362,7 @@ extension PeerLink {
     }
 
     func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
-        operations.tellWhatIsKnown()
+        operations.reportKnownOutcomes()
         database.invalidate(range)
         // The peer does not indicate a confirmed change again. The table is stored anew once it has been discovered.
         if let bond = secureLink.bond { host.peers.note(bond.identifier) { $0.cache = nil } }
@@ -400,36 +400,36 @@ extension PeerLink {
     private func handle(_ event: SecureLink.Event) {
         switch event {
         case .changed(let security):
-            host.observers.tell(.links, .secured(security), of: subject)
+            host.observers.report(.links, .secured(security), of: subject)
             reporter.linkChanged()
         case .paired(let bond): if bond != nil { bonded() }
-        case .bondLost: tellOfLostBond()
-        case .failed(let error): tellOfFailure(of: error)
+        case .bondLost: reportLostBond()
+        case .failed(let error): reportSecurityFailure(of: error)
         }
     }
 
     /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.
     private func bonded() {
-        lookForServiceChanged()
+        checkForServiceChanged()
         guard let identifier = secureLink.bond?.identifier, let record = served?.record else { return }
         host.peers.note(identifier) { $0.record = record }
         reporter.linkChanged()
     }
 
-    private func tellOfLostBond() {
+    private func reportLostBond() {
         guard let bond = secureLink.bond else { return }
         let isAsked = secureLink.lostBonds == .asked && host.peers.canAskUser
-        host.observers.tell(.peerForgotUs(BondedPeer(bond), isAsked: isAsked))
+        host.observers.report(.peerForgotUs(BondedPeer(bond), isAsked: isAsked))
     }
 
-    private func tellOfFailure(of error: SecurityError) {
+    private func reportSecurityFailure(of error: SecurityError) {
         switch error {
-        case .pairing(let failure): host.observers.tell(.pairingFailed(peer: label, failure))
+        case .pairing(let failure): host.observers.report(.pairingFailed(peer: label, failure))
         case .keysRefused:
             let isFull = secureLink.bond == nil && host.peers.isFull
             let reason = secureLink.keysRefusal.map { "\($0)" } ?? "\(error)"
             let full = "the maximum number of paired devices is reached; forget one that is not needed"
-            host.observers.tell(.bondNotKept(reason: isFull ? full : reason))
+            host.observers.report(.bondNotKept(reason: isFull ? full : reason))
         default: break
         }
     }

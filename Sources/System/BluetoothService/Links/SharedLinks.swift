@@ -14,7 +14,7 @@ import ServiceMessages
 protocol LinkUser: AnyObject {
     /// The app's display name, for alerts.
     var appName: String { get }
-    /// See ``AppLife/lastInFront``.
+    /// See ``ProcessLifecycle/lastInFront``.
     var lastInFront: UInt64 { get }
     /// Whether the manager waits for a connection to `peer`.
     func wants(_ peer: UUID) -> Bool
@@ -24,11 +24,11 @@ protocol LinkUser: AnyObject {
     /// is ready, or with an error.
     func connectionAttemptEnded(to peer: UUID, _ result: Result<PeerLink, ServiceError>)
     /// Called when a link changed, whether or not the manager uses it.
-    func tell(of link: PeerLink, _ change: ConnectionChange)
+    func linkChanged(of link: PeerLink, _ change: ConnectionChange)
     /// Called when a link that the manager uses is about to end.
     func linkEnds(_ link: PeerLink, _ user: Attachment)
     /// Called when a link has ended without a request of the manager.
-    func linkIsGone(_ link: PeerLink, _ user: Attachment, _ error: ServiceError)
+    func linkClosed(_ link: PeerLink, _ user: Attachment, _ error: ServiceError)
 }
 
 /// A peripheral manager, as the links see it.
@@ -120,7 +120,7 @@ extension SharedLinks {
     /// Called when a manager no longer needs a connection to `peer`.
     func connectionUnwanted(to peer: UUID) {
         guard let address = peers[peer]?.address, !host.linkUsers.contains(where: { $0.wants(peer) }) else { return }
-        controllers.device?.connector.unwant(address)
+        controllers.device?.connector.withdraw(address)
         link(to: peer)?.endIfUnused()
     }
 
@@ -149,7 +149,7 @@ extension SharedLinks {
         peers.hold(peer)
         let made = PeerLink(link, peer: peer, host: self)
         all.append(made)
-        observers.tell(.links, .linkMade, of: made.subject)
+        observers.report(.links, .linkMade, of: made.subject)
         made.prepare { [weak self, weak made] result in
             if let self, let made { prepared(made, result) }
         }
@@ -160,7 +160,7 @@ extension SharedLinks {
     private func prepared(_ link: PeerLink, _ result: Result<Void, SecurityError>) {
         switch result {
         case .success:
-            tellWatchers(of: link, .connected)
+            notifyWatchers(of: link, .connected)
             alert(.connected, of: link.peer)
             if link.servesCentral { for server in host.linkServers { server.centralConnected(link.centralInfo) } }
             report(.success(link), to: link.peer)
@@ -207,15 +207,15 @@ extension SharedLinks {
         }
         if link.isReady { alert(.disconnected, of: link.peer) }
         for user in link.users { host.linkUser(user.key)?.linkEnds(link, user) }
-        for user in close(link) { host.linkUser(user.key)?.linkIsGone(link, user, error) }
-        if link.isReady { tellWatchers(of: link, .disconnected) }
+        for user in close(link) { host.linkUser(user.key)?.linkClosed(link, user, error) }
+        if link.isReady { notifyWatchers(of: link, .disconnected) }
         // Connection requests that arrived while the link was ending need a new link.
         if host.linkUsers.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
     }
 
     /// Reports a change to the managers that registered for connection events.
-    private func tellWatchers(of link: PeerLink, _ change: ConnectionChange) {
-        for user in host.linkUsers { user.tell(of: link, change) }
+    private func notifyWatchers(of link: PeerLink, _ change: ConnectionChange) {
+        for user in host.linkUsers { user.linkChanged(of: link, change) }
     }
 }
 
@@ -248,10 +248,10 @@ extension SharedLinks: PeerLinkHost {
     /// Called when a link has ended.
     func ended(_ link: PeerLink, _ end: AccessLink.End) {
         all.removeAll { $0 === link }
-        observers.tell(.links, .linkEnded(end.reason), of: link.subject, andThen: { ended(link, by: end) })
+        observers.report(.links, .linkEnded(end.reason), of: link.subject, andThen: { ended(link, by: end) })
     }
 
-    func explored(_ link: PeerLink) { tellWatchers(of: link, .explored) }
+    func explored(_ link: PeerLink) { notifyWatchers(of: link, .explored) }
 
     func centralChanged(_ central: CentralInfo) {
         for server in host.linkServers { server.centralChanged(central) }
@@ -264,7 +264,7 @@ extension SharedLinks: PeerLinkHost {
         let candidates = host.linkUsers.filter { $0.wants(alert, of: peer) }
         guard let last = candidates.max(by: { $0.lastInFront < $1.lastInFront }) else { return }
         let name = peers[peer]?.info.name?.quotedName
-        observers.tell(.alert(app: last.appName, peer: name ?? "\(peer)", alert))
+        observers.report(.alert(app: last.appName, peer: name ?? "\(peer)", alert))
     }
 }
 

@@ -25,7 +25,7 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         case report(Subscriber, isNotifying: Bool, ServiceError?, number: UInt32 = 0)
     }
 
-    private struct Wish {
+    private struct Entry {
         var subscriber: Subscriber
         var enabled: Bool
         var number: UInt32 = 0
@@ -36,8 +36,8 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
     private(set) var subscribers: [Subscriber] = []
     /// The managers that asked for the values of a peer without a client configuration.
     private var listeners: Set<Subscriber> = []
-    private var queue = Deque<Wish>()
-    private var inFlight: Wish?
+    private var queue = Deque<Entry>()
+    private var inFlight: Entry?
 
     /// Whether there are no subscribers, no listeners and no pending requests.
     var isIdle: Bool { subscribers.isEmpty && listeners.isEmpty && inFlight == nil && queue.isEmpty }
@@ -47,7 +47,7 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
     /// Whether a manager receives the values that arrive now: from its request to subscribe, since a value may overtake
     /// the response to the write (behaviour 5.28), until the end of its unsubscription.
     func delivers(to subscriber: Subscriber) -> Bool {
-        let asks = { (wish: Wish) in wish.enabled && wish.subscriber == subscriber }
+        let asks = { (entry: Entry) in entry.enabled && entry.subscriber == subscriber }
         return subscribers.contains(subscriber) || listeners.contains(subscriber) || inFlight.map(asks) ?? false
             || queue.contains(where: asks)
     }
@@ -70,20 +70,20 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
                 let error = ServiceError(.outOfSpace, reason: "too many changes of this subscription are pending")
                 return [.report(subscriber, isNotifying: subscribers.contains(subscriber), error, number: number)]
             }
-            queue.append(Wish(subscriber: subscriber, enabled: enabled, number: number))
+            queue.append(Entry(subscriber: subscriber, enabled: enabled, number: number))
         case .leave(let subscriber):
             queue.removeAll { $0.subscriber == subscriber }
             if inFlight?.subscriber == subscriber { inFlight?.isSilent = true }
-            queue.append(Wish(subscriber: subscriber, enabled: false, isSilent: true))
+            queue.append(Entry(subscriber: subscriber, enabled: false, isSilent: true))
         case .written(let result):
-            guard let wish = inFlight else { return [] }
+            guard let entry = inFlight else { return [] }
             inFlight = nil
-            actions += end(wish, result)
+            actions += end(entry, result)
         case .absent(let error):
-            guard let wish = inFlight else { return [] }
+            guard let entry = inFlight else { return [] }
             inFlight = nil
-            if wish.enabled, !wish.isSilent { listeners.insert(wish.subscriber) }
-            actions += end(wish, .failure(error))
+            if entry.enabled, !entry.isSilent { listeners.insert(entry.subscriber) }
+            actions += end(entry, .failure(error))
         case .gone(let error):
             let waiting = [inFlight].compactMap { $0 } + queue
             (subscribers, listeners, queue, inFlight) = ([], [], [], nil)
@@ -92,46 +92,46 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         return actions + next()
     }
 
-    private mutating func end(_ wish: Wish, _ result: Result<Void, ServiceError>) -> [Action] {
+    private mutating func end(_ entry: Entry, _ result: Result<Void, ServiceError>) -> [Action] {
         var failure: ServiceError?
         switch result {
-        case .success: apply(wish)
+        case .success: apply(entry)
         // If the peer refuses the last unsubscription, it keeps sending values, which are dropped.
-        case .failure where wish.isSilent: apply(Wish(subscriber: wish.subscriber, enabled: false))
+        case .failure where entry.isSilent: apply(Entry(subscriber: entry.subscriber, enabled: false))
         case .failure(let error): failure = error
         }
-        return report(wish, failure)
+        return report(entry, failure)
     }
 
     /// Processes requests until one needs a write.
     private mutating func next() -> [Action] {
         var actions: [Action] = []
-        while inFlight == nil, let wish = queue.popFirst() {
-            let isSubscribed = subscribers.contains(wish.subscriber)
+        while inFlight == nil, let entry = queue.popFirst() {
+            let isSubscribed = subscribers.contains(entry.subscriber)
             let others = subscribers.count - (isSubscribed ? 1 : 0)
-            if wish.enabled == isSubscribed || others > 0 {
-                apply(wish)
-                actions += report(wish, nil)
+            if entry.enabled == isSubscribed || others > 0 {
+                apply(entry)
+                actions += report(entry, nil)
             } else {
-                inFlight = wish
-                actions.append(.write(enabled: wish.enabled))
+                inFlight = entry
+                actions.append(.write(enabled: entry.enabled))
             }
         }
         return actions
     }
 
-    private mutating func apply(_ wish: Wish) {
-        listeners.remove(wish.subscriber)
-        if !wish.enabled {
-            subscribers.removeAll { $0 == wish.subscriber }
-        } else if !subscribers.contains(wish.subscriber) {
-            subscribers.append(wish.subscriber)
+    private mutating func apply(_ entry: Entry) {
+        listeners.remove(entry.subscriber)
+        if !entry.enabled {
+            subscribers.removeAll { $0 == entry.subscriber }
+        } else if !subscribers.contains(entry.subscriber) {
+            subscribers.append(entry.subscriber)
         }
     }
 
-    private func report(_ wish: Wish, _ error: ServiceError?) -> [Action] {
-        guard !wish.isSilent else { return [] }
-        let isNotifying = subscribers.contains(wish.subscriber)
-        return [.report(wish.subscriber, isNotifying: isNotifying, error, number: wish.number)]
+    private func report(_ entry: Entry, _ error: ServiceError?) -> [Action] {
+        guard !entry.isSilent else { return [] }
+        let isNotifying = subscribers.contains(entry.subscriber)
+        return [.report(entry.subscriber, isNotifying: isNotifying, error, number: entry.number)]
     }
 }

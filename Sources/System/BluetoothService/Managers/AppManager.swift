@@ -20,7 +20,7 @@ final class AppManager {
     /// The owner, for observers.
     private(set) var subject: Observation.Subject
     /// The life cycle of the app's process, or the preserved app.
-    private(set) var life: any ManagerLife
+    private(set) var lifecycle: any ManagerLifecycle
     let role: ManagerRole
     private let observers: Observers
     private(set) var mailbox: EventMailbox
@@ -46,7 +46,7 @@ final class AppManager {
     private let mayUseBluetooth: (AppIdentity) -> Bool
 
     /// How long a process has to create the managers that it had before, or to repeat their requests (behaviour 10.6).
-    static let patience = Duration.seconds(10)
+    static let reclaimTimeout = Duration.seconds(10)
 
     /// - Parameter intent: What a previous system has recorded, or nil for a new manager.
     init(
@@ -54,7 +54,7 @@ final class AppManager {
         _ options: ManagerOptions,
         _ subject: Observation.Subject,
         _ sink: (any EventSink)?,
-        _ life: any ManagerLife,
+        _ lifecycle: any ManagerLifecycle,
         recorded intent: Intent? = nil,
         of host: any ManagerHost
     ) {
@@ -62,7 +62,7 @@ final class AppManager {
         self.options = options
         self.subject = subject
         self.sink = sink
-        self.life = life
+        self.lifecycle = lifecycle
         intents = IntentKeeper(recorded: intent)
         observers = host.observers
         mailbox = EventMailbox(sink)
@@ -74,11 +74,11 @@ final class AppManager {
             if isRecorded, let app { host?.noteChange(of: app) }
         }
         mayUseBluetooth = { [weak host] in host?.permission(of: $0) == .allowedAlways }
-        channels.tell = { [weak self, loop = host.loop] in self?.tell(.channel($0, $1), on: loop) }
+        channels.onEvent = { [weak self, loop = host.loop] in self?.deliver(.channel($0, $1), on: loop) }
     }
 
     /// The app's name for the user.
-    var appName: String { life.declaration.displayName ?? subject.app?.name ?? "" }
+    var appName: String { lifecycle.declaration.displayName ?? subject.app?.name ?? "" }
 
     /// Whether the app may not use Bluetooth. If so, it receives no events of peers (behaviour 1.18, AB-G07).
     var isBarred: Bool {
@@ -93,7 +93,7 @@ final class AppManager {
     /// Sends an event to the app, or queues it.
     ///
     /// - Parameter isAwaited: Whether the app waits for the event, which then counts as news even if its kind does not.
-    func tell(_ event: Event, on loop: any EventLoop, isAwaited: Bool = false) {
+    func deliver(_ event: Event, on loop: any EventLoop, isAwaited: Bool = false) {
         if case .stateChanged(let new) = event {
             state = new
             if new == .poweredOn { hasBeenPoweredOn = true }
@@ -101,9 +101,9 @@ final class AppManager {
         } else if event.isOfPeer, isBarred {
             return
         }
-        observers.tell(event, of: subject)
+        observers.report(event, of: subject)
         mailbox.accept(event, on: loop)
-        life.told(event, role, isAwaited: isAwaited)
+        lifecycle.willDeliver(event, role, isAwaited: isAwaited)
     }
 
     /// Called when the manager is about to lose a peer. The next process may be restored to the state before that.
@@ -126,8 +126,8 @@ final class AppManager {
     }
 
     /// Moves the manager to another process, or to the preserved state.
-    private func move(to life: any ManagerLife, _ subject: Observation.Subject) {
-        self.life = life
+    private func move(to lifecycle: any ManagerLifecycle, _ subject: Observation.Subject) {
+        self.lifecycle = lifecycle
         self.subject = subject
     }
 
@@ -214,7 +214,7 @@ extension AppManager {
     ///
     /// - Returns: Whether the session has to carry out the intent now.
     func report(_ state: ManagerState, on loop: any EventLoop) -> Bool {
-        tell(.stateChanged(state), on: loop)
+        deliver(.stateChanged(state), on: loop)
         defer { noteChange() }
         return intents.reported(state, role, hasProcess: hasProcess)
     }
@@ -224,13 +224,13 @@ extension AppManager {
     func expect(_ old: Intent, on loop: any EventLoop) {
         guard old != Intent() else { return }
         intents.expect(old)
-        loop.schedule(after: Self.patience) { [weak self] in
-            self?.intents.endPatience()
+        loop.schedule(after: Self.reclaimTimeout) { [weak self] in
+            self?.intents.reclaimTimedOut()
             self?.noteChange()
         }
     }
 
-    private var hasProcess: Bool { !life.isPreserved }
+    private var hasProcess: Bool { !lifecycle.isPreserved }
 }
 
 // MARK: - Preservation
@@ -241,16 +241,16 @@ extension AppManager {
     /// (behaviours 10.4, 10.7, 10.10).
     ///
     /// - Returns: The unread events, and the number of events lost.
-    func processEnded(movingTo life: any ManagerLife) -> (news: UnreadNews, lost: Int) {
+    func processEnded(movingTo lifecycle: any ManagerLifecycle) -> (news: UnreadEvents, lost: Int) {
         channels.closeAll()
-        move(to: life, subject)
+        move(to: lifecycle, subject)
         let (unread, lost) = inheritance.processEnded(mailbox)
-        let news = state == .poweredOn ? unread : UnreadNews()
+        let news = state == .poweredOn ? unread : UnreadEvents()
         intents.processEnded(in: state)
         forgetWaiting()
         for event in news.events {
-            mailbox.accept(event, on: life.loop)
-            life.told(event, role, isAwaited: false)
+            mailbox.accept(event, on: lifecycle.loop)
+            lifecycle.willDeliver(event, role, isAwaited: false)
         }
         return (news, lost)
     }
@@ -267,24 +267,24 @@ extension AppManager {
         radio: ManagerState,
         _ sink: any EventSink,
         as subject: Observation.Subject,
-        in life: any ManagerLife
+        in lifecycle: any ManagerLifecycle
     ) -> Int {
         let (waiting, lost) = (mailbox.waiting, mailbox.lost)
-        move(to: life, subject)
+        move(to: lifecycle, subject)
         intents.processBegan(in: state, role)
         begin(sink)
         guard !isBarred else {
             adoptWithoutPeers(restored)
             return lost
         }
-        tell(restored, on: life.loop)
-        if radio != .unknown { tell(.stateChanged(radio), on: life.loop) }
+        deliver(restored, on: lifecycle.loop)
+        if radio != .unknown { deliver(.stateChanged(radio), on: lifecycle.loop) }
         for event in waiting {
             // From that state the app concludes that its services are gone, and publishes them again (behaviour 1.13).
             if case .stateChanged(let state) = event, state.rawValue < ManagerState.poweredOff.rawValue {
                 intents.drop()
             }
-            tell(event, on: life.loop)
+            deliver(event, on: lifecycle.loop)
         }
         return lost
     }
@@ -293,7 +293,7 @@ extension AppManager {
     /// about peers (behaviour 1.18, AB-G07).
     private func adoptWithoutPeers(_ restored: Event) {
         intents.withdrawConnections()
-        tell(restored.withoutPeers, on: life.loop)
-        if state != .unknown { tell(.stateChanged(state), on: life.loop) }
+        deliver(restored.withoutPeers, on: lifecycle.loop)
+        if state != .unknown { deliver(.stateChanged(state), on: lifecycle.loop) }
     }
 }

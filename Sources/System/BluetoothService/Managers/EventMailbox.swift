@@ -70,7 +70,7 @@ final class EventMailbox {
     }
 
     private func keep(_ event: Event) {
-        dropWhatIsVoid(with: event)
+        dropVoidedEvents(with: event)
         if !Self.add(event, to: &queue) { queue.append(event) }
         if let index = tooMuch() {
             remove(at: index)
@@ -124,7 +124,7 @@ final class EventMailbox {
         return Self.list(unreadEvents)
     }
 
-    private func dropWhatIsVoid(with event: Event) {
+    private func dropVoidedEvents(with event: Event) {
         if case .stateChanged(let new) = event, new != .poweredOn {
             var ending: Event?
             while let last = queue.last, case .stateChanged(let old) = last {
@@ -153,7 +153,7 @@ final class EventMailbox {
                 return true
             }
             // An earlier count belongs to another connection.
-            if waiting[index].beginsAnew { return false }
+            if waiting[index].resetsCounts { return false }
         }
         return false
     }
@@ -213,7 +213,7 @@ extension Event {
     }
 
     /// Whether this event resets the counts, so that room granted before it must not be added to room granted after it.
-    fileprivate var beginsAnew: Bool {
+    fileprivate var resetsCounts: Bool {
         switch self {
         case .stateChanged, .central(.peer(_, .connected)), .central(.peer(_, .disconnected)): true
         case .central, .peripheral, .channel: false

@@ -26,9 +26,9 @@ struct Inheritance {
     ///
     /// - Parameter mailbox: The mailbox of the process.
     /// - Returns: The events for the next process, and the number of events lost.
-    mutating func processEnded(_ mailbox: EventMailbox) -> (news: UnreadNews, lost: Int) {
+    mutating func processEnded(_ mailbox: EventMailbox) -> (news: UnreadEvents, lost: Int) {
         let unread = mailbox.unread
-        var news = UnreadNews(unread + mailbox.waiting)
+        var news = UnreadEvents(unread + mailbox.waiting)
         let wasGivenNews = unread.contains(where: \.isKeptUnread)
         deaths = wasGivenNews && !mailbox.hasReadNews && !news.events.isEmpty ? deaths + 1 : 0
         guard deaths == Self.maximumDeaths else { return (news, mailbox.lost) }

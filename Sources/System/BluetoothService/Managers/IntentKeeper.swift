@@ -38,7 +38,7 @@ struct IntentKeeper {
     mutating func expect(_ old: Intent) { unclaimed = old }
 
     /// Called when the process has had time to repeat its requests.
-    mutating func endPatience() { unclaimed = nil }
+    mutating func reclaimTimedOut() { unclaimed = nil }
 
     /// Called when the process has ended. The manager lives on.
     mutating func processEnded(in state: ManagerState) {

@@ -16,7 +16,7 @@ package final class AppPlaces {
     /// The maximum number of places of a process that are looked up. Further ones are unknown (AB-G05).
     package static let maximum = 256
     /// How long a process may take for a place. Its own search ends before that.
-    package static let patience = Duration.seconds(15)
+    package static let answerTimeout = Duration.seconds(15)
 
     private struct Process {
         weak var keeper: (any PlaceKeeper)?
@@ -56,7 +56,7 @@ package final class AppPlaces {
     package func find(_ site: CallSite) -> PlaceFinding {
         guard let process = processes[site.process] else { return .unknown }
         if let (finding, since) = process.places[site.number] {
-            return finding == .pending && loop.now - since >= Self.patience ? .unknown : finding
+            return finding == .pending && loop.now - since >= Self.answerTimeout ? .unknown : finding
         }
         guard process.places.count < Self.maximum, let keeper = process.keeper else { return .unknown }
         processes[site.process]?.places[site.number] = (.pending, loop.now)

@@ -37,7 +37,7 @@ final class LogObserver {
         case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)
         case .trouble(let text, let weight): log(trouble: text, weight, at: observation.time)
         case .below(let event): logger.write(event)
-        case .misused, .managerOpened, .managerClosed, .requested, .asked, .told, .linkMade, .linkEnded, .secured,
+        case .misused, .managerOpened, .managerClosed, .requested, .asked, .delivered, .linkMade, .linkEnded, .secured,
             .practiced:
             break
         }

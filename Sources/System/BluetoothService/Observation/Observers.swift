@@ -104,23 +104,23 @@ package final class Observers {
             },
             receive: { [weak self] event in
                 guard let self else { return }
-                tell(.below(event), Observation.Subject(peer: nameOfPeer(event), link: event.link))
+                report(.below(event), Observation.Subject(peer: nameOfPeer(event), link: event.link))
             }
         )
     }
 
     /// Reports an observation. Neither argument is evaluated without a listener for this kind.
-    func tell(
+    func report(
         _ kind: Observation.Kinds,
         _ content: @autoclosure () -> Observation.Content,
         of subject: @autoclosure () -> Observation.Subject = Observation.Subject()
     ) {
         guard !wanted.isDisjoint(with: kind) else { return }
-        tell(content(), subject())
+        report(content(), subject())
     }
 
     /// Reports an event to a manager of an app. A value costs little where listeners only count it.
-    func tell(_ event: Event, of subject: @autoclosure () -> Observation.Subject) {
+    func report(_ event: Event, of subject: @autoclosure () -> Observation.Subject) {
         guard !wanted.isDisjoint(with: .messages) else { return }
         let subject = subject()
         var isCounted = false
@@ -139,11 +139,11 @@ package final class Observers {
             guard observesValues else { return }
             isCounted = true
         }
-        tell(.told(event), subject.about(event.peer), isCounted: isCounted)
+        report(.delivered(event), subject.about(event.peer), isCounted: isCounted)
     }
 
     /// Reports an observation and performs `body`. Observations made by `body` have this one as their cause.
-    func tell<Result>(
+    func report<Result>(
         _ kind: Observation.Kinds,
         _ content: @autoclosure () -> Observation.Content,
         of subject: @autoclosure () -> Observation.Subject,
@@ -152,13 +152,13 @@ package final class Observers {
     ) -> Result {
         guard !wanted.isDisjoint(with: kind) else { return body() }
         let outer = cause
-        cause = tell(content(), subject(), site)
+        cause = report(content(), subject(), site)
         defer { cause = outer }
         return body()
     }
 
     @discardableResult
-    private func tell(
+    private func report(
         _ content: Observation.Content,
         _ subject: Observation.Subject,
         _ site: CallSite? = nil,
@@ -186,17 +186,17 @@ package final class Observers {
 
 extension Observers {
     /// Sends a notice to the user.
-    package func tell(_ notice: SystemNotice) {
-        tell(.notices, .noticed(notice))
+    package func report(_ notice: SystemNotice) {
+        report(.notices, .noticed(notice))
     }
 
     /// Reports a mistake to the developer of an app (behaviour 1.26).
     func misuse(_ text: String, by subject: Observation.Subject) {
-        tell(.misuse, .misused(text, isToldToApp: false), of: subject)
+        report(.misuse, .misused(text, isToldToApp: false), of: subject)
     }
 
     /// Reports a problem that apps do not notice.
     func trouble(_ text: @autoclosure () -> String, _ weight: EventWeight = .warning) {
-        tell(.trouble, .trouble(text(), weight))
+        report(.trouble, .trouble(text(), weight))
     }
 }

@@ -97,7 +97,7 @@ package final class PacketTap {
     }
 
     /// Records a frame on the air. It is about the first of these devices that is known.
-    func heard(
+    func recordPacket(
         _ frame: PacketBuffer,
         at start: Instant,
         from sender: String,

@@ -20,7 +20,7 @@ package struct Peer {
     /// When the device name was read; nil if it is a stored one.
     var deviceNameTime: Instant?
     /// When an advertisement was last received, and its signal strength in dBm.
-    package internal(set) var lastHeard: (time: Instant, rssi: Int)?
+    package internal(set) var lastReception: (time: Instant, rssi: Int)?
 
     /// The device name once it is known, or else the advertised name (behaviour 2.23).
     package var name: String? { deviceName ?? advertisedName }
@@ -113,8 +113,8 @@ struct PeerTable {
     var all: [Peer] { peers.values }
 
     /// Records the reception of an advertisement.
-    mutating func heard(_ identifier: UUID, rssi: Int, at time: Instant) {
-        peers.update(identifier) { $0.lastHeard = (time, rssi) }
+    mutating func noteAdvertisement(_ identifier: UUID, rssi: Int, at time: Instant) {
+        peers.update(identifier) { $0.lastReception = (time, rssi) }
     }
 
     /// Stores the name in an advertisement.

@@ -64,7 +64,7 @@ final class Peers {
         }
         deviceSecurity.policy.lostBondsOfCentrals = .asked
         deviceSecurity.onBondChange = { [weak self] _ in self?.followBonds() }
-        keeper.onNotice = { [weak observers] in observers?.tell($0) }
+        keeper.onNotice = { [weak observers] in observers?.report($0) }
     }
 }
 
@@ -99,7 +99,9 @@ extension Peers {
     }
 
     /// Records the reception of an advertisement.
-    func heard(_ identifier: UUID, rssi: Int, at time: Instant) { table.heard(identifier, rssi: rssi, at: time) }
+    func noteAdvertisement(_ identifier: UUID, rssi: Int, at time: Instant) {
+        table.noteAdvertisement(identifier, rssi: rssi, at: time)
+    }
 
     /// Stores the name in an advertisement.
     func setAdvertisedName(_ name: String?, of identifier: UUID, at time: Instant? = nil) {

@@ -4,7 +4,7 @@ import ServiceMessages
 
 /// Shares the system's one advertisement among the managers that advertise (behaviour 7.30).
 final class AdvertisingArbiter {
-    private struct Wish {
+    private struct Entry {
         let manager: ManagerKey
         var content: AdvertisingContent
         var way: BackgroundRules.Advertising
@@ -19,13 +19,13 @@ final class AdvertisingArbiter {
         }
     }
 
-    private var wishes: [Wish] = []
+    private var entries: [Entry] = []
     /// Applies a new plan; nil stops advertising.
     var onChange: ((AdvertisingPlan?) -> Void)?
 
     /// Whether a manager is advertising or about to.
     func contains(_ manager: ManagerKey) -> Bool {
-        wishes.contains { $0.manager == manager }
+        entries.contains { $0.manager == manager }
     }
 
     /// Adds the advertisement of a manager. `onStarted` is called once. Data that do not fit beside those of other
@@ -36,47 +36,49 @@ final class AdvertisingArbiter {
         _ way: BackgroundRules.Advertising = .whole,
         onStarted: @escaping (ServiceError?) -> Void
     ) {
-        guard AdvertisingPlanner.plan(for: wishes.map(\.content) + [content]).leftOut.isEmpty else {
-            let others = wishes.map { AdvertisingContent(data: $0.content.data) }
+        guard AdvertisingPlanner.plan(for: entries.map(\.content) + [content]).leftOut.isEmpty else {
+            let others = entries.map { AdvertisingContent(data: $0.content.data) }
             return onStarted(ServiceError(content.data, noRoomIn: AdvertisingPlanner.plan(for: others)))
         }
-        wishes.append(Wish(manager: manager, content: content, way: way, onStarted: onStarted))
+        entries.append(Entry(manager: manager, content: content, way: way, onStarted: onStarted))
         apply()
     }
 
     /// Changes how a manager advertises, when its app moves to the foreground or background (behaviour 7.24).
     func advertise(_ way: BackgroundRules.Advertising, for manager: ManagerKey) {
-        guard let index = wishes.firstIndex(where: { $0.manager == manager }), wishes[index].way != way else { return }
-        wishes[index].way = way
+        guard let index = entries.firstIndex(where: { $0.manager == manager }), entries[index].way != way else {
+            return
+        }
+        entries[index].way = way
         apply()
     }
 
     /// Stops the advertising of a manager. If its start has not been reported yet, it is reported as cancelled.
     func remove(_ manager: ManagerKey) {
-        guard let index = wishes.firstIndex(where: { $0.manager == manager }) else { return }
-        let wish = wishes.remove(at: index)
-        wish.onStarted?(ServiceError(.operationCancelled, reason: "advertising was stopped before it started"))
+        guard let index = entries.firstIndex(where: { $0.manager == manager }) else { return }
+        let entry = entries.remove(at: index)
+        entry.onStarted?(ServiceError(.operationCancelled, reason: "advertising was stopped before it started"))
         apply()
     }
 
     /// Requests the current plan, for instance after a controller has come back (behaviour 1.14).
     func apply() {
-        let shown = wishes.filter { $0.way != .none }
+        let shown = entries.filter { $0.way != .none }
         onChange?(shown.isEmpty ? nil : AdvertisingPlanner.plan(for: shown.map(\.shown)))
     }
 
     /// Called when the requested plan is on the air.
     func started() {
-        let waiting = wishes.compactMap(\.onStarted)
-        for index in wishes.indices { wishes[index].onStarted = nil }
-        for tell in waiting { tell(nil) }
+        let waiting = entries.compactMap(\.onStarted)
+        for index in entries.indices { entries[index].onStarted = nil }
+        for report in waiting { report(nil) }
     }
 
     /// Called when the requested plan cannot be advertised.
     func failed(_ error: GAPError) {
-        let waiting = wishes.compactMap(\.onStarted)
-        wishes.removeAll()
-        for tell in waiting { tell(ServiceError(.unknown, reason: "advertising failed: \(error)")) }
+        let waiting = entries.compactMap(\.onStarted)
+        entries.removeAll()
+        for report in waiting { report(ServiceError(.unknown, reason: "advertising failed: \(error)")) }
     }
 }
 

@@ -68,7 +68,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
     }
 
     private func emit(_ event: PeripheralEvent) {
-        manager.tell(.peripheral(event), on: host.loop)
+        manager.deliver(.peripheral(event), on: host.loop)
     }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
@@ -94,7 +94,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
     var appIdentity: AppIdentity? { manager.subject.app }
 
     /// How the manager's advertisement is put on the air.
-    var advertisingWay: BackgroundRules.Advertising { manager.life.rules.advertising }
+    var advertisingWay: BackgroundRules.Advertising { manager.lifecycle.rules.advertising }
 
     func stateChanged(to state: ManagerState) {
         if state.rawValue < ManagerState.poweredOn.rawValue {
@@ -107,7 +107,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
             manager.stopIntent()
         }
         // The app starts to count its credits anew after the state change.
-        tellCredits()
+        reportCredits()
         if manager.report(state, on: host.loop) { carryOutIntent() }
         pump()
     }
@@ -128,7 +128,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         channels.unpublishAll()
     }
 
-    func rulesChanged() { host.advertising.advertise(manager.life.rules.advertising, for: key) }
+    func rulesChanged() { host.advertising.advertise(manager.lifecycle.rules.advertising, for: key) }
 
     func close() {
         host.advertising.remove(key)
@@ -275,7 +275,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         }
         manager.apply(.peripheral(.startAdvertising(request)))
         let goesOn = isResuming
-        host.advertising.add(AdvertisingContent(request), for: key, manager.life.rules.advertising) {
+        host.advertising.add(AdvertisingContent(request), for: key, manager.lifecycle.rules.advertising) {
             [weak self] error in
             let isCancelled = error?.code == .core(.operationCancelled)
             if error != nil, !isCancelled { self?.manager.apply(.peripheral(.stopAdvertising)) }
@@ -298,7 +298,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         {
             return refusal
         }
-        let way = manager.life.rules.advertising
+        let way = manager.lifecycle.rules.advertising
         let mayStart = host.configuration.mayStartAdvertisingInBackground
         // An advertisement that is resumed waits for the foreground if necessary, like that of an app that has moved to
         // the background (behaviours 7.24, 10.15).
@@ -313,12 +313,12 @@ final class PeripheralSession: ManagerSession, LinkServer {
     // MARK: Requests of centrals
 
     func didReceiveRead(_ request: GATTReadRequest, of characteristic: LocalAttributeID, from central: CentralInfo) {
-        guard manager.life.rules.serves else { return request.respond(.failure(.notServed)) }
+        guard manager.lifecycle.rules.serves else { return request.respond(.failure(.notServed)) }
         receive(.read(request, characteristic), from: central)
     }
 
     func didReceiveWrite(_ request: GATTWriteRequest, _ writes: [WriteRequest], from central: CentralInfo) {
-        guard manager.life.rules.serves else { return request.respond(.notServed) }
+        guard manager.lifecycle.rules.serves else { return request.respond(.notServed) }
         guard !request.expectsResponse else { return receive(.write(request, writes), from: central) }
         knownCentrals.insert(central.identifier)
         emit(.writeRequested(transaction: requests.nextNumber(), central, writes, needsResponse: false))
@@ -477,13 +477,13 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     private func returnCredits(_ count: Int) {
         guard credits.add(count, waiting: updates.count) else { return }
-        host.loop.execute { [weak self] in self?.tellCredits() }
+        host.loop.execute { [weak self] in self?.reportCredits() }
     }
 
-    private func tellCredits() {
+    private func reportCredits() {
         let (count, isAwaited) = credits.take()
         guard count > 0 else { return }
-        manager.tell(.peripheral(.updateCreditsReturned(count)), on: host.loop, isAwaited: isAwaited)
+        manager.deliver(.peripheral(.updateCreditsReturned(count)), on: host.loop, isAwaited: isAwaited)
     }
 }
 

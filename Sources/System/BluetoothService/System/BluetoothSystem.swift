@@ -239,7 +239,7 @@ extension BluetoothSystem {
         isReceived: Bool,
         of addresses: [BluetoothAddress]
     ) {
-        tap.heard(frame, at: start, from: sender, isReceived: isReceived, of: addresses)
+        tap.recordPacket(frame, at: start, from: sender, isReceived: isReceived, of: addresses)
     }
 
     /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
@@ -275,12 +275,12 @@ extension BluetoothSystem: ControllersHost {
         if !isOn, !isKept { apps.preservation.discard() }
     }
 
-    func radioIs(_ state: ManagerState, isNew: Bool) {
+    func radioStateChanged(_ state: ManagerState, isNew: Bool) {
         if isNew {
             // Cached tables do not survive power off (behaviour 4.12).
             if state == .poweredOff { peers.forgetTables() }
-            observers.tell(.state, .stateChanged(state))
-            apps.tellStates()
+            observers.report(.state, .stateChanged(state))
+            apps.reportStates()
         }
         // Advertising resumes without a new request of the apps (behaviour 1.14).
         guard state == .poweredOn else { return }
@@ -382,7 +382,7 @@ extension BluetoothSystem {
 
     /// Called when the user has force-quit an app, even one that had no process under this system (behaviours 10.16,
     /// 10.17).
-    package func personHasEnded(_ app: AppIdentity) { apps.preservation.personHasEnded(app) }
+    package func userForceQuit(_ app: AppIdentity) { apps.preservation.userForceQuit(app) }
 
     // MARK: Permission
 

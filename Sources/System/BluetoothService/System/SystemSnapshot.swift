@@ -104,7 +104,7 @@ extension BluetoothSystem {
 
     /// The last step of a recovery that is under way, and the error that caused it.
     package var recovery: (step: RecoveryStep, cause: HCIHostError)? {
-        guard case .climbed(let step, let cause, _) = controllers.recovery.state else { return nil }
+        guard case .escalated(let step, let cause, _) = controllers.recovery.state else { return nil }
         return (step, cause)
     }
 
@@ -114,10 +114,10 @@ extension BluetoothSystem {
 
 extension App {
     /// The path of the executable, if it is known.
-    package var executable: String? { life.executable }
+    package var executable: String? { lifecycle.executable }
 
     /// Whether the app is not woken for now because it overran its time in the background (behaviour 9.7).
-    package var isSlowedDown: Bool { life.isSlowedDown }
+    package var isSlowedDown: Bool { lifecycle.isSlowedDown }
 
     /// The managers, the oldest first.
     package var managerSnapshots: [(id: ManagerID, role: ManagerRole, options: ManagerOptions, state: ManagerState)] {

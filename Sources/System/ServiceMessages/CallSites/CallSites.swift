@@ -69,7 +69,7 @@ package enum CallSites {
     }
 
     /// Looks up places in the program's debugging information. Blocks for about a second, the first time for a place,
-    /// and never longer than `Symbolizer.patience`.
+    /// and never longer than `Symbolizer.timeout`.
     ///
     /// - Parameter sites: Places of this process.
     /// - Returns: The names of those that have one, and the addresses of those that may have one.

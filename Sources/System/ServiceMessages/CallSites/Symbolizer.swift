@@ -30,21 +30,21 @@ struct SymbolFrame: Hashable {
 /// It is another program, which may be missing or hang. Then the addresses of calls are left.
 struct Symbolizer: Sendable {
     /// How long the program may take. It needs about a second for a large program, on a busy machine several.
-    static let patience = Duration.seconds(10)
+    static let timeout = Duration.seconds(10)
     /// The maximum length of its answer, in octets. A frame takes about 200.
     static let maximumOutput = 32 << 20
 
     private var program: String?
     private let arguments: [String]
-    private let patience: Duration
+    private let timeout: Duration
 
     /// Creates the symbolizer of a program, by default that of the toolchain.
     init(
         _ program: String? = Self.ofToolchain,
         arguments: [String] = ["--output-style=JSON", "--inlines", "--no-demangle"],
-        patience: Duration = Self.patience
+        timeout: Duration = Self.timeout
     ) {
-        (self.program, self.arguments, self.patience) = (program, arguments, patience)
+        (self.program, self.arguments, self.timeout) = (program, arguments, timeout)
     }
 
     private struct Query: Hashable {
@@ -107,7 +107,7 @@ struct Symbolizer: Sendable {
     private func ask(_ queries: [Query]) -> [Query: [SymbolFrame]]? {
         guard !queries.isEmpty else { return [:] }
         let input = queries.map { "CODE \"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
-        guard let program, let output = Self.output(of: program, arguments, to: input, within: patience) else {
+        guard let program, let output = Self.output(of: program, arguments, to: input, within: timeout) else {
             return nil
         }
         let lines = output.split(separator: UInt8(ascii: "\n"))
@@ -141,9 +141,8 @@ struct Symbolizer: Sendable {
 
 extension Symbolizer {
     /// Returns the output of a program; nil if it fails to start or does not end in time, and then it is killed.
-    static func output(of program: String, _ arguments: [String], to input: String, within patience: Duration) -> Data?
-    {
-        let deadline = ContinuousClock.now + patience
+    static func output(of program: String, _ arguments: [String], to input: String, within timeout: Duration) -> Data? {
+        let deadline = ContinuousClock.now + timeout
         // A file rather than a pipe: no thread has to write to a program that may hang or end.
         guard let file = tmpfile() else { return nil }
         defer { fclose(file) }

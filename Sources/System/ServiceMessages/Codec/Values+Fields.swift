@@ -213,11 +213,11 @@ extension Advertisement: PacketFields {
         try coder.optional("manufacturer data", &manufacturerData)
         var data = serviceData.sorted { $0.key.bigEndianBytes.lexicographicallyPrecedes($1.key.bigEndianBytes) }
             .map { LocalDescriptor(uuid: $0.key, value: $0.value) }
-        try coder.list("service data", &data, limit: ServiceLimits.heardServices)
+        try coder.list("service data", &data, limit: ServiceLimits.receivedServices)
         if coder.isReading { serviceData = Dictionary(data.map { ($0.uuid, $0.value) }) { first, _ in first } }
-        try coder.list("services", &serviceUUIDs, limit: ServiceLimits.heardServices)
+        try coder.list("services", &serviceUUIDs, limit: ServiceLimits.receivedServices)
         try coder.list("overflow services", &overflowServiceUUIDs, limit: ServiceLimits.scannedServices)
-        try coder.list("solicited services", &solicitedServiceUUIDs, limit: ServiceLimits.heardServices)
+        try coder.list("solicited services", &solicitedServiceUUIDs, limit: ServiceLimits.receivedServices)
         try coder.optional("transmit power", &txPowerLevel)
         try coder.field("is connectable", &isConnectable)
         try coder.number("primary PHY", &primaryPHY)

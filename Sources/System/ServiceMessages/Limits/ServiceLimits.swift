@@ -44,7 +44,7 @@ extension ServiceLimits {
     /// Services of a peer.
     package static let remoteServices = 256
     /// Services, or service data, in a received advertisement.
-    package static let heardServices = 256
+    package static let receivedServices = 256
     /// Parts of a long write of a central.
     package static let preparedWrites = 128
     /// Subscriptions in the state that a peripheral manager is restored with.

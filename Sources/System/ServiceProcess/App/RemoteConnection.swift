@@ -10,7 +10,7 @@ import Synchronization
 /// `.resetting` while the connection is retried; then they are opened again with their previous parameters.
 package final class RemoteConnection: ServiceConnection {
     /// How long a query waits for its reply, and before that for the first attempt to reach a service.
-    static let patience = DispatchTimeInterval.seconds(10)
+    static let replyTimeout = DispatchTimeInterval.seconds(10)
 
     private struct Manager {
         let role: ManagerRole
@@ -41,7 +41,7 @@ package final class RemoteConnection: ServiceConnection {
         /// The number of the current service process, counted from the first.
         var generation = 0
         var isOpen = false
-        var isOnItsWay = true
+        var isConnecting = true
         /// Records the places of calls while the service wants advice.
         var listening: CallSites.Listening?
     }
@@ -80,7 +80,7 @@ package final class RemoteConnection: ServiceConnection {
     }
 
     deinit {
-        if shared.withLock({ $0.isOnItsWay }) { arrived.leave() }
+        if shared.withLock({ $0.isConnecting }) { arrived.leave() }
         let link = link
         link.loop.submit { link.value.close() }
     }
@@ -219,12 +219,12 @@ extension RemoteConnection {
         }
     }
 
-    /// Sends a query and blocks until the reply. Waits up to ``patience`` for the first attempt to reach a service, and
-    /// up to ``patience`` for the reply. After that, fails at once while there is no service.
+    /// Sends a query and blocks until the reply. Waits up to ``replyTimeout`` for the first attempt to reach a service, and
+    /// up to ``replyTimeout`` for the reply. After that, fails at once while there is no service.
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         if let error = query.listError { return .failure(error) }
         precondition(!loop.isCurrent, "a query must not block the event loop that delivers its reply")
-        _ = arrived.wait(timeout: .now() + Self.patience)
+        _ = arrived.wait(timeout: .now() + Self.replyTimeout)
         let question = Question()
         let number: UInt32? = shared.withLock { shared in
             guard shared.isOpen else { return nil }
@@ -234,7 +234,7 @@ extension RemoteConnection {
             return shared.lastQuery
         }
         guard let number else { return .failure(.noService) }
-        _ = question.semaphore.wait(timeout: .now() + Self.patience)
+        _ = question.semaphore.wait(timeout: .now() + Self.replyTimeout)
         _ = shared.withLock { $0.questions.removeValue(forKey: number) }
         return question.reply.withLock { $0 } ?? .failure(.noService)
     }
@@ -303,8 +303,8 @@ extension RemoteConnection {
     /// Called when it is known whether there is a service.
     private func isClear() {
         let isFirst = shared.withLock { shared in
-            defer { shared.isOnItsWay = false }
-            return shared.isOnItsWay
+            defer { shared.isConnecting = false }
+            return shared.isConnecting
         }
         if isFirst { arrived.leave() }
     }

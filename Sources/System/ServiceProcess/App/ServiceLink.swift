@@ -50,9 +50,9 @@ final class ServiceLink {
     private func perform(_ action: ServiceLinkMachine.Action) {
         switch action {
         case .connect: connect()
-        case .greet: line?.send(Opening.app(hello).encoded())
+        case .sendHello: line?.send(Opening.app(hello).encoded())
         case .open: onOpen?()
-        case .tell(let state): onLost?(state)
+        case .report(let state): onLost?(state)
         case .complain(let text): logger.error("Bluetooth is unsupported: \(text)")
         case .wait(let pause):
             timer = loop.schedule(after: pause) { [weak self] in self?.handle(.timeIsUp) }
@@ -94,7 +94,7 @@ final class ServiceLink {
             return
         }
         switch message {
-        case .welcome(let welcome): handle(.welcomed(version: welcome.version))
+        case .welcome(let welcome): handle(.accepted(version: welcome.version))
         case .goodbye(let error): handle(.dismissed(error))
         case .event, .reply, .adviceWanted, .placeWanted: if machine.isOpen { onMessage?(message) }
         }

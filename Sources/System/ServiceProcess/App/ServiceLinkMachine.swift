@@ -7,7 +7,7 @@ struct ServiceLinkMachine {
         case begin
         case connected
         case failed(MessageLineError)
-        case welcomed(version: UInt16)
+        case accepted(version: UInt16)
         case dismissed(ServiceError)
         case lost(MessageLineError)
         case timeIsUp
@@ -15,11 +15,11 @@ struct ServiceLinkMachine {
 
     enum Action: Equatable {
         case connect
-        case greet
+        case sendHello
         /// Opens the managers of the app, which are new to this service.
         case open
         /// Sets the state of all managers. Pending requests are not answered any more.
-        case tell(ManagerState)
+        case report(ManagerState)
         case complain(String)
         case wait(Duration)
         case close
@@ -28,7 +28,7 @@ struct ServiceLinkMachine {
     private enum State: Equatable {
         case idle
         case connecting(failures: Int)
-        case greeting(failures: Int)
+        case handshaking(failures: Int)
         case open
         case waiting(failures: Int)
         case refused
@@ -54,9 +54,9 @@ struct ServiceLinkMachine {
     var isOpen: Bool { state == .open }
 
     /// Whether it will soon be known if there is a service.
-    var isOnItsWay: Bool {
+    var isConnecting: Bool {
         switch state {
-        case .idle, .connecting(failures: 0), .greeting: true
+        case .idle, .connecting(failures: 0), .handshaking: true
         case .connecting, .open, .waiting, .refused: false
         }
     }
@@ -67,46 +67,46 @@ struct ServiceLinkMachine {
             state = .connecting(failures: 0)
             return [.connect]
         case (.connecting(let failures), .connected):
-            state = .greeting(failures: failures)
-            return [.greet]
-        case (.greeting, .welcomed(Hello.version)):
+            state = .handshaking(failures: failures)
+            return [.sendHello]
+        case (.handshaking, .accepted(Hello.version)):
             state = .open
             hasWorked = true
             return [.open]
-        case (.greeting, .welcomed(let version)):
+        case (.handshaking, .accepted(let version)):
             let text =
                 "the Bluetooth service uses protocol version \(version), and this program \(Hello.version)"
             return refuse("\(text); use both from the same release")
-        case (.greeting, .dismissed(let error)) where error.isPassing,
+        case (.handshaking, .dismissed(let error)) where error.isPassing,
             (.open, .dismissed(let error)) where error.isPassing:
             return [.close] + lose(error.reason ?? "the Bluetooth service is shutting down")
-        case (.greeting, .dismissed(let error)), (.open, .dismissed(let error)):
+        case (.handshaking, .dismissed(let error)), (.open, .dismissed(let error)):
             return refuse(error.reason ?? "the Bluetooth service refused this program")
-        case (.connecting, .failed(let error)), (.greeting, .lost(let error)), (.open, .lost(let error)):
+        case (.connecting, .failed(let error)), (.handshaking, .lost(let error)), (.open, .lost(let error)):
             return lose("\(error)")
         case (.waiting(let failures), .timeIsUp):
             state = .connecting(failures: failures)
             return [.connect]
-        case (.refused, _), (.idle, _), (.connecting, _), (.greeting, _), (.open, _), (.waiting, _): return []
+        case (.refused, _), (.idle, _), (.connecting, _), (.handshaking, _), (.open, _), (.waiting, _): return []
         }
     }
 
     private mutating func refuse(_ reason: String) -> [Action] {
         state = .refused
-        return [.complain(reason), .tell(.unsupported), .close]
+        return [.complain(reason), .report(.unsupported), .close]
     }
 
     private mutating func lose(_ reason: String) -> [Action] {
         var failures = 0
         if case .connecting(let before) = state { failures = before + 1 }
-        if case .greeting(let before) = state { failures = before + 1 }
+        if case .handshaking(let before) = state { failures = before + 1 }
         let wasOpen = state == .open
         state = .waiting(failures: failures)
         let doublings = max(0, hasWorked ? failures - Self.failuresOfOneGone : failures)
         let pause = min(Self.firstPause * (1 << min(doublings, 10)), Self.longestPause)
-        if wasOpen { return [.tell(.resetting), .wait(pause)] }
+        if wasOpen { return [.report(.resetting), .wait(pause)] }
         let isGone = failures == (hasWorked ? Self.failuresOfOneGone : 1)
-        return (isGone ? [.complain(reason), .tell(.unsupported)] : []) + [.wait(pause)]
+        return (isGone ? [.complain(reason), .report(.unsupported)] : []) + [.wait(pause)]
     }
 }
 

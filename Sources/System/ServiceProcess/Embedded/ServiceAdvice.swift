@@ -9,7 +9,7 @@ import Synchronization
 /// The advice that a service in another process has for this program.
 final class ServiceAdvice: Sendable {
     /// How long the service may take for its last words. It asks this process for places meanwhile.
-    static let patience = DispatchTimeInterval.seconds(6)
+    static let finalAdviceTimeout = DispatchTimeInterval.seconds(6)
 
     private struct State {
         var order: [String] = []
@@ -56,7 +56,7 @@ final class ServiceAdvice: Sendable {
     func finish() -> [String] {
         let asked = number.withLock { $0 }
         client.with { if let asked { $0.stop(asked) } }
-        _ = ended.wait(timeout: .now() + Self.patience)
+        _ = ended.wait(timeout: .now() + Self.finalAdviceTimeout)
         return state.withLock { state in
             if let refusal = state.refusal, state.order.isEmpty { return ["no advice: \(refusal)"] }
             return state.order.compactMap { state.lines[$0] }

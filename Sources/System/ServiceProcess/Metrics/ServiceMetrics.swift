@@ -50,7 +50,7 @@ package final class ServiceMetrics {
     private func count(_ content: Observation.Content) {
         switch content {
         case .requested, .asked: requests.increment()
-        case .told: events.increment()
+        case .delivered: events.increment()
         case .eventsLost(let count): lost.increment(by: count)
         case .appLaunched: launches.increment()
         case .linkMade:

@@ -8,7 +8,7 @@ import ServiceMessages
 final class AppCatalog {
     /// How long a caller waits for a read before it proceeds with the previous result. This bounds the number of
     /// waiting callers by the number of questions that tools may have pending.
-    static let patience = Duration.seconds(5)
+    static let readTimeout = Duration.seconds(5)
 
     private struct Caller {
         /// The first read that began after the call.
@@ -20,7 +20,7 @@ final class AppCatalog {
     /// The launch command of each app, by bundle identifier.
     private(set) var commands: [String: [String]] = [:]
 
-    private let look: (@Sendable () -> [String: [String]])?
+    private let readDirectories: (@Sendable () -> [String: [String]])?
     private let loop: any EventLoop
     private var callers: [UInt64: Caller] = [:]
     private var lastCaller: UInt64 = 0
@@ -29,20 +29,20 @@ final class AppCatalog {
 
     /// Creates a catalog, and starts to read the directory. Call on the event loop.
     ///
-    /// - Parameter look: Reads the directory, on another thread. Without it, the catalog stays empty.
-    init(loop: any EventLoop, _ look: (@Sendable () -> [String: [String]])?) {
-        self.look = look
+    /// - Parameter readDirectories: Reads the directory, on another thread. Without it, the catalog stays empty.
+    init(loop: any EventLoop, _ readDirectories: (@Sendable () -> [String: [String]])?) {
+        self.readDirectories = readDirectories
         self.loop = loop
         read()
     }
 
     /// Reads the directory again. `completion` is called once, on the event loop: after a read that began after this
-    /// call, or after ``patience``.
+    /// call, or after ``readTimeout``.
     func refresh(_ completion: @escaping () -> Void) {
-        guard look != nil else { return completion() }
+        guard readDirectories != nil else { return completion() }
         lastCaller += 1
         let number = lastCaller
-        let timer = loop.schedule(after: Self.patience) { [weak self] in
+        let timer = loop.schedule(after: Self.readTimeout) { [weak self] in
             self?.callers.removeValue(forKey: number)?.completion()
         }
         callers[number] = Caller(read: lastRead + 1, completion: completion, timer: timer)
@@ -50,12 +50,12 @@ final class AppCatalog {
     }
 
     private func read() {
-        guard let look else { return }
+        guard let readDirectories else { return }
         isReading = true
         lastRead += 1
         let catalog = LoopBound(self, loop: loop)
         SideQueue.run {
-            let commands = look()
+            let commands = readDirectories()
             catalog.loop.submit { catalog.value.finish(commands) }
         }
     }

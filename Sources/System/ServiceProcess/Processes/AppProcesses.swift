@@ -20,7 +20,7 @@ package final class AppProcesses: AppLauncher {
     /// The maximum number of apps whose launch commands are remembered (AB-G05).
     package static let maximumKnown = 256
     /// How long a process may take to end after SIGTERM.
-    static let patience = Duration.seconds(5)
+    static let terminationTimeout = Duration.seconds(5)
 
     /// The path at which processes find the service.
     private let socket: String
@@ -177,12 +177,12 @@ package final class AppProcesses: AppLauncher {
     func program(of caller: Caller, as app: AppIdentity) -> AppProgram {
         guard let process = KnownProcess(of: caller, in: table) else { return AppProgram() }
         let executable = table.executable(caller.process)
-        guard process.isThere(in: table) else { return AppProgram() }
+        guard process.exists(in: table) else { return AppProgram() }
         return AppProgram(executable, isLaunched: isLaunched(caller, as: app))
     }
 
     /// Whether a process is still running.
-    func isThere(_ process: KnownProcess) -> Bool { process.isThere(in: table) }
+    func exists(_ process: KnownProcess) -> Bool { process.exists(in: table) }
 }
 
 // MARK: - Connected processes
@@ -216,17 +216,17 @@ extension AppProcesses {
         return table.unit(caller.process) == unit ? unit : nil
     }
 
-    /// Ends a process with SIGTERM, and after ``patience`` with SIGKILL.
+    /// Ends a process with SIGTERM, and after ``terminationTimeout`` with SIGKILL.
     func end(_ process: KnownProcess?, of caller: Caller) {
         guard let process, caller.user == table.user else {
             return logger.notice(
                 "this service cannot end process \(caller.process) of user \(caller.user), which keeps running; end it yourself"
             )
         }
-        guard process.isThere(in: table) else { return }
+        guard process.exists(in: table) else { return }
         process.signal(SIGTERM, in: table)
-        loop.schedule(after: Self.patience) { [table] in
-            if process.isThere(in: table) { process.signal(SIGKILL, in: table) }
+        loop.schedule(after: Self.terminationTimeout) { [table] in
+            if process.exists(in: table) { process.signal(SIGKILL, in: table) }
         }
     }
 }

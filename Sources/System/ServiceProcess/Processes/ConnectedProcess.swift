@@ -38,7 +38,7 @@ final class ConnectedProcess: AppProcess {
     /// Whether the process is gone, or is the one that connects. Its old conversation is then over.
     func givesWay(to newcomer: Caller) -> Bool {
         if newcomer.process > 1, newcomer.process == caller.process { return true }
-        return known.map { !processes.isThere($0) } ?? false
+        return known.map { !processes.exists($0) } ?? false
     }
 
     func suspend() {

@@ -29,9 +29,9 @@ enum KnownProcess {
     }
 
     /// Whether the process is still running.
-    func isThere(in table: ProcessTable) -> Bool {
+    func exists(in table: ProcessTable) -> Bool {
         switch self {
-        case .held(let descriptor): descriptor.isThere
+        case .held(let descriptor): descriptor.isRunning
         case .numbered(let number, let beginning): table.beginning(number) == beginning
         }
     }

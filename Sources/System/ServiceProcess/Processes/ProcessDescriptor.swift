@@ -26,7 +26,7 @@ package final class ProcessDescriptor: Sendable {
     deinit { close(descriptor) }
 
     /// Whether the process is still running. The descriptor becomes readable when it ends.
-    package var isThere: Bool {
+    package var isRunning: Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, 0) == 0
     }

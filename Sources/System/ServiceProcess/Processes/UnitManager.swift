@@ -18,7 +18,7 @@ package protocol UnitManager: AnyObject {
 /// The user's systemd, controlled through `systemctl`. Used on the event loop.
 package final class UserUnits: UnitManager {
     /// How long a command may take. Freezing waits for all processes of the unit.
-    static let patience = Duration.seconds(5)
+    static let commandTimeout = Duration.seconds(5)
 
     private let loop: any EventLoop
     private let programs: any ProgramLauncher
@@ -42,7 +42,7 @@ package final class UserUnits: UnitManager {
         programs.start(program) { [loop] event in
             switch event {
             case .started(let started):
-                timer = loop.schedule(after: Self.patience) { started.signal(SIGTERM) }
+                timer = loop.schedule(after: Self.commandTimeout) { started.signal(SIGTERM) }
             case .notStarted: completion(false)
             case .ended(let end):
                 if let timer { loop.cancel(timer) }

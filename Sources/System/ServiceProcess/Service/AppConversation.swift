@@ -16,7 +16,7 @@ final class AppConversation: Conversation {
     private var number: UInt32 = 0
     /// The place in the app that the next message is about.
     private var site: CallSite?
-    private var isToldOfAdvice = false
+    private var hasSentAdviceWanted = false
 
     init(_ app: App, _ line: any MessageLine, places: AppPlaces, loop: any EventLoop) {
         self.app = app
@@ -64,7 +64,7 @@ final class AppConversation: Conversation {
             line.send(ServiceMessage.reply(number: number, app.answer(query, from: id)).encoded())
         case .misuse, .eventsRead, .callSite, .note, .place: return nil
         }
-        guard app.hasAskedTooMuch else { return nil }
+        guard app.hasExceededRequestLimit else { return nil }
         return "the suspended app exceeds the limits of pending requests: "
             + "\(ServiceLimits.heldRequests) requests and \(ServiceLimits.heldOctets) octets"
     }
@@ -85,7 +85,7 @@ final class AppConversation: Conversation {
         for (id, sink) in sinks.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { app.attach(sink, to: id) }
     }
 
-    func farewell(_ error: ServiceError) -> PacketBuffer { ServiceMessage.goodbye(error).encoded() }
+    func closingMessage(_ error: ServiceError) -> PacketBuffer { ServiceMessage.goodbye(error).encoded() }
 
     func ended() {
         // A process that ends without closing its managers is treated as crashed, whatever the reason
@@ -98,8 +98,8 @@ final class AppConversation: Conversation {
 extension AppConversation: PlaceKeeper {
     /// Tells the process, once it reads.
     func adviceWanted(_ isWanted: Bool) {
-        guard isWanted != isToldOfAdvice, line.hasRoom else { return }
-        isToldOfAdvice = isWanted
+        guard isWanted != hasSentAdviceWanted, line.hasRoom else { return }
+        hasSentAdviceWanted = isWanted
         line.send(ServiceMessage.adviceWanted(isWanted).encoded())
     }
 

@@ -8,10 +8,10 @@ import ServiceMessages
 /// Used on the event loop.
 final class ClientSession {
     /// How long a process may take to send its first message.
-    static let patience = Duration.seconds(5)
+    static let helloTimeout = Duration.seconds(5)
 
     private enum State {
-        case greeting(ScheduledTask)
+        case handshaking(ScheduledTask)
         case open(any Conversation)
         case closed
     }
@@ -28,10 +28,10 @@ final class ClientSession {
         self.line = line
         self.caller = caller
         self.server = server
-        let timer = server.loop.schedule(after: Self.patience) { [weak self] in
-            self?.refuse("no message arrived within \(Self.patience)")
+        let timer = server.loop.schedule(after: Self.helloTimeout) { [weak self] in
+            self?.refuse("no message arrived within \(Self.helloTimeout)")
         }
-        state = .greeting(timer)
+        state = .handshaking(timer)
         line.onReceive = { [weak self] in self?.received($0) }
         line.onClose = { [weak self] _ in self?.ended() }
         line.onRoom = { [weak self] in self?.roomChanged($0) }
@@ -40,7 +40,7 @@ final class ClientSession {
     private func received(_ message: PacketBuffer) {
         do throws(PacketError) {
             switch state {
-            case .greeting(let timer): try greet(message, timer)
+            case .handshaking(let timer): try receiveHello(message, timer)
             case .open(let conversation):
                 if let complaint = try conversation.received(message) { refuse(complaint) }
             case .closed: break
@@ -51,7 +51,7 @@ final class ClientSession {
     }
 
     /// Handles the first message.
-    private func greet(_ message: PacketBuffer, _ timer: ScheduledTask) throws(PacketError) {
+    private func receiveHello(_ message: PacketBuffer, _ timer: ScheduledTask) throws(PacketError) {
         guard let version = Opening.version(in: message) else { return refuse("the first message is not an opening") }
         guard version == Hello.version else {
             return refuse(
@@ -87,13 +87,13 @@ final class ClientSession {
     func end(_ error: ServiceError) {
         if case .closed = state { return }
         server.refused(caller, error)
-        line.send(farewell(error))
+        line.send(closingMessage(error))
         line.close()
         ended()
     }
 
-    private func farewell(_ error: ServiceError) -> PacketBuffer {
-        if case .open(let conversation) = state { return conversation.farewell(error) }
+    private func closingMessage(_ error: ServiceError) -> PacketBuffer {
+        if case .open(let conversation) = state { return conversation.closingMessage(error) }
         return ServiceMessage.goodbye(error).encoded()
     }
 
@@ -101,7 +101,7 @@ final class ClientSession {
         let old = state
         state = .closed
         switch old {
-        case .greeting(let timer): server.loop.cancel(timer)
+        case .handshaking(let timer): server.loop.cancel(timer)
         case .open(let conversation): conversation.ended()
         case .closed: return
         }
@@ -120,7 +120,7 @@ protocol Conversation: AnyObject {
     /// - Returns: The reason to end the conversation after a message that violates the protocol, or nil.
     func received(_ message: PacketBuffer) throws(PacketError) -> String?
     /// Returns the last message, with the reason why the service ends the conversation.
-    func farewell(_ error: ServiceError) -> PacketBuffer
+    func closingMessage(_ error: ServiceError) -> PacketBuffer
     /// Called when the process starts or stops reading.
     func roomChanged(_ hasRoom: Bool)
     /// Called when the connection has ended.

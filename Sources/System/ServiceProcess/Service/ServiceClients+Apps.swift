@@ -54,7 +54,7 @@ extension ServiceClients {
     private func rights(of caller: Caller, by policy: PolicyFile) -> ToolRights {
         var rights = policy.rights(of: caller.user, owner: access.owner)
         let tool = AppIdentity(name: ToolRights.toolName, owner: caller.user)
-        if !access.commands(caller.user), system.permission(of: tool) != .allowedAlways { rights.remove(.look) }
+        if !access.commands(caller.user), system.permission(of: tool) != .allowedAlways { rights.remove(.inspect) }
         return rights
     }
 }

@@ -116,11 +116,11 @@ package struct AccessRule: Hashable, Sendable {
     package var owner: UInt32
     /// Whether apps of other users are admitted. The permission bits of the socket have to allow them to connect as
     /// well.
-    package var letsOthersIn: Bool
+    package var admitsOtherUsers: Bool
 
-    package init(owner: UInt32, letsOthersIn: Bool = false) {
+    package init(owner: UInt32, admitsOtherUsers: Bool = false) {
         self.owner = owner
-        self.letsOthersIn = letsOthersIn
+        self.admitsOtherUsers = admitsOtherUsers
     }
 
     /// Whether a user controls the service, in addition to using it.
@@ -128,7 +128,7 @@ package struct AccessRule: Hashable, Sendable {
 
     /// The error for a user who is not admitted; nil for one who is.
     func refusal(of user: UInt32) -> ServiceError? {
-        guard !letsOthersIn, !commands(user) else { return nil }
+        guard !admitsOtherUsers, !commands(user) else { return nil }
         return ServiceError(
             .operationNotSupported,
             reason: """

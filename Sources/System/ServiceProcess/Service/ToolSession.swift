@@ -36,7 +36,7 @@ final class ToolSession: Conversation {
         return nil
     }
 
-    func farewell(_ error: ServiceError) -> PacketBuffer { ToolReply.goodbye(error).encoded() }
+    func closingMessage(_ error: ServiceError) -> PacketBuffer { ToolReply.goodbye(error).encoded() }
 
     func roomChanged(_ hasRoom: Bool) { conversation.canSend = hasRoom }
 

@@ -18,12 +18,12 @@ package final class ToolClient {
     }
 
     /// How long a service may take to welcome a tool.
-    static let patience = Duration.seconds(10)
+    static let welcomeTimeout = Duration.seconds(10)
 
     private enum State {
         case idle
         case dialing(left: ArraySlice<any Dialer>, tried: [MessageLineError])
-        case greeting(any MessageLine, ScheduledTask)
+        case handshaking(any MessageLine, ScheduledTask)
         case open(any MessageLine)
         case closed
     }
@@ -72,15 +72,15 @@ package final class ToolClient {
     ) -> UInt32 {
         lastNumber &+= 1
         questions[lastNumber] = Question(onLine: onLine, answer: answer)
-        say(.ask(number: lastNumber, question))
+        transmit(.ask(number: lastNumber, question))
         return lastNumber
     }
 
     /// Ends a stream that ``ask(_:onLine:answer:)`` has started.
-    package func stop(_ number: UInt32) { say(.stop(number: number)) }
+    package func stop(_ number: UInt32) { transmit(.stop(number: number)) }
 
     /// Sends the user's answer to a prompt of ``onPrompt``.
-    package func answer(_ number: UInt32, _ answer: PersonAnswer) { say(.answer(number: number, answer)) }
+    package func answer(_ number: UInt32, _ answer: PersonAnswer) { transmit(.answer(number: number, answer)) }
 
     /// Closes the conversation without calling ``onEnd``.
     package func close() {
@@ -88,7 +88,7 @@ package final class ToolClient {
         state = .closed
         questions = [:]
         switch old {
-        case .greeting(let line, let timer):
+        case .handshaking(let line, let timer):
             loop.cancel(timer)
             line.close()
         case .open(let line): line.close()
@@ -96,7 +96,7 @@ package final class ToolClient {
         }
     }
 
-    private func say(_ message: ToolMessage) {
+    private func transmit(_ message: ToolMessage) {
         if case .open(let line) = state { line.send(message.encoded()) }
     }
 }
@@ -114,16 +114,16 @@ extension ToolClient {
             }
             switch result {
             case .failure(let error): dial(left, tried + [error])
-            case .success(let line): greet(line)
+            case .success(let line): sendHello(line)
             }
         }
     }
 
-    private func greet(_ line: any MessageLine) {
-        let timer = loop.schedule(after: Self.patience) { [weak self] in
-            self?.end(.refused("it did not answer within \(Self.patience)"))
+    private func sendHello(_ line: any MessageLine) {
+        let timer = loop.schedule(after: Self.welcomeTimeout) { [weak self] in
+            self?.end(.refused("it did not answer within \(Self.welcomeTimeout)"))
         }
-        state = .greeting(line, timer)
+        state = .handshaking(line, timer)
         line.onReceive = { [weak self] in self?.received($0) }
         line.onClose = { [weak self] in self?.end(.lost($0)) }
         line.send(Opening.tool(version: Hello.version).encoded())
@@ -132,8 +132,8 @@ extension ToolClient {
     private func received(_ message: PacketBuffer) {
         do throws(PacketError) {
             switch state {
-            case .greeting(let line, let timer): welcomed(try ServiceMessage(reading: message), line, timer)
-            case .open: heard(try ToolReply(reading: message))
+            case .handshaking(let line, let timer): welcomed(try ServiceMessage(reading: message), line, timer)
+            case .open: receive(try ToolReply(reading: message))
             case .idle, .dialing, .closed: break
             }
         } catch {
@@ -155,7 +155,7 @@ extension ToolClient {
         }
     }
 
-    private func heard(_ reply: ToolReply) {
+    private func receive(_ reply: ToolReply) {
         switch reply {
         case .answer(let number, let result): questions.removeValue(forKey: number)?.answer(result)
         case .event(let number, let text): questions[number]?.onLine?(text)

@@ -57,7 +57,7 @@ final class StoryLog: Sendable {
     /// Whether an event is only flow control: it follows each value that an app sends.
     private static func isNoise(_ event: WorldEvent) -> Bool {
         guard case .observed(let observation) = event,
-            case .told(.peripheral(.updateCreditsReturned)) = observation.content
+            case .delivered(.peripheral(.updateCreditsReturned)) = observation.content
         else { return false }
         return true
     }

@@ -48,11 +48,11 @@ package final class WorldRunner: Sendable {
 
     /// Creates a world. Its time begins with ``begin()``, and so does that of each later world.
     ///
-    /// - Parameter tell: Called with each value for all pages, on the thread of the world.
-    package init(seed: UInt64, tell: @escaping @Sendable (News) -> Void) {
+    /// - Parameter publish: Called with each value for all pages, on the thread of the world.
+    package init(seed: UInt64, publish: @escaping @Sendable (News) -> Void) {
         Thread.detachNewThread { [self] in
-            let loop = WorldLoop(seed: seed, tell: tell)
-            while loop.perform(take()) { wait(loop.patience) }
+            let loop = WorldLoop(seed: seed, publish: publish)
+            while loop.perform(take()) { wait(loop.jobTimeout) }
         }
     }
 
@@ -96,9 +96,9 @@ package final class WorldRunner: Sendable {
         }
     }
 
-    private func wait(_ patience: Duration?) {
-        guard let patience else { return wake.wait() }
-        _ = wake.wait(timeout: .now() + patience / .seconds(1))
+    private func wait(_ timeout: Duration?) {
+        guard let timeout else { return wake.wait() }
+        _ = wake.wait(timeout: .now() + timeout / .seconds(1))
     }
 }
 
@@ -111,7 +111,7 @@ private final class WorldLoop {
     /// The number of lines of the story in one report, the last ones.
     private static let maximumLines = StoryLog.maximumLines
 
-    private let tell: @Sendable (WorldRunner.News) -> Void
+    private let publish: @Sendable (WorldRunner.News) -> Void
     private let clock = ContinuousClock()
     private var world: LiveWorld
     private var pacer = WorldPacer()
@@ -119,21 +119,21 @@ private final class WorldLoop {
     /// Whether time has not begun yet.
     private var isHeld = true
     private var tools: [UInt64: LoopBound<WorldTool>] = [:]
-    private var lastLook: ContinuousClock.Instant
+    private var lastStep: ContinuousClock.Instant
     private var lastNews: ContinuousClock.Instant
-    private var toldState = ""
-    private var toldLines = 0
+    private var publishedState = ""
+    private var publishedLines = 0
     private var hasNews = true
 
-    init(seed: UInt64, tell: @escaping @Sendable (WorldRunner.News) -> Void) {
-        self.tell = tell
+    init(seed: UInt64, publish: @escaping @Sendable (WorldRunner.News) -> Void) {
+        self.publish = publish
         world = LiveWorld(seed: seed, opensApp: false)
-        (lastLook, lastNews) = (clock.now, clock.now)
+        (lastStep, lastNews) = (clock.now, clock.now)
         prepare()
     }
 
     /// How long to wait for the next job. Nil while only a job makes a difference.
-    var patience: Duration? { pacer.isRunning ? WorldRunner.tick : hasNews ? Self.newsInterval : nil }
+    var jobTimeout: Duration? { pacer.isRunning ? WorldRunner.tick : hasNews ? Self.newsInterval : nil }
 
     /// Performs what has come, and lets time pass. Returns false at the end.
     func perform(_ jobs: [WorldRunner.Job]) -> Bool {
@@ -141,7 +141,7 @@ private final class WorldLoop {
             switch job {
             case .message(let octets, let reply): handle(octets, reply)
             case .welcome(let reply): welcome(reply)
-            case .refresh: (toldState, hasNews) = ("", true)
+            case .refresh: (publishedState, hasNews) = ("", true)
             case .begin: begin()
             case .tool(let number, let event): handle(event, of: number)
             case .stop:
@@ -150,15 +150,15 @@ private final class WorldLoop {
             }
         }
         let now = clock.now
-        let due = pacer.due(after: now - lastLook)
-        lastLook = now
+        let due = pacer.due(after: now - lastStep)
+        lastStep = now
         if due > 0, !isHeld {
             let end = now + Self.longestRun
             let clock = clock
             world.advance(by: due) { clock.now >= end }
             hasNews = true
         }
-        if hasNews, clock.now - lastNews >= Self.newsInterval { tellNews() }
+        if hasNews, clock.now - lastNews >= Self.newsInterval { publishNews() }
         return true
     }
 
@@ -203,7 +203,7 @@ private final class WorldLoop {
         guard !isLast else { return }
         world = LiveWorld(seed: seed, opensApp: false)
         generation += 1
-        (toldLines, pacer.isRunning, isHeld) = (0, true, true)
+        (publishedLines, pacer.isRunning, isHeld) = (0, true, true)
         prepare()
     }
 
@@ -255,8 +255,8 @@ private final class WorldLoop {
 
     private func welcome(_ reply: WorldRunner.Reply) {
         reply("", state)
-        let (first, lines) = world.story.lines(from: toldLines - Self.maximumLines)
-        reply("", story(first, lines.prefix(max(0, toldLines - first))))
+        let (first, lines) = world.story.lines(from: publishedLines - Self.maximumLines)
+        reply("", story(first, lines.prefix(max(0, publishedLines - first))))
     }
 
     private var state: WorldRunner.News {
@@ -269,18 +269,18 @@ private final class WorldLoop {
         return WorldRunner.News(name: "story", json: Self.json(value), isReplaced: false)
     }
 
-    private func tellNews() {
+    private func publishNews() {
         (lastNews, hasNews) = (clock.now, false)
         let state = state
-        if state.json != toldState {
-            toldState = state.json
-            tell(state)
+        if state.json != publishedState {
+            publishedState = state.json
+            publish(state)
         }
         let count = world.story.count
-        guard count > toldLines else { return }
-        let (first, lines) = world.story.lines(from: max(toldLines, count - Self.maximumLines))
-        toldLines = count
-        tell(story(first, lines))
+        guard count > publishedLines else { return }
+        let (first, lines) = world.story.lines(from: max(publishedLines, count - Self.maximumLines))
+        publishedLines = count
+        publish(story(first, lines))
     }
 
     private static func json(_ value: some Encodable) -> String { JSONText.of(value) ?? "null" }

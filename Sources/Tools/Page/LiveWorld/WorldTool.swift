@@ -33,14 +33,14 @@ final class WorldTool {
     }
 
     private func received(_ message: PacketBuffer, _ system: BluetoothSystem) {
-        guard let conversation else { return greet(message, system) }
+        guard let conversation else { return receiveHello(message, system) }
         guard let message = try? ToolMessage(reading: message) else { return end() }
         guard !Self.isAct(message) else { return refuse(message) }
         conversation.handle(message)
         conversation.canSend = outlet.hasRoom
     }
 
-    private func greet(_ message: PacketBuffer, _ system: BluetoothSystem) {
+    private func receiveHello(_ message: PacketBuffer, _ system: BluetoothSystem) {
         guard case .tool(Hello.version) = try? Opening(reading: message) else { return end() }
         let outlet = outlet
         conversation = ToolConversation(
@@ -105,7 +105,7 @@ final class WorldOutlet: Sendable {
         end.loop.submit { [self] in
             let left = pending.subtract(1, ordering: .relaxed).newValue
             end.value.line?.arrived(message)
-            if left == 0, wasFull.exchange(false, ordering: .relaxed) { end.value.line?.tellRoom() }
+            if left == 0, wasFull.exchange(false, ordering: .relaxed) { end.value.line?.reportRoom() }
         }
     }
 
@@ -161,5 +161,5 @@ final class WorldLine: MessageLine {
     }
 
     fileprivate func arrived(_ message: PacketBuffer) { onReceive?(message) }
-    fileprivate func tellRoom() { world.add(.tool(number, .hasRoom)) }
+    fileprivate func reportRoom() { world.add(.tool(number, .hasRoom)) }
 }

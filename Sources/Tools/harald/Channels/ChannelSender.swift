@@ -21,7 +21,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     private var peripheral: CBPeripheral?
     /// Whether the device has been found. On the queue only.
     var hasFound: Bool { peripheral != nil }
-    private(set) var heard = HeardDevices()
+    private(set) var found = ScannedDevices()
 
     /// - Parameters:
     ///   - name: The name of the device to connect to.
@@ -63,7 +63,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         guard self.peripheral == nil else { return }
         guard advertised == name || peripheral.name == name else {
             let names = [advertised, peripheral.name].compactMap(\.self)
-            return heard.add(DeviceCandidate(identifier: peripheral.identifier, names: names))
+            return found.add(DeviceCandidate(identifier: peripheral.identifier, names: names))
         }
         self.peripheral = peripheral
         peripheral.delegate = self

@@ -10,7 +10,7 @@ final class ClientMemory: Sendable {
 
     private struct State {
         var kept: [FoundDevice] = []
-        var heard: [UUID: DeviceCandidate] = [:]
+        var candidates: [UUID: DeviceCandidate] = [:]
         /// The characteristics of the devices that stay connected.
         var characteristics: [UUID: [BluetoothUUID]] = [:]
     }
@@ -30,8 +30,8 @@ final class ClientMemory: Sendable {
     var connected: [FoundDevice] { kept.filter { $0.peripheral.state == .connected } }
 
     /// The devices that the session has heard or used.
-    var heard: [DeviceCandidate] {
-        state.withLock { state in Array(state.heard.values) }
+    var candidates: [DeviceCandidate] {
+        state.withLock { state in Array(state.candidates.values) }
     }
 
     /// Whether the device stays connected, or is connected again, until the session disconnects.
@@ -57,13 +57,13 @@ final class ClientMemory: Sendable {
     func add(_ candidate: DeviceCandidate) {
         guard let identifier = candidate.identifier else { return }
         state.withLock { state in
-            guard var known = state.heard[identifier] else {
-                if state.heard.count < Self.maximumDevices { state.heard[identifier] = candidate }
+            guard var known = state.candidates[identifier] else {
+                if state.candidates.count < Self.maximumDevices { state.candidates[identifier] = candidate }
                 return
             }
             if !candidate.names.isEmpty { known.names = candidate.names }
             known.address = candidate.address ?? known.address
-            state.heard[identifier] = known
+            state.candidates[identifier] = known
         }
     }
 

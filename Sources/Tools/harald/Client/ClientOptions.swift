@@ -80,7 +80,7 @@ struct ClientOptions: ParsableArguments {
         _ verb: @escaping @Sendable (DeviceClient) async throws(ToolError) -> Void
     ) throws {
         do throws(ToolError) {
-            let say = isDocument ? Console.problem : sayToUser
+            let say = isDocument ? Console.problem : printToUser
             try perform(trust, ToolReport(json: showing.json, onlyResult: onlyResult), say: say, verb)
         } catch {
             throw error.report(json: showing.json)
@@ -88,7 +88,7 @@ struct ClientOptions: ParsableArguments {
     }
 
     /// Prints a line for the user, who may be answering prompts while a program reads the documents.
-    var sayToUser: @Sendable (String) -> Void { showing.json ? Console.problem : Console.line }
+    var printToUser: @Sendable (String) -> Void { showing.json ? Console.problem : Console.line }
 
     private func perform(
         _ trust: TrustOptions?,

@@ -29,7 +29,7 @@ extension DeviceClient {
         switch choice.result {
         case .one(let candidate, let peripheral): return found(candidate, peripheral)
         case .several(let devices): throw .ambiguousDevice(selector, devices)
-        case .none: throw .noSuchDevice(selector, .explore, seconds: seconds, heard: choice.heard)
+        case .none: throw .noSuchDevice(selector, .explore, seconds: seconds, found: choice.found)
         }
     }
 
@@ -48,7 +48,7 @@ extension DeviceClient {
     /// Returns the device that fits among those that the session is connected to, if there is one.
     private func kept(_ selector: DeviceSelector) throws(ToolError) -> FoundDevice? {
         var choice = DeviceChoice<FoundDevice>(selector)
-        for device in memory.connected { choice.hear(device.candidate, device) }
+        for device in memory.connected { choice.add(device.candidate, device) }
         switch choice.result {
         case .none: return nil
         case .several(let devices): throw .ambiguousDevice(selector, devices)
@@ -64,11 +64,11 @@ extension DeviceClient {
         for peripheral in served {
             var candidate = candidate(peripheral)
             candidate.services = [service].compactMap(\.self)
-            choice.hear(candidate, peripheral.identifier)
+            choice.add(candidate, peripheral.identifier)
         }
         for device in facts.known where device.isConnected && service == nil {
             let names = [device.name].compactMap(\.self)
-            choice.hear(DeviceCandidate(identifier: device.identifier, names: names), device.identifier)
+            choice.add(DeviceCandidate(identifier: device.identifier, names: names), device.identifier)
         }
         switch choice.result {
         case .none: return nil
@@ -90,7 +90,7 @@ extension DeviceClient {
                 continue
             }
             let isFirst = choice.best == nil
-            choice.hear(candidate, discovery.peripheral)
+            choice.add(candidate, discovery.peripheral)
             if choice.best == .unique { return }
             guard isFirst, choice.best != nil else { continue }
             // Other devices may fit as well.

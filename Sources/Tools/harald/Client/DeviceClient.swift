@@ -13,7 +13,7 @@ final class DeviceClient: Sendable {
     /// How long a manager may take to report that Bluetooth is on.
     static let startLimit = Duration.seconds(10)
     /// How long the end of a link may take when the command ends.
-    static let goodbye = Duration.seconds(2)
+    static let disconnectTimeout = Duration.seconds(2)
     /// The shortest time that a value without a response has to reach the device.
     static let lastWords = Duration.milliseconds(100)
     /// How long the error of a controller may come after the state that it causes.
@@ -104,7 +104,7 @@ final class DeviceClient: Sendable {
         // The state may be from before the service was back.
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await state in self.powerStates where state == .poweredOn { return } }
-            group.addTask { await self.pause(watch.isOpen ? Self.goodbye : Self.startLimit) }
+            group.addTask { await self.pause(watch.isOpen ? Self.disconnectTimeout : Self.startLimit) }
             await group.next()
             group.cancelAll()
         }
@@ -184,7 +184,7 @@ final class DeviceClient: Sendable {
         guard device.peripheral.state != .disconnected else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.central.disconnect(device.peripheral) }
-            group.addTask { await self.pause(Self.goodbye) }
+            group.addTask { await self.pause(Self.disconnectTimeout) }
             await group.next()
             group.cancelAll()
         }

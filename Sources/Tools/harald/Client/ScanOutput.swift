@@ -26,7 +26,7 @@ struct ScanOutput {
     let report: ToolReport
     private let plan: ScanPlan
     private var last: [Sender: ShownAdvertisement] = [:]
-    private var heard = HeardDevices()
+    private var heard = ScannedDevices()
 
     init(_ plan: ScanPlan, _ report: ToolReport) {
         self.plan = plan
@@ -50,6 +50,6 @@ struct ScanOutput {
     ///
     /// - Throws: ``ToolError/noSuchDevice(_:_:seconds:heard:)`` if the scan was to stop at a device.
     func end() throws(ToolError) {
-        if let until = plan.until { throw .noSuchDevice(until, .scan, seconds: plan.seconds, heard: heard) }
+        if let until = plan.until { throw .noSuchDevice(until, .scan, seconds: plan.seconds, found: heard) }
     }
 }

@@ -112,7 +112,7 @@ struct DeviceChoice<Device> {
 
     private let selector: DeviceSelector
     private var matches: [(candidate: DeviceCandidate, fit: DeviceSelector.Fit, device: Device)] = []
-    private(set) var heard = HeardDevices()
+    private(set) var found = ScannedDevices()
 
     init(_ selector: DeviceSelector) {
         self.selector = selector
@@ -122,11 +122,11 @@ struct DeviceChoice<Device> {
     var best: DeviceSelector.Fit? { matches.map(\.fit).max() }
 
     /// Adds a device that cannot be chosen.
-    mutating func pass(_ candidate: DeviceCandidate) { heard.add(candidate) }
+    mutating func pass(_ candidate: DeviceCandidate) { found.add(candidate) }
 
     /// Adds a device, or what has become known of it.
-    mutating func hear(_ candidate: DeviceCandidate, _ device: Device) {
-        guard let fit = selector.fit(candidate) else { return heard.add(candidate) }
+    mutating func add(_ candidate: DeviceCandidate, _ device: Device) {
+        guard let fit = selector.fit(candidate) else { return found.add(candidate) }
         let known = matches.firstIndex {
             $0.candidate.identifier == candidate.identifier && $0.candidate.address == candidate.address
         }
@@ -145,7 +145,7 @@ struct DeviceChoice<Device> {
 }
 
 /// The devices that a search has heard and that do not fit.
-struct HeardDevices: Hashable, Sendable {
+struct ScannedDevices: Hashable, Sendable {
     /// The maximum number of devices that are counted.
     private static let maximum = 1_000
     /// The maximum number of names in a message.

@@ -6,7 +6,7 @@ import Synchronization
 /// The outcome of a command. Set from any thread, awaited on the main thread. The first outcome counts.
 final class Outcome: Sendable {
     private let result = Mutex<Result<Void, ToolError>?>(nil)
-    private let told = DispatchSemaphore(value: 0)
+    private let isReported = DispatchSemaphore(value: 0)
     private let onFinish: @Sendable (Result<Void, ToolError>) -> Void
 
     /// - Parameter onFinish: Called once, with the outcome that counts.
@@ -28,7 +28,7 @@ final class Outcome: Sendable {
             return true
         }
         guard isFirst else { return }
-        told.signal()
+        isReported.signal()
         onFinish(value)
     }
 
@@ -46,8 +46,8 @@ final class Outcome: Sendable {
 
     /// Waits for the outcome. Throws it if it is a failure.
     func wait() throws(ToolError) {
-        told.wait()
-        told.signal()
+        isReported.wait()
+        isReported.signal()
         try throwFailure()
     }
 }
@@ -95,12 +95,12 @@ enum Interrupts {
 
 extension LoopBound {
     /// The maximum time to wait at the end of the program for the controller to accept the command that silences it.
-    private static var goodbye: DispatchTimeInterval { .seconds(3) }
+    private static var closeTimeout: DispatchTimeInterval { .seconds(3) }
 
     /// Stops the value on its loop, and waits until it calls `done`. From any thread but the loop's.
     func stop(_ body: @escaping @Sendable (_ value: Value, _ done: @escaping @Sendable () -> Void) -> Void) {
         let isDone = DispatchSemaphore(value: 0)
         with { body($0) { isDone.signal() } }
-        _ = isDone.wait(timeout: .now() + Self.goodbye)
+        _ = isDone.wait(timeout: .now() + Self.closeTimeout)
     }
 }

@@ -29,7 +29,7 @@ enum ToolError: Error, CustomStringConvertible {
     case controllerGone(String)
     /// The capture that takes the place of a controller is over.
     case captureOver(String)
-    case noSuchDevice(DeviceSelector, Search, seconds: Double, heard: HeardDevices)
+    case noSuchDevice(DeviceSelector, Search, seconds: Double, found: ScannedDevices)
     /// An address, which a service does not know devices by.
     case addressOfService(String)
     /// Several devices fit what the user has named.

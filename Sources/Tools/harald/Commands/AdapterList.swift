@@ -58,12 +58,12 @@ struct AdapterList {
             let name = [entry.product, entry.place.map { "hci:\($0)" }].compactMap { $0 }
             let state = (entry.up ? "up" : "down") + (entry.blocked ? ", blocked by rfkill" : "")
             return
-                ([entry.name, entry.address ?? "no address", entry.bus] + name + [state, Self.told(entry.holder)])
+                ([entry.name, entry.address ?? "no address", entry.bus] + name + [state, Self.describe(entry.holder)])
                 .joined(separator: "  ")
         }
     }
 
-    private static func told(_ holder: String) -> String {
+    private static func describe(_ holder: String) -> String {
         switch KernelAdapter.Holder(rawValue: holder) {
         case .bluetoothd: "used by bluetoothd"
         case .program: "used exclusively by a program"

@@ -55,10 +55,10 @@ struct BondsCommand: ParsableCommand {
         var isUnused: Bool { store == nil && !FileManager.default.fileExists(atPath: directory) }
 
         /// Reads the store, even while another process has it open.
-        func look() throws(ToolError) -> StoredBonds {
+        func inspect() throws(ToolError) -> StoredBonds {
             guard FileManager.default.fileExists(atPath: directory) else { throw .bonds(.missing(place: directory)) }
             do throws(BondError) {
-                guard let state = try FileBondStorage.look(into: directory) else { throw .missing(place: directory) }
+                guard let state = try FileBondStorage.inspect(into: directory) else { throw .missing(place: directory) }
                 return state
             } catch {
                 throw .bonds(error)
@@ -90,7 +90,7 @@ struct BondsCommand: ParsableCommand {
             }
             if options.isUnused { return showing.json ? Console.json("[]") : Console.line("no bonds") }
             do throws(ToolError) {
-                let state = try options.look()
+                let state = try options.inspect()
                 if showing.json { return Console.json(JSONText.of(state.bonds.map(BondStatus.init)) ?? "[]") }
                 Console.line("\(count(state.bonds.count, "bond")) of \(state.adapter)")
                 for bond in state.bonds { Console.line(Self.line(bond)) }
@@ -164,7 +164,7 @@ struct BondsCommand: ParsableCommand {
         private var known: [BondStatus] {
             get throws(ToolError) {
                 if options.asks(service) { return try service.ask(.bonds, for: [BondStatus].self) }
-                return options.isUnused ? [] : try options.look().bonds.map(BondStatus.init)
+                return options.isUnused ? [] : try options.inspect().bonds.map(BondStatus.init)
             }
         }
 

@@ -121,7 +121,7 @@ extension ChannelCommand {
         guard !sender.hasFound, let selector = DeviceSelector(argument: name) else {
             return .incomplete("the echo was not complete within \(timeout) s")
         }
-        return .noSuchDevice(selector, .explore, seconds: timeout, heard: sender.heard)
+        return .noSuchDevice(selector, .explore, seconds: timeout, found: sender.found)
     }
 }
 

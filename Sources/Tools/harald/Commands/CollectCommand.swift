@@ -65,7 +65,7 @@ struct CollectCommand: ParsableCommand {
                 queue: queue,
                 sensors: sensors,
                 measurements: measurements,
-                tell: { if !outcome.isKnown { print.show($0) } },
+                onEvent: { if !outcome.isKnown { print.show($0) } },
                 finish: { outcome.finish(.success(())) }
             )
         }

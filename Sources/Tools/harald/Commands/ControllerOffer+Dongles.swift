@@ -55,7 +55,7 @@ extension ControllerOffer {
             guard let self, case .success(let line) = result else { return }
             let transport = DongleTransport(line, behaviour: dongle.behaviour, loop: loop)
             dongle.transport = transport
-            transport.onSpeech = { [report] isMute in
+            transport.onMuteChange = { [report] isMute in
                 let what = isMute ? "stopped responding" : "was reset and responds again"
                 report.say("dongle \(dongle.behaviour.descriptors.serialNumber) \(what)")
             }

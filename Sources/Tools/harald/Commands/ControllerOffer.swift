@@ -120,7 +120,7 @@ final class ControllerOffer {
             controllerClosed?(error)
             self?.controllers[number] = nil
             self?.numbersOfNodes[node.id] = nil
-            self?.numbers.giveBack(number)
+            self?.numbers.release(number)
             // A program that just ends is no news.
             let reason = error == .closedByPeer ? "" : ": \(error)"
             report.say("controller \(number) disconnected\(reason)")
@@ -177,7 +177,7 @@ struct ControllerNumbers {
         return number
     }
 
-    mutating func giveBack(_ number: UInt64) {
+    mutating func release(_ number: UInt64) {
         taken.remove(number)
     }
 }

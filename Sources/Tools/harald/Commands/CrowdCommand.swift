@@ -147,7 +147,7 @@ struct CrowdDocument: ReportDocument {
 struct CrowdText {
     /// The smallest expected number of reports to one observer of which the deviation says something: chance alone
     /// makes one part in the square root of it, 2.2 %.
-    static let telling = 2_000.0
+    static let significantReports = 2_000.0
 
     let report: CrowdReport
     let crowd: CrowdCommand
@@ -194,12 +194,12 @@ struct CrowdText {
     }
 
     private var conclusion: String {
-        guard let deviation = report.largestDeviation(ofAtLeast: Self.telling) else {
+        guard let deviation = report.largestDeviation(ofAtLeast: Self.significantReports) else {
             return "no observer receives reports enough to compare their rate with the contention model"
         }
         return """
             report rates differ by at most \(Self.percent(deviation)) from the contention model where it expects \
-            \(Int(Self.telling)) reports or more; chance alone makes \(Self.percent(1 / Self.telling.squareRoot())) of so few
+            \(Int(Self.significantReports)) reports or more; chance alone makes \(Self.percent(1 / Self.significantReports.squareRoot())) of so few
             """
     }
 

@@ -42,7 +42,7 @@ struct DemoBackgroundCommand: ParsableCommand {
                 try writer(CaptureFile.sibling(of: path, named: "ben"))
             }
             let story = BackgroundStory(world, captures: (anns, bens)) { Console.line($0) }
-            story.tell()
+            story.run()
             if let capture {
                 Console.line("HCI packets written to \(capture) and \(CaptureFile.sibling(of: capture, named: "ben"))")
             }

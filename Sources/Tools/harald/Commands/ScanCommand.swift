@@ -89,7 +89,7 @@ struct ScanCommand: DeviceVerb {
             let scan = ControllerScan("\(address)", plan, report, on: loop, outcome.finish)
             scan.begin(in: system, isActive: !passive)
             loop.schedule(after: .seconds(plan.seconds)) { [weak system] in
-                scan.timeIsOver(isScanning: system?.hasWorked == true)
+                scan.timedOut(isScanning: system?.hasWorked == true)
             }
         }
         let result: Result<Void, ToolError>
@@ -140,13 +140,13 @@ private final class ControllerScan {
             OpenScan(
                 settings,
                 onStart: { [report = output.report] in report.say("scanning") },
-                onSighting: { [weak self] in self?.heard($0) },
+                onSighting: { [weak self] in self?.receive($0) },
                 onEnd: { [weak self] in self?.ended($0) }
             )
         )
     }
 
-    private func heard(_ sighting: Sighting) {
+    private func receive(_ sighting: Sighting) {
         guard services.isEmpty || sighting.data.serviceUUIDs.contains(where: services.contains) else { return }
         if output.show(ShownAdvertisement(sighting)) { finish(.success(())) }
     }
@@ -163,7 +163,7 @@ private final class ControllerScan {
     }
 
     /// Ends the command after the duration of the scan.
-    func timeIsOver(isScanning: Bool) {
+    func timedOut(isScanning: Bool) {
         guard isScanning else {
             return finish(.failure(.controllerFailed(controller, reason: "it does not answer")))
         }

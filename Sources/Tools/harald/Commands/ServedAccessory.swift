@@ -137,7 +137,7 @@ struct ServedAccessory {
 }
 
 /// A line that a served accessory says.
-private struct SaidDocument: ReportDocument {
+private struct SpokenLineDocument: ReportDocument {
     static let event = "said"
 
     let text: String
@@ -165,7 +165,7 @@ private struct FaultDocument: ReportDocument {
 extension Outcome {
     /// Prints what an accessory says, unless the command has ended.
     func say(_ text: String, in report: ToolReport) {
-        if !isKnown { report.show(SaidDocument(text: text), as: text) }
+        if !isKnown { report.show(SpokenLineDocument(text: text), as: text) }
     }
 
     /// Waits for the outcome, and stops the system. Throws the outcome if it is a failure.

@@ -59,7 +59,7 @@ struct WrappingOptions: ParsableArguments {
     /// Replaces this process by `swift`, with the flags that the package needs.
     func wrap(_ verb: String) throws {
         do throws(WrappingError) {
-            throw try wrapper.replaceProcess(verb, passing: passed, tell)
+            throw try wrapper.replaceProcess(verb, passing: passed, printFindings)
         } catch {
             throw ToolError.wrapping(error).report()
         }
@@ -77,7 +77,7 @@ struct WrappingOptions: ParsableArguments {
             for finding in findings { report.show(FindingDocument(finding), as: []) }
             report.show(CheckDocument(findings), as: [])
         } else {
-            tell(findings)
+            printFindings(findings)
         }
         if findings.contains(where: { $0.kind == .error }) { throw ExitCode.failure }
     }
@@ -94,7 +94,7 @@ struct WrappingOptions: ParsableArguments {
         )
     }
 
-    private func tell(_ findings: [SourceFinding]) {
+    private func printFindings(_ findings: [SourceFinding]) {
         for cause in SourceCause.of(findings) { Console.problem(cause.description) }
         Console.problem("harald: \(CheckDocument(findings).summary)")
     }

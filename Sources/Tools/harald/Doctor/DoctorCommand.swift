@@ -33,7 +33,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         var facts = LinuxFacts().facts()
-        facts.look(at: service)
+        facts.queryService(at: service)
         facts.ask(controller)
         let diagnosis = Diagnosis(of: facts)
         if json {

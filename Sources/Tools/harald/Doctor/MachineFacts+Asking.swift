@@ -16,10 +16,10 @@ import Synchronization
 
 extension MachineFacts {
     /// The time limit for bringing up a controller: its driver may load firmware, and a reset takes up to 10 s.
-    private static let patience = DispatchTimeInterval.seconds(30)
+    private static let bringUpTimeout = DispatchTimeInterval.seconds(30)
 
     /// Queries the service that the tool's commands would use.
-    mutating func look(at options: ServiceOptions) {
+    mutating func queryService(at options: ServiceOptions) {
         let places = ServicePath.places(named: options.service)
         guard let path = places.first(where: ServicePath.isListening) else {
             guard let path = places.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return }
@@ -74,7 +74,7 @@ extension MachineFacts {
 
     static func bringUp(
         _ address: ControllerAddress,
-        patience: DispatchTimeInterval = MachineFacts.patience
+        bringUpTimeout: DispatchTimeInterval = MachineFacts.bringUpTimeout
     ) -> Result<ControllerInformation, BringUpFailure> {
         let loop = NIOEventLoop()
         let outcome = Mutex<Result<ControllerInformation, BringUpFailure>?>(nil)
@@ -94,7 +94,7 @@ extension MachineFacts {
             host.start()
             return host
         }
-        let isInTime = isDone.wait(timeout: .now() + patience) == .success
+        let isInTime = isDone.wait(timeout: .now() + bringUpTimeout) == .success
         host.with { $0.onStateChange = nil }
         return isInTime ? outcome.withLock { $0 } ?? .failure(.late) : .failure(.late)
     }

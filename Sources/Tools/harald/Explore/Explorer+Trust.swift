@@ -40,7 +40,7 @@ extension Explorer {
             guard plan.trust.pairs, let link else { return done(.untried) }
             link.secure(after: refusal) { outcome in
                 if case .failed(let reason) = outcome, let error = reason.error as? SecurityError {
-                    self?.tellOnce(error)
+                    self?.reportOnce(error)
                 }
                 done(outcome)
             }
@@ -63,7 +63,7 @@ extension Explorer {
 
     /// Prints why the security level could not be raised. Prints each reason once, even if several values need the
     /// level.
-    private func tellOnce(_ error: SecurityError) {
+    private func reportOnce(_ error: SecurityError) {
         let sentence = reason(of: error)
         if lastRefusal != sentence { report.say("security not raised: \(sentence)") }
         lastRefusal = sentence

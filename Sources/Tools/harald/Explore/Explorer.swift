@@ -66,7 +66,7 @@ final class Explorer {
     /// The maximum number of connection attempts if the peer misses the request.
     private static let maximumAttempts = 10
     /// The time limit of the disconnection after a failed exploration.
-    private static let goodbye = Duration.milliseconds(500)
+    private static let disconnectTimeout = Duration.milliseconds(500)
     /// How long to wait for pending packets to reach the peer before disconnecting.
     private static let lastWords = Duration.milliseconds(100)
 
@@ -151,19 +151,19 @@ final class Explorer {
 
     func end(_ result: Result<Void, ToolError>) {
         if case .ended = stage { return }
-        if case .exploring = stage { showWhatIsThere() }
+        if case .exploring = stage { showPartialTable() }
         stage = .ended
         guard let link, link.isOpen else { return close(result) }
         // Packets may still be pending, and a controller may drop them when it ends the link.
         loop.schedule(after: Self.lastWords) { [self] in
             // Disconnects so that the peer need not detect a timeout. The outcome does not depend on it.
             link.terminate()
-            loop.schedule(after: Self.goodbye) { [self] in close(result) }
+            loop.schedule(after: Self.disconnectTimeout) { [self] in close(result) }
         }
     }
 
     /// Prints the table as far as it has been read, when exploring ends early.
-    private func showWhatIsThere() {
+    private func showPartialTable() {
         guard let listing = walk?.table.listing(of: document, raw: plan.visit.isRaw), !listing.services.isEmpty else {
             return
         }
@@ -211,7 +211,7 @@ final class Explorer {
             try device.scan(
                 .attentive,
                 for: self,
-                onSighting: { [weak self] in self?.heard($0) },
+                onSighting: { [weak self] in self?.receive($0) },
                 onEnd: { [weak self] error in
                     guard let self, let error, error != .notReady else { return }
                     end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
@@ -227,7 +227,7 @@ final class Explorer {
         switch stage {
         case .searching(let choice):
             if choice.best != nil { return choose() }
-            end(.failure(.noSuchDevice(plan.selector, .explore, seconds: plan.timeout, heard: choice.heard)))
+            end(.failure(.noSuchDevice(plan.selector, .explore, seconds: plan.timeout, found: choice.found)))
         case .connecting:
             guard let refusal = device.connector.refusal else {
                 return vanished("it does not respond to the connection request")
@@ -239,7 +239,7 @@ final class Explorer {
 
     // MARK: Peer
 
-    private func heard(_ sighting: Sighting) {
+    private func receive(_ sighting: Sighting) {
         guard case .searching(var choice) = stage else { return }
         let candidate = DeviceCandidate(sighting)
         guard sighting.isConnectable else {
@@ -248,7 +248,7 @@ final class Explorer {
             return
         }
         let isFirst = choice.best == nil
-        choice.hear(candidate, sighting)
+        choice.add(candidate, sighting)
         stage = .searching(choice)
         // A whole name is what the peripheral is called. Others may begin in the same way.
         if let best = choice.best, best >= .named { return choose() }

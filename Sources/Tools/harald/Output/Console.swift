@@ -73,7 +73,7 @@ enum Console {
         }
         // A closed standard error does not end the program: it may be a log.
         guard error != 0, handle === FileHandle.standardOutput else { return }
-        if error == EPIPE { readerIsGone() } else { outputIsLost(error) }
+        if error == EPIPE { readerClosed() } else { outputFailed(error) }
     }
 
     /// Writes all of `octets`. Returns 0, or the error number.
@@ -107,7 +107,7 @@ enum Console {
         }
     }
 
-    private static func outputIsLost(_ error: Int32) {
+    private static func outputFailed(_ error: Int32) {
         guard !outlives.load(ordering: .relaxed) else { return }
         problem(lostOutput(error))
         // Not `exit`, which other threads may call at the same time.
@@ -123,7 +123,7 @@ enum Console {
     private static let outlives = Atomic(false)
 
     /// Makes the program survive the loss of standard output. For services, which matter more than their log.
-    static func outliveReader() {
+    static func ignoreBrokenPipe() {
         outlives.store(true, ordering: .relaxed)
         // Not SIG_IGN, which launched programs would inherit (execve(2)).
         signal(SIGPIPE) { _ in }
@@ -141,13 +141,13 @@ enum Console {
             while poll(&output, 1, -1) < 0 {
                 guard errno == EINTR else { return }
             }
-            if output.revents & Int16(POLLERR | POLLHUP) != 0 { readerIsGone() }
+            if output.revents & Int16(POLLERR | POLLHUP) != 0 { readerClosed() }
         }
     }
 
     /// Ends the program as a filter ends when its reader is gone: silently, by SIGPIPE, which SwiftNIO otherwise
     /// ignores.
-    private static func readerIsGone() {
+    private static func readerClosed() {
         guard !outlives.load(ordering: .relaxed) else { return }
         signal(SIGPIPE, SIG_DFL)
         var pipe = sigset_t()

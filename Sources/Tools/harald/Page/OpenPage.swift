@@ -58,7 +58,7 @@ final class OpenPage {
     }
 
     /// Sends a value of a world to all pages.
-    func tell(_ value: PageValue) { server?.tell(value) }
+    func send(_ value: PageValue) { server?.send(value) }
 
     func close() {
         server?.close()

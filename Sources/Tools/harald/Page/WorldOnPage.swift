@@ -16,7 +16,7 @@ final class WorldOnPage: PageWorld {
         signal(SIGPIPE, SIG_IGN)
         let loop = NIOEventLoop()
         let open = loop.make { OpenPage() }
-        let shown = WorldOnPage(seed: seed) { value in loop.submit { open.value.tell(value) } }
+        let shown = WorldOnPage(seed: seed) { value in loop.submit { open.value.send(value) } }
         loop.submit { open.value.show(shown, loop: loop, options, outcome) }
         defer {
             open.with { $0.close() }
@@ -25,8 +25,8 @@ final class WorldOnPage: PageWorld {
         try outcome.wait()
     }
 
-    private init(seed: UInt64, tell: @escaping @Sendable (PageValue) -> Void) {
-        world = WorldRunner(seed: seed) { tell(PageValue($0)) }
+    private init(seed: UInt64, publish: @escaping @Sendable (PageValue) -> Void) {
+        world = WorldRunner(seed: seed) { publish(PageValue($0)) }
     }
 
     /// Returns a way to the system of the phone.

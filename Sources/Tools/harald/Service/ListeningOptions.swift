@@ -28,7 +28,7 @@ struct ListeningOptions: ParsableArguments {
         let bound: ListeningSocket?
     }
 
-    var access: AccessRule { AccessRule(owner: getuid(), letsOthersIn: allUsers) }
+    var access: AccessRule { AccessRule(owner: getuid(), admitsOtherUsers: allUsers) }
 
     /// Returns the socket passed by the service manager, or creates one.
     func listen() throws(ToolError) -> Socket {

@@ -20,14 +20,14 @@ final class LogLineQueue: Sendable {
     }
 
     private let waiting = Mutex(Waiting())
-    private let isThereMore = DispatchSemaphore(value: 0)
+    private let hasMoreLines = DispatchSemaphore(value: 0)
 
     /// - Parameter write: Writes a line. May block.
     init(write: @escaping @Sendable (String) -> Void) {
         let queue = self
         Thread.detachNewThread {
             while true {
-                queue.isThereMore.wait()
+                queue.hasMoreLines.wait()
                 queue.writeWaiting(write)
             }
         }
@@ -40,14 +40,14 @@ final class LogLineQueue: Sendable {
             guard alike < (isError ? Self.maximumErrors : Self.maximumLines) else { return waiting.lost += 1 }
             waiting.lines.append((text, isError))
         }
-        isThereMore.signal()
+        hasMoreLines.signal()
     }
 
     /// Waits until all queued lines are written, at most `seconds`.
     func finish(within seconds: Double) {
         let done = DispatchSemaphore(value: 0)
         waiting.withLock { $0.finishers.append(done) }
-        isThereMore.signal()
+        hasMoreLines.signal()
         _ = done.wait(timeout: .now() + seconds)
     }
 

@@ -72,7 +72,7 @@ struct ServiceCommand: ParsableCommand {
     private func serve() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt(by: [SIGINT, SIGTERM])
-        Console.outliveReader()
+        Console.ignoreBrokenPipe()
         let policy = try deciding.load()
         let energy = try estimating.load()
         let capture = try line.captureFile()
@@ -117,7 +117,7 @@ struct ServiceCommand: ParsableCommand {
             listener.listen(on: socket.descriptor) { result in
                 switch result {
                 case .success:
-                    ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place.visible)")
+                    ServiceManager.notify("READY=1\nSTATUS=listening at \(socket.place.visible)")
                     guard let page, let pageLoop else { return }
                     pageLoop.submit { page.value.show(serviceAt: socket.place, loop: pageLoop, showing, outcome) }
                 case .failure(let error): outcome.finish(.failure(.service("\(socket.place): \(error)")))
@@ -127,7 +127,7 @@ struct ServiceCommand: ParsableCommand {
         }
         Console.line("the Bluetooth service is listening at \(socket.place)")
         defer {
-            ServiceManager.tell("STOPPING=1")
+            ServiceManager.notify("STOPPING=1")
             withExtendedLifetime((desk, counted)) {}
             page?.with { $0.close() }
             listener.with { $0.close() }

@@ -42,10 +42,10 @@ enum ServiceManager {
 
     /// Stores a controller's descriptor until it is removed or the unit stops. While a crashed service restarts, no
     /// other program can claim the controller.
-    static func keep(controller descriptor: Int32) { tell("FDSTORE=1\nFDNAME=\(controllerName)", descriptor) }
+    static func keep(controller descriptor: Int32) { notify("FDSTORE=1\nFDNAME=\(controllerName)", descriptor) }
 
     /// Removes the stored controller.
-    static func forgetController() { tell("FDSTOREREMOVE=1\nFDNAME=\(controllerName)") }
+    static func forgetController() { notify("FDSTOREREMOVE=1\nFDNAME=\(controllerName)") }
 
     /// Returns the path that a Unix socket is bound to; nil if there is none.
     static func path(of descriptor: Int32) -> String? {
@@ -60,7 +60,7 @@ enum ServiceManager {
     }
 
     /// Sends a notification to systemd: one datagram, with a descriptor attached if there is one.
-    static func tell(_ text: String, _ passed: Int32 = -1) {
+    static func notify(_ text: String, _ passed: Int32 = -1) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"],
             path.hasPrefix("/") || path.hasPrefix("@")
         else { return }

@@ -45,7 +45,7 @@ struct ShellCommand: ParsableCommand {
 
     func run() throws {
         Console.endWithReader()
-        let terminal = ShellTerminal(isTerminal: isInteractive, print: client.sayToUser)
+        let terminal = ShellTerminal(isTerminal: isInteractive, print: client.printToUser)
         let interrupts = ShellInterrupts(isInteractive: isInteractive)
         let session: ShellSession
         do throws(ToolError) {

@@ -69,7 +69,7 @@ struct ShellCompleter {
 
     /// The names of devices, and the identifiers of those without one. A typed identifier is completed too.
     private func devices(_ typed: String) -> [String] {
-        memory.heard.flatMap { device in
+        memory.candidates.flatMap { device in
             let names = device.names.prefix(1).filter(Self.canBeTyped)
             let identifier = device.identifier.map { [$0.uuidString] } ?? []
             return names.isEmpty || !typed.isEmpty ? names + identifier : Array(names)

@@ -10,19 +10,19 @@ final class Agent {
 
     private let prompter: TerminalPrompter
     private let say: (String) -> Void
-    private let tell: (UInt32, PersonAnswer) -> Void
+    private let sendAnswer: (UInt32, PersonAnswer) -> Void
     /// The queued questions. The first is on the screen.
     private var questions: [(number: UInt32, question: PersonQuestion)] = []
 
-    /// - Parameter tell: Sends the user's answer to the question with this number to the service.
+    /// - Parameter sendAnswer: Sends the user's answer to the question with this number to the service.
     init(
         _ prompter: TerminalPrompter,
         say: @escaping (String) -> Void = Console.line,
-        tell: @escaping (UInt32, PersonAnswer) -> Void
+        sendAnswer: @escaping (UInt32, PersonAnswer) -> Void
     ) {
         self.prompter = prompter
         self.say = say
-        self.tell = tell
+        self.sendAnswer = sendAnswer
     }
 
     /// Handles a question or a notice from the service.
@@ -31,7 +31,7 @@ final class Agent {
         if case .pairing(let pairing) = question, case .showPasskey = pairing.kind {
             return prompter.prompt(pairing.prompt, peer: pairing.peer(number), asking: pairing.origin.asking) { _ in }
         }
-        guard questions.count < Self.maximumWaiting else { return tell(number, question.no) }
+        guard questions.count < Self.maximumWaiting else { return sendAnswer(number, question.no) }
         questions.append((number, question))
         if questions.count == 1 { show() }
     }
@@ -69,7 +69,7 @@ final class Agent {
     private func answered(_ number: UInt32, _ answer: PersonAnswer) {
         guard questions.first?.number == number else { return }
         questions.removeFirst()
-        tell(number, answer)
+        sendAnswer(number, answer)
         show()
     }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// The option that selects a service.
 struct ServiceOptions: ParsableArguments {
     /// The time limit for an answer. Ending an app may take a while.
-    static let patience = DispatchTimeInterval.seconds(30)
+    static let answerTimeout = DispatchTimeInterval.seconds(30)
 
     @Option(
         help: ArgumentHelp(
@@ -56,7 +56,7 @@ struct ServiceOptions: ParsableArguments {
                 outcome.finish(result.map { _ in }.mapError(ToolError.init))
             }
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.answerTimeout) {
             outcome.finish(.failure(.service("the Bluetooth service does not answer; see its log")))
         }
         defer { client.with { $0.close() } }

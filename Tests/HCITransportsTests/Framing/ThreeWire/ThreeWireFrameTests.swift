@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test("AB-H02: invalid frames are skipped up to the next delimiter, and no frame grows without bound")
-    func whatIsNoFrame() {
+    func invalidFramesAreSkipped() {
         #expect(Self.frames([1, 2, 0xC0, 3, 0xC0]) == [[3]])
         #expect(Self.frames([0xC0, 1, 0xDB, 2, 9, 0xC0, 3, 0xC0]) == [[3]])
         // An escape sequence cut off by the delimiter.

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test("a silent peer is reported after ten seconds during start-up, and after five once active")
-    func nobodyIsThere() {
+    func silentPeersAreReported() {
         let alone = LinkEnds(hasController: false)
         alone.loop.run(for: .milliseconds(9_900))
         #expect(alone.closures.isEmpty)
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test("AB-H02: packets before the link is up, out of order, or with a false acknowledgement change nothing")
-    func whatCannotBe() {
+    func unexpectedPacketsChangeNothing() {
         var machine = ThreeWireMachine(own: ThreeWireConfiguration(window: 4, isChecked: true))
         _ = machine.handle(.opened)
         var event = ThreeWirePacket(.event, [0x0E, 0])
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test("AB-G05: packets queued before the link is up are bounded, and the closing is not reported within a call")
-    func whatWaitsIsBounded() {
+    func queuedPacketsAreBounded() {
         let ends = LinkEnds(hasController: false)
         for number in 0...ThreeWireMachine.maximumWaiting { ends.host.send(acl(number, ends.random, length: 1)) }
         #expect(ends.closures.isEmpty)

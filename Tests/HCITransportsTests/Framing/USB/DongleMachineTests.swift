@@ -143,7 +143,7 @@ import Testing
         "anything but a command is rejected",
         arguments: [[], [3], [3, 0x0C], [3, 0x0C, 1], [3, 0x0C, 0, 0]] as [[UInt8]]
     )
-    func whatIsNoCommandIsRefused(octets: [UInt8]) {
+    func otherPacketsThanCommandsAreRejected(octets: [UInt8]) {
         var machine = DongleMachine()
         #expect(machine.handle(Self.ask(1, 0x20, 0, 0, 0, UInt16(octets.count), octets)) == [Self.stalled(1)])
     }
@@ -200,7 +200,7 @@ import Testing
         "transfers split and merged at random carry all octets in order",
         arguments: 1...20 as ClosedRange<UInt64>
     )
-    func whatIsSplitByLotIsWhole(seed: UInt64) {
+    func randomlySplitTransfersArriveWhole(seed: UInt64) {
         var machine = DongleMachine(splitting: RandomSource(seed: seed))
         let packets = [0, 1, 60, 124, 500].map(Self.data)
         for packet in packets { #expect(machine.handle(.send(packet)).isEmpty) }
@@ -259,7 +259,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test func whatNobodyReadsIsBounded() {
+    @Test func unreadPacketsAreBounded() {
         var machine = DongleMachine()
         for _ in 0..<10_000 { #expect(machine.handle(.send(Self.event)).isEmpty) }
         #expect(machine.droppedPackets == 10_000 - DongleInput.maximumReady / 42)
@@ -275,7 +275,7 @@ import Testing
     }
 
     @Test("requests that no device supports are rejected")
-    func whatNoDeviceDoesIsRefused() {
+    func unsupportedRequestsAreRejected() {
         var machine = DongleMachine()
         let lie = USBSetup(requestType: 0x80, request: 6, value: 0x0100, size: 18)
         let requests: [DongleMachine.Event] = [

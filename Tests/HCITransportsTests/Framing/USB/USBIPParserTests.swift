@@ -76,7 +76,7 @@ func usbip(
             [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2] + [UInt8](repeating: 0, count: 32),
         ]
     )
-    func whatCannotBeEndsTheStream(octets: [UInt8]) {
+    func invalidMessagesEndTheStream(octets: [UInt8]) {
         var parser = USBIPParser()
         #expect(parser.parse(Self.stream + octets).count == 4)
         #expect(parser.failure != nil)

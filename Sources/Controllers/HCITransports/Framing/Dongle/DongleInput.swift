@@ -16,7 +16,7 @@ struct DongleInput {
     /// Queues data, which starts a new transfer.
     ///
     /// - Returns: False if the data was dropped because the queue is full.
-    mutating func say(_ octets: [UInt8]) -> Bool {
+    mutating func enqueue(_ octets: [UInt8]) -> Bool {
         guard !octets.isEmpty, readyCount + octets.count <= Self.maximumReady else { return false }
         ready.append(octets[...])
         readyCount += octets.count

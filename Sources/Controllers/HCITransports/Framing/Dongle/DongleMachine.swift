@@ -58,7 +58,7 @@ package struct DongleMachine {
     /// Handles an event and returns the actions to perform, in order.
     package mutating func handle(_ event: Event) -> [Action] {
         switch event {
-        case .send(let packet): return say(packet)
+        case .send(let packet): return queuePacket(packet)
         case .request(.unlink(let sequence, let transfer)):
             let isUnlinked = interrupt.unlink(transfer) || bulk.unlink(transfer)
             // A host that closes the controller unlinks all its reads, including those that have just completed.
@@ -81,12 +81,12 @@ package struct DongleMachine {
 
     // MARK: From the controller
 
-    private mutating func say(_ packet: HCIPacket) -> [Action] {
+    private mutating func queuePacket(_ packet: HCIPacket) -> [Action] {
         var hasRoom = false
         switch (mode, packet.kind) {
-        case (.serialized, _): hasRoom = bulk.say([packet.kind.rawValue] + packet.bytes.bytes)
-        case (.legacy, .event): hasRoom = interrupt.say(packet.bytes.bytes)
-        case (.legacy, .acl): hasRoom = bulk.say(packet.bytes.bytes)
+        case (.serialized, _): hasRoom = bulk.enqueue([packet.kind.rawValue] + packet.bytes.bytes)
+        case (.legacy, .event): hasRoom = interrupt.enqueue(packet.bytes.bytes)
+        case (.legacy, .acl): hasRoom = bulk.enqueue(packet.bytes.bytes)
         // No pipe is defined for the other types (Core Vol 4 Part B 2.1).
         case (.legacy, _): break
         }

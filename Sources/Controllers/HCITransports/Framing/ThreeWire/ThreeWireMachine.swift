@@ -84,7 +84,7 @@ struct ThreeWireMachine {
     mutating func handle(_ event: Event) -> [Action] {
         guard !isOver else { return [] }
         switch event {
-        case .opened: return say(.sync) + begin(.handshake)
+        case .opened: return transmitMessage(.sync) + begin(.handshake)
         case .received(let packet): return receive(packet)
         case .receivedAll:
             guard owesAcknowledgement else { return [] }
@@ -95,8 +95,8 @@ struct ThreeWireMachine {
             guard waiting.count < Self.maximumWaiting else { return fail(.tooMuchWaiting) }
             waiting.append(packet)
             return sendWaiting()
-        case .sleep: return state == .active ? say(.sleep) : []
-        case .timeIsUp: return repeatWhatIsWaitedFor()
+        case .sleep: return state == .active ? transmitMessage(.sleep) : []
+        case .timeIsUp: return repeatAwaitedMessage()
         }
     }
 
@@ -110,7 +110,7 @@ struct ThreeWireMachine {
         return [.setTimer(new)]
     }
 
-    private mutating func repeatWhatIsWaitedFor() -> [Action] {
+    private mutating func repeatAwaitedMessage() -> [Action] {
         guard let timer else { return [] }
         if !(waitsForPeer && timer == .handshake) { attempts[timer, default: 0] += 1 }
         guard attempts[timer, default: 0] < Self.maximumAttempts[timer, default: 0] else {
@@ -118,10 +118,10 @@ struct ThreeWireMachine {
         }
         let again: [Action]
         switch (timer, state) {
-        case (.handshake, .uninitialized): again = say(.sync)
-        case (.handshake, _): again = say(.configuration(own))
-        case (.woken, _): again = say(.wakeUp)
-        case (.acknowledgement, _) where isPeerAsleep: return say(.wakeUp) + begin(.woken)
+        case (.handshake, .uninitialized): again = transmitMessage(.sync)
+        case (.handshake, _): again = transmitMessage(.configuration(own))
+        case (.woken, _): again = transmitMessage(.wakeUp)
+        case (.acknowledgement, _) where isPeerAsleep: return transmitMessage(.wakeUp) + begin(.woken)
         case (.acknowledgement, _):
             again = unacknowledged.enumerated().map { transmit(reliable: $1, base &+ UInt8($0)) }
         }
@@ -135,7 +135,7 @@ struct ThreeWireMachine {
 
     // MARK: Sending
 
-    private mutating func say(_ message: ThreeWireMessage) -> [Action] {
+    private mutating func transmitMessage(_ message: ThreeWireMessage) -> [Action] {
         var packet = ThreeWirePacket(.linkControl, message.payload)
         // Before the configuration is agreed, the peer does not read data integrity checks.
         packet.isChecked = state == .active && agreed.isChecked
@@ -158,7 +158,9 @@ struct ThreeWireMachine {
 
     private mutating func sendWaiting() -> [Action] {
         guard state == .active else { return [] }
-        guard !isPeerAsleep else { return waiting.isEmpty || timer == .woken ? [] : say(.wakeUp) + begin(.woken) }
+        guard !isPeerAsleep else {
+            return waiting.isEmpty || timer == .woken ? [] : transmitMessage(.wakeUp) + begin(.woken)
+        }
         var actions: [Action] = []
         while let packet = waiting.first {
             if packet.kind.isReliable {
@@ -176,7 +178,7 @@ struct ThreeWireMachine {
     // MARK: Receiving
 
     private mutating func receive(_ packet: ThreeWirePacket) -> [Action] {
-        if packet.kind == .linkControl { return ThreeWireMessage(packet.payload).map { hear($0) } ?? [] }
+        if packet.kind == .linkControl { return ThreeWireMessage(packet.payload).map { receiveMessage($0) } ?? [] }
         guard state == .active else { return [] }
         let acknowledged = receive(acknowledgement: packet.acknowledgement)
         var delivered: [Action] = []
@@ -202,17 +204,17 @@ struct ThreeWireMachine {
         return restart(unacknowledged.isEmpty ? nil : .acknowledgement) + sendWaiting()
     }
 
-    private mutating func hear(_ message: ThreeWireMessage) -> [Action] {
+    private mutating func receiveMessage(_ message: ThreeWireMessage) -> [Action] {
         switch (message, state) {
         case (.sync, .active): return fail(.peerReset)
-        case (.sync, _): return say(.syncResponse)
+        case (.sync, _): return transmitMessage(.syncResponse)
         case (.syncResponse, .uninitialized):
             state = .initialized
             attempts = [:]
-            return say(.configuration(own))
+            return transmitMessage(.configuration(own))
         case (.syncResponse, _): return []
         case (.configuration, .uninitialized): return []
-        case (.configuration(let theirs), _): return say(.configurationResponse(own.common(theirs)))
+        case (.configuration(let theirs), _): return transmitMessage(.configurationResponse(own.common(theirs)))
         case (.configurationResponse(let agreed), .initialized):
             self.agreed = own.common(agreed)
             state = .active
@@ -220,7 +222,7 @@ struct ThreeWireMachine {
         case (.configurationResponse, _): return []
         case (.wakeUp, .active):
             isPeerAsleep = false
-            return say(.woken) + sendWaiting()
+            return transmitMessage(.woken) + sendWaiting()
         case (.woken, .active):
             guard isPeerAsleep else { return [] }
             isPeerAsleep = false

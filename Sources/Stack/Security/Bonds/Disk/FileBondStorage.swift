@@ -45,7 +45,7 @@ package final class FileBondStorage: BondStorage {
 
     /// Reads the state in a directory without changing anything, even if another process has opened it. Files are
     /// replaced as a whole, so the result is a state that was saved; nil if there is none.
-    package static func look(into path: String) throws(BondError) -> StoredBonds? {
+    package static func inspect(into path: String) throws(BondError) -> StoredBonds? {
         let directory = try PosixBondDirectory(path, isToChange: false)
         return try FileBondStorage(directory: directory, random: RandomSource()).readState(keepsDamaged: false)
     }

@@ -1,0 +1,153 @@
+import DequeModule
+import EventLoops
+import ServiceMessages
+
+/// The component that controls the process of an app: a simulated device, or this machine. Called on the loop.
+package protocol AppProcess: AnyObject {
+    /// Stops the process from running until ``resume()``.
+    func suspend()
+    /// Lets the process run again.
+    func resume()
+    /// Called when the app has ended.
+    func end()
+    /// A mark by which a later service recognizes the process. Nil if there is no process, or it cannot be told from
+    /// others.
+    var mark: ProcessMark? { get }
+}
+
+extension AppProcess {
+    package var mark: ProcessMark? { nil }
+}
+
+/// The owner of all apps, as the life cycle of one sees it.
+protocol LifecycleHost: AnyObject {
+    var loop: any EventLoop { get }
+    /// Returns a number that is greater than all before, for an app that enters the foreground.
+    func nextInFront() -> UInt64
+}
+
+/// The life cycle of an app: the state machine with its timer, and the calls that wait while the app is not running.
+/// Used on the loop only.
+final class ProcessLifecycle: ManagerLifecycle {
+    let declaration: AppDeclaration
+    let executable: String?
+    private(set) var lastInFront: UInt64
+    /// Called after ``rules`` changed, with the action to apply to the app.
+    var onChange: ((AppLifecycle.Action?) -> Void)?
+    var process: (any AppProcess)? {
+        didSet { mark = process?.mark }
+    }
+    private(set) var mark: ProcessMark?
+
+    private var machine: AppLifecycle
+    private var timer: ScheduledTask?
+    private var held = Deque<(octets: Int, body: () -> Void)>()
+    private var heldOctets = 0
+    /// Whether a call of the app was dropped because too many wait until the app runs.
+    private(set) var hasDropped = false
+    private unowned let host: any LifecycleHost
+
+    init(_ declaration: AppDeclaration, _ executable: String?, inBackground: Bool, host: any LifecycleHost) {
+        self.declaration = declaration
+        self.executable = executable
+        self.host = host
+        // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
+        let isBehind = inBackground && declaration.isManaged
+        machine = AppLifecycle(inBackground: isBehind)
+        rules = Self.rules(of: declaration, in: machine.phase)
+        lastInFront = isBehind ? 0 : host.nextInFront()
+        perform(machine.firstActions)
+    }
+
+    var loop: any EventLoop { host.loop }
+    var phase: AppPhase { machine.phase }
+    /// Whether the app is not woken for now (behaviour 9.7).
+    var isSlowedDown: Bool { machine.isSlowedDown }
+    var hasProcess: Bool { isRunning || phase == .suspended }
+    var isRunning: Bool { phase == .foreground || phase == .background }
+    var isPreserved: Bool { false }
+    /// Stored because each value asks for them.
+    private(set) var rules: BackgroundRules
+
+    /// An unmanaged app behaves as on a Mac.
+    private static func rules(of declaration: AppDeclaration, in phase: AppPhase) -> BackgroundRules {
+        BackgroundRules(
+            modes: declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral],
+            phase: phase
+        )
+    }
+
+    func handle(_ event: AppLifecycle.Event) {
+        // An unmanaged app is in the foreground until it is gone.
+        guard declaration.isManaged || event.isEnd else { return }
+        let before = phase
+        let actions = machine.handle(event)
+        if phase != before { rules = Self.rules(of: declaration, in: phase) }
+        if phase == .foreground, before != .foreground { lastInFront = host.nextInFront() }
+        perform(actions)
+        if phase != before { onChange?(nil) }
+    }
+
+    func willDeliver(_ event: Event, _ role: ManagerRole, isAwaited: Bool) {
+        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }
+        if event.isNews || isAwaited { handle(.eventDelivered) }
+    }
+
+    /// Calls `body` on behalf of the app, at once or when the app runs. Drops the call if too many wait already
+    /// (AB-G05).
+    ///
+    /// - Parameter octets: The approximate memory that the call occupies while it waits.
+    func whenRunning(octets: Int = 0, _ body: @escaping () -> Void) {
+        guard !isRunning else { return body() }
+        guard phase == .suspended else { return }
+        guard held.count < ServiceLimits.heldRequests, heldOctets + octets <= ServiceLimits.heldOctets else {
+            return hasDropped = true
+        }
+        held.append((octets, body))
+        heldOctets += octets
+    }
+
+    private func perform(_ actions: [AppLifecycle.Action]) {
+        for action in actions {
+            switch action {
+            case .startTimer(let time):
+                endTimer()
+                timer = host.loop.schedule(after: time) { [weak self] in
+                    self?.timer = nil
+                    self?.handle(.timeIsUp)
+                }
+            case .endTimer: endTimer()
+            case .suspend:
+                process?.suspend()
+                onChange?(.suspend)
+            case .resume:
+                onChange?(.resume)
+                process?.resume()
+                release()
+            case .end:
+                held.removeAll()
+                heldOctets = 0
+                onChange?(.end)
+                process?.end()
+            }
+        }
+    }
+
+    private func release() {
+        while isRunning, let (octets, body) = held.popFirst() {
+            heldOctets -= octets
+            body()
+        }
+    }
+
+    private func endTimer() {
+        if let timer { host.loop.cancel(timer) }
+        timer = nil
+    }
+}
+
+extension AppLifecycle.Event {
+    fileprivate var isEnd: Bool {
+        if case .ended = self { true } else { false }
+    }
+}
