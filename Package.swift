@@ -38,8 +38,7 @@ let floors: KeyValuePairs = [
     GAP BluetoothTypes EventLoops HCI HCIHost L2CAP ATT GATT SMP Security
     """,
     "Controllers": """
-    Radio EventLoops
-    LinkLayer BluetoothTypes Cryptography EventLoops HCI Radio DequeModule
+    LinkLayer BluetoothTypes Cryptography EventLoops HCI DequeModule
     CapturePlayback BluetoothTypes EventLoops HCI DequeModule
     CUSB
     HCITransports BluetoothTypes CLinux CUSB CapturePlayback EventLoops HCI DequeModule NIOCore NIOPosix
@@ -51,8 +50,8 @@ let floors: KeyValuePairs = [
         ServiceMessages ServiceEvents DequeModule Logging
     Administration BluetoothTypes EventLoops HCI HCIHost SMP Security ServiceMessages ServiceEvents BluetoothService
     AppAdvice AssignedNumbers BluetoothTypes EventLoops ServiceMessages ServiceEvents
-    ServiceProcess BluetoothTypes CLinux Cryptography EventLoops HCI GAP CapturePlayback HCITransports \
-        ServiceMessages ServiceEvents BluetoothService Administration AppAdvice CoreMetrics Logging NIOCore NIOPosix
+    ServiceProcess BluetoothTypes CLinux Cryptography EventLoops HCI GAP HCITransports ServiceMessages \
+        ServiceEvents BluetoothService Administration AppAdvice CoreMetrics Logging NIOCore NIOPosix
     """,
     "App": """
     CCoreBluetooth
@@ -61,11 +60,11 @@ let floors: KeyValuePairs = [
     CoreBluetoothExtras BluetoothTypes ServiceMessages CoreBluetooth
     """,
     "Stage": """
-    BluetoothSimulation BluetoothTypes Cryptography EventLoops HCI SMP Security GAP Radio LinkLayer \
+    BluetoothSimulation BluetoothTypes Cryptography EventLoops HCI SMP Security GAP LinkLayer \
         CapturePlayback ServiceMessages BluetoothService CoreBluetooth Logging
     Accessories BluetoothTypes AssignedNumbers SMP Security ServiceMessages BluetoothService CoreBluetooth \
         BluetoothSimulation
-    RadioEnergy BluetoothTypes EventLoops HCI Radio LinkLayer ServiceMessages ServiceEvents \
+    RadioEnergy BluetoothTypes EventLoops HCI LinkLayer ServiceMessages ServiceEvents \
         BluetoothService AppAdvice BluetoothSimulation
     CAppTime
     BluetoothTesting BluetoothTypes AssignedNumbers EventLoops CAppTime ServiceMessages BluetoothService \
@@ -80,14 +79,12 @@ let floors: KeyValuePairs = [
         Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories \
         RadioEnergy CaptureStory DequeModule NIOCore NIOHTTP1 NIOPosix NIOWebSocket
     Crowd BluetoothTypes EventLoops LinkLayer ServiceMessages
-    PackageWrapping BluetoothTypes Cryptography
-    Diagnosis HCITransports
     CTool
     harald-demo EventLoops Demos
     harald CTool CLinux BluetoothTypes AssignedNumbers EventLoops Cryptography HCI HCIHost L2CAP ATT GATT SMP \
-        Security GAP Radio LinkLayer CapturePlayback HCITransports ServiceMessages ServiceEvents BluetoothService \
+        Security GAP LinkLayer CapturePlayback HCITransports ServiceMessages ServiceEvents BluetoothService \
         Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories \
-        RadioEnergy Demos CaptureStory Page Crowd PackageWrapping Diagnosis ArgumentParser DequeModule Logging
+        RadioEnergy Demos CaptureStory Page Crowd ArgumentParser DequeModule Logging
     """,
 ]
 
@@ -123,7 +120,6 @@ let tests = """
     SMP LoopbackLinks StateExplorer
     Security BondKillPoints StackStandIns StateExplorer TestBasics
     GAP LinkLayer AccessStandIns StackStandIns
-    Radio
     LinkLayer HCIHost RadioEnergy Crowd ControllerStandIns StateExplorer
     CapturePlayback
     HCITransports RandomPackets StandInKernel StandInUSB TestBasics
@@ -141,10 +137,8 @@ let tests = """
     CaptureStory
     Page BluetoothTesting NIOEmbedded
     Crowd
-    PackageWrapping TestBasics
-    Diagnosis StandInKernel TestBasics
     Examples BluetoothTesting FileTransfer HealthThermometer HeartRate TextTransfer TestBasics
-    Harald harald TestBasics
+    Harald harald StandInKernel TestBasics
     """
 
 let programs = ["BondKillPoints", "HaraldBenchmarks", "HaraldFuzzing"]

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 
 /// Many advertising virtual controllers and a continuous scanner on one air. The hosts are reduced to a few commands.
 final class Crowd {

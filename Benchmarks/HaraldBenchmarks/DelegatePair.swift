@@ -7,7 +7,6 @@ import Foundation
 import HCI
 import LinkLayer
 import Logging
-import Radio
 import ServiceMessages
 import Synchronization
 

@@ -4,7 +4,6 @@ import Foundation
 import HCI
 import HCITransports
 import LinkLayer
-import Radio
 import ServiceProcess
 
 #if canImport(Glibc)

@@ -8,7 +8,6 @@ import Foundation
 import HCI
 import LinkLayer
 import Logging
-import Radio
 import ServiceMessages
 import Synchronization
 

@@ -4,7 +4,7 @@ import Foundation
 import GAP
 import GATT
 import HCI
-import Radio
+import LinkLayer
 import SampleMessages
 import ServiceMessages
 import Testing

@@ -1,7 +1,7 @@
 import BluetoothSimulation
 import CoreBluetooth
 import FileTransfer
-import Radio
+import LinkLayer
 import TestBasics
 import Testing
 

@@ -1,6 +1,6 @@
 import BluetoothSimulation
 import CoreBluetooth
-import Radio
+import LinkLayer
 import TestBasics
 import Testing
 import TextTransfer

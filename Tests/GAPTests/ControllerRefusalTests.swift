@@ -5,7 +5,6 @@ import GATT
 import HCI
 import HCIHost
 import LinkLayer
-import Radio
 import Security
 import StackStandIns
 import Testing

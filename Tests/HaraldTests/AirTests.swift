@@ -1,6 +1,6 @@
 import BluetoothSimulation
 import Foundation
-import Radio
+import LinkLayer
 import Synchronization
 import TestBasics
 import Testing

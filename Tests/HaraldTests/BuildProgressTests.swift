@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 @Suite struct BuildProgressTests {
     @Test("a build says every ten seconds how many steps and minutes are left")

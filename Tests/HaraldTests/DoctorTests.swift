@@ -1,4 +1,3 @@
-import Diagnosis
 import Dispatch
 import HCIHost
 import HCITransports

@@ -2,7 +2,7 @@ import BluetoothSimulation
 import EventLoops
 import Foundation
 import HCI
-import Radio
+import LinkLayer
 import Synchronization
 import TestBasics
 import Testing

@@ -2,7 +2,7 @@ import Foundation
 import TestBasics
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 /// A wrapped package is recompiled if and only if the modules directory changes its name.
 @Suite struct ModuleDirectoriesTests {

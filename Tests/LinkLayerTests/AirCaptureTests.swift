@@ -5,7 +5,6 @@ import HCI
 import Testing
 
 @testable import LinkLayer
-@testable import Radio
 
 @Suite struct AirCaptureTests {
     private func sniffed(

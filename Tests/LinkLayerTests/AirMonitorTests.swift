@@ -4,7 +4,6 @@ import HCI
 import Testing
 
 @testable import LinkLayer
-@testable import Radio
 
 /// Frames of the air for tools: without keys, and with their devices.
 @Suite struct AirMonitorTests {

@@ -1,6 +1,5 @@
 import EventLoops
 import HCI
-import Radio
 import Testing
 
 @testable import LinkLayer

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
-import Radio
 import Testing
 
 @testable import LinkLayer

@@ -2,7 +2,6 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
-import Radio
 import Testing
 
 @testable import LinkLayer

@@ -4,7 +4,6 @@ import HCI
 import Testing
 
 @testable import LinkLayer
-@testable import Radio
 
 /// An attacker that sends arbitrary extended advertising PDUs, one after another.
 final class ExtendedAttacker {

@@ -4,7 +4,6 @@ import HCI
 import Testing
 
 @testable import LinkLayer
-@testable import Radio
 
 private let device = BluetoothAddress(0x0102_0304_0506, kind: .publicDevice)
 private let other = BluetoothAddress(0xC102_0304_0506, kind: .randomDevice)

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 import Testing
 
 @testable import LinkLayer

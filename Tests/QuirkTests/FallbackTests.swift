@@ -5,7 +5,6 @@ import GAP
 import HCI
 import HCIHost
 import LinkLayer
-import Radio
 import ServiceMessages
 import Synchronization
 import Testing

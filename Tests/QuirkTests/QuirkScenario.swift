@@ -3,7 +3,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import LinkLayer
-import Radio
 import ServiceMessages
 import Synchronization
 import Testing

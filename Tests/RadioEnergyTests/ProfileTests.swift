@@ -1,5 +1,5 @@
 import Foundation
-import Radio
+import LinkLayer
 import Testing
 
 @testable import RadioEnergy

@@ -3,7 +3,7 @@ import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import SampleMessages
 import ServiceMessages
 import Testing

@@ -1,6 +1,6 @@
 import BluetoothTypes
 import HCI
-import Radio
+import LinkLayer
 
 /// Changes to some packets of a session, as the input dictates: after a number of packets at a place, the next one is
 /// changed.

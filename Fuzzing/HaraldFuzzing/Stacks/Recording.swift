@@ -2,7 +2,6 @@ import ATT
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 @testable import LinkLayer
 

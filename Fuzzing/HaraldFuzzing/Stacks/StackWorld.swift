@@ -6,7 +6,6 @@ import Foundation
 import HCI
 import LinkLayer
 import Logging
-import Radio
 import ServiceMessages
 
 /// Two whole systems, from Core Bluetooth to the air, with hooks to change what passes between their parts.

@@ -5,8 +5,8 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import HCI
+import LinkLayer
 import Logging
-import Radio
 import RadioEnergy
 import ServiceMessages
 

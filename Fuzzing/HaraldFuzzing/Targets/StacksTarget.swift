@@ -1,4 +1,4 @@
-import Radio
+import LinkLayer
 
 extension FuzzTarget {
     /// Two whole systems and a session of two apps, with packets changed in the transports and frames changed on the

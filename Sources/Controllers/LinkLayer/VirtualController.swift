@@ -2,7 +2,6 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
-import Radio
 
 /// A simulated Bluetooth LE controller, with HCI on one side and a node of the simulated radio on the other.
 ///

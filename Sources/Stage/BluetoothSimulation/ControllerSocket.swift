@@ -3,7 +3,6 @@ import CapturePlayback
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 
 /// The connector of a simulated device's controller.
 ///

@@ -5,7 +5,6 @@ import EventLoops
 import Foundation
 import HCI
 import LinkLayer
-import Radio
 import ServiceMessages
 
 /// The parts of a simulated device: its current system, and what outlasts a restart. Used on the loop only.

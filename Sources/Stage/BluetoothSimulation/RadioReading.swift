@@ -1,7 +1,6 @@
 import BluetoothService
 import HCI
 import LinkLayer
-import Radio
 
 /// A reading of the radio of a device's virtual controller.
 package struct RadioReading: Sendable {

@@ -6,7 +6,6 @@ import Foundation
 import HCI
 import LinkLayer
 import Logging
-import Radio
 import Security
 import ServiceMessages
 

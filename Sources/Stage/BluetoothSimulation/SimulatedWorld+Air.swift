@@ -1,7 +1,6 @@
 import EventLoops
 import Foundation
 import LinkLayer
-import Radio
 
 /// The radio channel of a world, which can be degraded at any time and sniffed.
 extension SimulatedWorld {

@@ -1,7 +1,7 @@
 import BluetoothService
 import EventLoops
+import LinkLayer
 import Logging
-import Radio
 
 /// An event in a world, for tools that tell its story.
 package enum WorldEvent: Sendable {

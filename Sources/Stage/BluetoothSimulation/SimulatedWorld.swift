@@ -3,7 +3,7 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import Security
 import Synchronization
 

@@ -1,6 +1,6 @@
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import RadioEnergy
 import Testing
 

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 import RadioEnergy
 
 @testable import BluetoothService

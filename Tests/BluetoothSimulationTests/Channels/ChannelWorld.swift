@@ -1,7 +1,7 @@
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
-import Radio
+import LinkLayer
 import ServiceMessages
 import TestBasics
 import Testing

@@ -4,7 +4,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import ServiceMessages
 import Testing
 

@@ -3,7 +3,7 @@ import BluetoothTesting
 import CoreBluetooth
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import ServiceMessages
 import Testing
 

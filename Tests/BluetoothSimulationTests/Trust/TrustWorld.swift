@@ -3,7 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import GATT
-import Radio
+import LinkLayer
 import SMP
 import Security
 import ServiceMessages

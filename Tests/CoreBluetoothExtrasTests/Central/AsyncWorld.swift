@@ -1,7 +1,7 @@
 import CoreBluetooth
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import ServiceMessages
 import Synchronization
 import Testing

@@ -3,7 +3,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import Synchronization
 import TestBasics
 

@@ -2,7 +2,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import Synchronization
 import TestBasics
 import Testing

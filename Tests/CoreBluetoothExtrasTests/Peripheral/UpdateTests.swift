@@ -3,7 +3,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import ServiceMessages
 import ServiceStandIns
 import Synchronization

@@ -1,5 +1,5 @@
 import BluetoothTypes
-import Radio
+import LinkLayer
 import SMP
 import Testing
 

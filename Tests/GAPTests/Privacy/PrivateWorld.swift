@@ -3,7 +3,6 @@ import Cryptography
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 import SMP
 import Testing
 

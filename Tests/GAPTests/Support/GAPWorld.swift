@@ -5,7 +5,6 @@ import HCI
 import HCIHost
 import LinkLayer
 import Logging
-import Radio
 import SMP
 import Testing
 

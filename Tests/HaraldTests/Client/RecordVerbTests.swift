@@ -4,7 +4,7 @@ import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
-import Radio
+import LinkLayer
 import TestBasics
 import Testing
 

@@ -3,7 +3,7 @@ import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
-import Radio
+import LinkLayer
 import Synchronization
 import TestBasics
 import Testing

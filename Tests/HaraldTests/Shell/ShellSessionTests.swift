@@ -1,7 +1,7 @@
 import ArgumentParser
 import BluetoothSimulation
 import Foundation
-import Radio
+import LinkLayer
 import Synchronization
 import Testing
 

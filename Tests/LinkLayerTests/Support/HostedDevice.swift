@@ -3,7 +3,6 @@ import EventLoops
 import HCI
 import HCIHost
 import Logging
-import Radio
 
 @testable import LinkLayer
 

@@ -3,7 +3,6 @@ import ControllerStandIns
 import Cryptography
 import EventLoops
 import HCI
-import Radio
 import Testing
 
 @testable import LinkLayer

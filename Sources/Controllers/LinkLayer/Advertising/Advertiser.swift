@@ -2,7 +2,6 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
-import Radio
 
 /// The services that an advertiser needs from its controller, and its callbacks.
 protocol AdvertiserOwner: AnyObject {

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// A sequence of PDUs on the secondary channels: AUX_ADV_IND or AUX_SCAN_RSP, followed by the AUX_CHAIN_IND PDUs
 /// chained to it (Core Vol 6 Part B 4.4.2.1).

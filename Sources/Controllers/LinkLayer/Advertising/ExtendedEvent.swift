@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// The plan of an extended advertising event (Core Vol 6 Part B 4.4.2.2): ADV_EXT_IND on the primary channels, followed
 /// by the PDUs they point to.

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Radio
 
 /// The timing of a connectable legacy advertising event that nothing answers, for models of many advertisers (Core Vol
 /// 6 Part B 4.4.2).

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// Formats the frames of a sniffer as a capture for Wireshark: pcapng with the link type
 /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.

@@ -1,6 +1,5 @@
 import BluetoothTypes
 import EventLoops
-import Radio
 
 /// The kind of a captured frame, for the properties that the frame alone does not reveal.
 enum AirFrameKind: Hashable {

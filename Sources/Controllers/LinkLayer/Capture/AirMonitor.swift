@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// Prepares the frames of a sniffer for tools that show packets: without keys, and with the device that each is about.
 package struct AirMonitor: Sendable {

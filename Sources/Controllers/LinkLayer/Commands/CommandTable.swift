@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// The commands that the controller implements, with their handlers. The supported commands reported to the host are
 /// derived from this table.

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// Commands for periodic advertising with responses (Core Vol 4 Part E 7.8.61, 7.8.125 to 7.8.127).
 extension CommandTable {

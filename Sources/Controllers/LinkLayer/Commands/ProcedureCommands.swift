@@ -1,6 +1,5 @@
 import BluetoothTypes
 import HCI
-import Radio
 
 /// Commands that start a control procedure with the peer.
 extension CommandTable {

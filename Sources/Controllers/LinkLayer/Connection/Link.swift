@@ -2,7 +2,6 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
-import Radio
 
 /// A connection, with its anchor points, its events on the radio and its transmit queue (Core Vol 6 Part B 4.5).
 ///

@@ -1,5 +1,4 @@
 import EventLoops
-import Radio
 
 /// The air time of an exchange of PDUs on a link, as its PHYs and its encryption are now.
 struct LinkExchange {

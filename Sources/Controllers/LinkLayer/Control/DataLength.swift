@@ -1,5 +1,4 @@
 import HCI
-import Radio
 
 /// The data lengths of a connection (Core Vol 6 Part B 4.5.10).
 struct DataLength: Hashable {

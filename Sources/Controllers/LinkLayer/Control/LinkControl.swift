@@ -3,7 +3,6 @@ import Cryptography
 import DequeModule
 import EventLoops
 import HCI
-import Radio
 
 /// The state machine of a link's control procedures (Core Vol 6 Part B 5.1). It turns requests and received PDUs into
 /// PDUs to send and changes to apply.

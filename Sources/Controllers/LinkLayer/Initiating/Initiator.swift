@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// The services that an initiator needs from its controller, and its callbacks.
 protocol InitiatorOwner: AnyObject {

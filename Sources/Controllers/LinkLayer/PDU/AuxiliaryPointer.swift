@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// AuxPtr: the channel, PHY and time of the next PDU of an extended advertisement (Core Vol 6 Part B 2.3.4.5).
 struct AuxiliaryPointer: PacketFields, Hashable {

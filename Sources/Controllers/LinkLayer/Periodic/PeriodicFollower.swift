@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// A response to send in a response slot (Core Vol 4 Part E 7.8.126).
 struct PeriodicResponse {

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// A pending request to connect to a device in a subevent of a train (Core Vol 4 Part E 7.8.66).
 struct PendingConnectRequest {

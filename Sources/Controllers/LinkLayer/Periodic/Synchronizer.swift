@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// The controller of a synchronizer, which accepts connection requests in subevents.
 protocol SynchronizerOwner: AnyObject {

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// An extended advertisement that has been received in part (Core Vol 6 Part B 4.4.3.5): the location of its next PDU,
 /// and the content of the previous ones.

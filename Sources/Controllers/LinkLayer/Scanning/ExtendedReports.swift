@@ -1,6 +1,5 @@
 import BluetoothTypes
 import HCI
-import Radio
 
 // Conversion of received advertisements to LE Extended Advertising Reports (Core Vol 4 Part E 7.7.65.13).
 

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Radio
 
 /// The common base of scanning and initiating. It listens on the primary channels during scan windows, and on the
 /// secondary channels for the PDU to which an AuxPtr leads, unless a user of higher priority needs the radio.

@@ -1,6 +1,5 @@
 import EventLoops
 import HCI
-import Radio
 
 /// A purpose for which a controller uses its radio.
 package enum RadioUse: Hashable, Sendable {

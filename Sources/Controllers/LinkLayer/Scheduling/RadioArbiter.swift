@@ -1,6 +1,5 @@
 import EventLoops
 import HCI
-import Radio
 
 /// An activity of a controller that needs its only radio.
 protocol RadioClaimant: AnyObject {

@@ -1,7 +1,6 @@
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 
 /// The estimated time of an advertising set: its events, at the host's minimum interval and the average random delay.
 struct EstimatedAdvertising {

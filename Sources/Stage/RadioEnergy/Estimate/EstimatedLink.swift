@@ -1,7 +1,6 @@
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 
 /// The estimated time of a link: its events at the connection interval, and what is sent in them. Nothing is taken to
 /// be lost and sent again.

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 
 /// The radio time of a controller, estimated from the packets between it and its host.
 ///

@@ -1,7 +1,6 @@
 import EventLoops
 import HCI
 import LinkLayer
-import Radio
 
 /// The estimated time of scanning or initiating: the windows that the host asked for, less what other uses take.
 struct EstimatedScan {

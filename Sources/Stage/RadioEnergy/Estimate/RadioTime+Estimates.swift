@@ -1,6 +1,5 @@
 import HCI
 import LinkLayer
-import Radio
 
 extension RadioTime {
     /// Adds frames that are sent.

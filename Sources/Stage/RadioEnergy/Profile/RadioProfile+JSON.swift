@@ -1,6 +1,6 @@
 import BluetoothTypes
 import Foundation
-import Radio
+import LinkLayer
 
 /// An error in the file of a radio profile.
 public struct RadioProfileError: Error, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Radio
+import LinkLayer
 
 /// The currents of a radio chip: what each state of it draws from its supply.
 ///

@@ -1,5 +1,4 @@
 import LinkLayer
-import Radio
 
 /// The use of a radio: the time on the air by PHY and power, and how often it started.
 ///

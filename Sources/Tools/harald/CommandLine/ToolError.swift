@@ -6,7 +6,6 @@ import GAP
 import HCI
 import HCIHost
 import HCITransports
-import PackageWrapping
 import Security
 import ServiceProcess
 

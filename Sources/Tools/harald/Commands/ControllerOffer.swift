@@ -4,7 +4,6 @@ import Foundation
 import HCI
 import HCITransports
 import LinkLayer
-import Radio
 
 /// Creates a virtual controller for each connection. Lives on its loop.
 final class ControllerOffer {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PackageWrapping
 
 /// The options for wrapping a package.
 struct WrappingOptions: ParsableArguments {

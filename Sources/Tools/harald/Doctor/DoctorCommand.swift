@@ -1,5 +1,4 @@
 import ArgumentParser
-import Diagnosis
 import Foundation
 import HCITransports
 

@@ -1,6 +1,5 @@
 import Administration
 import BluetoothService
-import Diagnosis
 import Dispatch
 import EventLoops
 import Foundation

@@ -1,5 +1,3 @@
-import Diagnosis
-
 /// The udev rule that opens USB Bluetooth controllers: to the user who is logged in at the machine, or to the
 /// machine-wide service alone.
 ///

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 @Suite("Methods that compile and are never called")
 struct UncalledMethodTests {

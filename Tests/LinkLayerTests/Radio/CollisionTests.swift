@@ -1,7 +1,7 @@
 import EventLoops
 import Testing
 
-@testable import Radio
+@testable import LinkLayer
 
 @Suite struct CollisionTests {
     // Two frames at equal strength at the same time: the first is corrupted, the second goes undetected, on every

@@ -1,7 +1,7 @@
 import EventLoops
 import Testing
 
-@testable import Radio
+@testable import LinkLayer
 
 @Suite struct WallTests {
     private static let wall = Wall(from: Position(x: 5, y: -5), to: Position(x: 5, y: 5), attenuation: 30)

@@ -1,5 +1,5 @@
 import EventLoops
-import Radio
+import LinkLayer
 
 /// A radio on a virtual event loop, and nodes that record what they receive.
 final class Air {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 @Suite struct DelegateInterfaceTests {
     /// The optional methods of each protocol, without the places of their declarations.

@@ -1,7 +1,7 @@
 import EventLoops
 import Testing
 
-@testable import Radio
+@testable import LinkLayer
 
 @Suite struct SnifferTests {
     private func sniff(_ air: Air, at position: Position?) -> Seen {

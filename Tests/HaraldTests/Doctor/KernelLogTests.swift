@@ -1,7 +1,7 @@
 import HCITransports
 import Testing
 
-@testable import Diagnosis
+@testable import harald
 
 /// Driver messages, as users have posted them.
 @Suite struct KernelLogTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 @Suite("Code that needs Objective-C")
 struct ObjectiveCTests {

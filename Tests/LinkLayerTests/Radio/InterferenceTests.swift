@@ -1,7 +1,7 @@
 import EventLoops
 import Testing
 
-@testable import Radio
+@testable import LinkLayer
 
 @Suite struct InterferenceTests {
     // Core Vol 6 Part B 1.4.1, table 1.2.

@@ -1,5 +1,10 @@
 import Foundation
 
+#if canImport(CoreFoundation)
+    // Beside the headers of CTool, the compiler takes stat(2) for a part of it.
+    import CoreFoundation
+#endif
+
 /// The directory for all build output, so that neither the package nor the toolchain is modified.
 struct ScratchDirectory {
     let path: String

@@ -1,7 +1,7 @@
 import HCITransports
 import Testing
 
-@testable import Diagnosis
+@testable import harald
 
 /// Each finding, on fictitious machines.
 @Suite struct DiagnosisTests {

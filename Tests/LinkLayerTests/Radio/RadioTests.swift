@@ -1,7 +1,7 @@
 import EventLoops
 import Testing
 
-@testable import Radio
+@testable import LinkLayer
 
 @Suite struct RadioTests {
     @Test(arguments: [(1.0, -40), (2.0, -46), (10.0, -60), (100.0, -80), (0.0, 0)])

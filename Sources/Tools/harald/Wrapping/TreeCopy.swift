@@ -1,6 +1,11 @@
 import BluetoothTypes
 import Foundation
 
+#if canImport(CoreFoundation)
+    // Beside the headers of CTool, the compiler takes stat(2) for a part of it.
+    import CoreFoundation
+#endif
+
 /// A copy of a directory that strangers have made, in which nothing leads out of it (AB-T01).
 ///
 /// The copy consists of new files and directories alone. A symbolic link becomes a copy of what it leads to, if that is

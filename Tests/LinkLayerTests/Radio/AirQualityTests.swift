@@ -1,7 +1,7 @@
 import EventLoops
 import Testing
 
-@testable import Radio
+@testable import LinkLayer
 
 @Suite struct AirQualityTests {
     /// The number of frames received out of 1,000, and how many of those are corrupted.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 @Suite("Code compiled on Linux")
 struct ConditionTests {

@@ -2,7 +2,12 @@ import Foundation
 import TestBasics
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
+
+#if canImport(CoreFoundation)
+    // See TreeCopy.swift.
+    import CoreFoundation
+#endif
 
 /// Copies of directories that strangers have made.
 @Suite struct TreeCopyTests {

@@ -1,4 +1,4 @@
-import Radio
+import LinkLayer
 import Testing
 
 @Suite struct RadioAirTimeTests {

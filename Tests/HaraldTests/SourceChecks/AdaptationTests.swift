@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 @Suite("A source without Objective-C's attributes")
 struct AdaptationTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PackageWrapping
+@testable import harald
 
 @Suite("Tokens of a source")
 struct TokenizerTests {

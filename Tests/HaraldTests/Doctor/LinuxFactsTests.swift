@@ -4,7 +4,7 @@ import StandInKernel
 import TestBasics
 import Testing
 
-@testable import Diagnosis
+@testable import harald
 
 /// Another machine's files, below a directory.
 @Suite struct LinuxFactsTests {

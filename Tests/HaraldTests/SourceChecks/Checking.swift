@@ -1,4 +1,4 @@
-@testable import PackageWrapping
+@testable import harald
 
 /// The findings in a file named `App.swift`, with a delegate of the app's own.
 func findings(in text: String, standIns: Set<String> = []) -> [String] {
