@@ -41,7 +41,7 @@ let floors: KeyValuePairs = [
     LinkLayer BluetoothTypes Cryptography EventLoops HCI DequeModule
     CapturePlayback BluetoothTypes EventLoops HCI DequeModule
     CUSB
-    HCITransports BluetoothTypes CLinux CUSB CapturePlayback EventLoops HCI DequeModule NIOCore NIOPosix
+    HCITransports BluetoothTypes CLinux CUSB CapturePlayback?Diagnostics EventLoops HCI DequeModule NIOCore NIOPosix
     """,
     "System": """
     ServiceMessages BluetoothTypes CLinux EventLoops
@@ -51,7 +51,7 @@ let floors: KeyValuePairs = [
     Administration BluetoothTypes EventLoops HCI HCIHost SMP Security ServiceMessages ServiceEvents BluetoothService
     AppAdvice AssignedNumbers BluetoothTypes EventLoops ServiceMessages ServiceEvents
     ServiceProcess BluetoothTypes CLinux Cryptography EventLoops HCI GAP HCITransports ServiceMessages \
-        ServiceEvents BluetoothService Administration AppAdvice CoreMetrics Logging NIOCore NIOPosix
+        ServiceEvents BluetoothService Administration AppAdvice?Diagnostics CoreMetrics Logging NIOCore NIOPosix
     """,
     "App": """
     CCoreBluetooth
@@ -290,10 +290,14 @@ let package = Package(
     traits: [
         .trait(name: "Controllers", description: "Apps outside of simulations find a controller, over sockets."),
         .trait(
+            name: "Diagnostics",
+            description: "Outside of simulations, advice when an app exits, and captures in place of controllers."
+        ),
+        .trait(
             name: "SwiftCrypto",
             description: "Cryptography from swift-crypto, compiled in, instead of the system's OpenSSL 3."
         ),
-        .default(enabledTraits: ["Controllers"]),
+        .default(enabledTraits: ["Controllers", "Diagnostics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

@@ -129,7 +129,9 @@ package enum EmbeddedService {
             configuration.user = getuid()
             let controllers = ControllerSource {
                 let line = ControllerTransport(address, loop: loop, finder: finder)
-                line.onDeparture = { logger.warning("the playback departs from the capture at \($0)") }
+                #if Diagnostics
+                    line.onDeparture = { logger.warning("the playback departs from the capture at \($0)") }
+                #endif
                 return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line
             }
             let system = BluetoothSystem(
