@@ -71,7 +71,7 @@ import Testing
         let link = try #require(pair.phone.system.links.all.first)
         let refusal = ATTErrorResponse(.insufficientAuthentication, to: .readRequest, at: 3)
         let security = UnderlyingError(SecurityError.pairing(.timedOut))
-        let error = link.serviceError(GATTError.notSecured(.att(refusal), because: security))
+        let error = link.attributes.serviceError(GATTError.notSecured(.att(refusal), because: security))
         #expect(error.code == .att(ATTStatus(rawValue: 0x0F)))
         #expect(error.cause == ServiceError.Cause(.att, 0x05))
     }

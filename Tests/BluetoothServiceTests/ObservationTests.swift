@@ -92,7 +92,7 @@ import Testing
                 #expect(observation.subject.app == AppIdentity(name: "test"))
                 #expect(observation.subject.manager == pair.central.id)
                 #expect(observation.subject.peer == pair.peer)
-            case .linkMade, .linkEnded, .secured:
+            case .linkMade, .linkEnded, .secured, .parametersUpdated:
                 #expect(observation.subject.link == handle)
                 #expect(observation.subject.peer == pair.peer)
                 #expect(observation.subject.app == nil)

@@ -115,7 +115,7 @@ extension Observation.Content {
         case .misused: "an app misused the API"
         case .stateChanged, .controllerFailed, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched,
             .eventsLost,
-            .linkMade, .linkEnded, .secured, .noticed, .trouble, .practiced, .below:
+            .linkMade, .linkEnded, .secured, .parametersUpdated, .noticed, .trouble, .practiced, .below:
             text
         }
     }
@@ -137,6 +137,7 @@ extension Observation.Content {
         case .linkMade: "the link was established"
         case .linkEnded(let reason): "the link ended: \(reason)"
         case .secured(let security): security.words
+        case .parametersUpdated: "the requested connection parameters are in effect"
         case .noticed(let notice): notice.description
         case .misused(let text, isToldToApp: _): text
         case .trouble(let text, _): text
@@ -174,7 +175,9 @@ extension Observation.Content {
         case .trouble(_, let weight): ["weight": "\(weight)"]
         case .below(let event):
             event.details.merging(["weight": "\(event.weight)"]) { $1 }
-        case .controllerFailed, .managerClosed, .requested, .asked, .delivered, .linkMade, .noticed, .practiced: [:]
+        case .controllerFailed, .managerClosed, .requested, .asked, .delivered, .linkMade, .parametersUpdated, .noticed,
+            .practiced:
+            [:]
         }
     }
 }

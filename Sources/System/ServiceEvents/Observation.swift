@@ -118,6 +118,8 @@ package struct Observation: Sendable {
         case linkEnded(HCIStatus)
         /// The security of the link changed.
         case secured(LinkSecurity)
+        /// The connection parameters that this side requested are in effect.
+        case parametersUpdated
         case noticed(SystemNotice)
         /// A call of the app that has no effect, and why (behaviour 1.26). `isToldToApp` is true if the app's own log
         /// has it.
@@ -138,7 +140,7 @@ extension Observation.Content {
         case .stateChanged, .controllerFailed, .recovery: .state
         case .managerOpened, .managerClosed, .appMoved, .appLaunched, .eventsLost: .managers
         case .requested, .asked, .delivered: .messages
-        case .linkMade, .linkEnded, .secured: .links
+        case .linkMade, .linkEnded, .secured, .parametersUpdated: .links
         case .noticed: .notices
         case .misused: .misuse
         case .trouble: .trouble

@@ -121,7 +121,7 @@ final class EnhancedBearerBench {
     /// The number of bearers at each end, including the unenhanced one.
     var bearers: [Int] {
         [
-            phone.links.all.first?.client.bearers.count ?? 0,
+            phone.links.all.first?.link.attributes?.client.bearers.count ?? 0,
             sensor.links.all.first?.served?.bearers.count ?? 0,
         ]
     }

@@ -244,11 +244,11 @@ import Testing
             peer.air.world.run(.seconds(10))
             return peer.app.events.count { if case .central(.peer(_, .valueNotified)) = $0 { true } else { false } }
         }
-        #expect(received() == PeerLink.maximumListened)
+        #expect(received() == LinkSubscriptions.maximumListened)
         // One that is not listened to any more makes room.
         _ = try peer.setNotify(false, of: handles[0])
         _ = try peer.setNotify(true, of: handles[256])
-        #expect(received() == PeerLink.maximumListened)
+        #expect(received() == LinkSubscriptions.maximumListened)
     }
 
     @Test("behaviours 4.21, 5.19, AB-A09: what an app without a subscription listens to ends with the connection")

@@ -329,7 +329,8 @@ import Testing
             .stateChanged(.poweredOn), .controllerFailed(.notRunning), .managerOpened(.central), .managerClosed,
             .appMoved(.notRunning(.crashed)), .appLaunched(RestoreIdentifiers(centrals: ["a"])), .eventsLost(1),
             .requested(Request()), .asked(Query()), .delivered(Event()), .linkMade, .linkEnded(.localHostTerminated),
-            .secured(LinkSecurity(isEncrypted: true)), .noticed(.poweredOff(app: "b")),
+            .secured(LinkSecurity(isEncrypted: true)), .parametersUpdated,
+            .noticed(.poweredOff(app: "b")),
             .misused("e" + String(repeating: "\u{301}", count: 10_000), isToldToApp: true), .trouble("t", .error),
             .below(HostEvent.bufferOverflow(linkKind: 1)),
         ]

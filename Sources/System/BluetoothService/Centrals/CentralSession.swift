@@ -160,9 +160,10 @@ final class CentralSession: ManagerSession, LinkUser {
         case .readDescriptor(let descriptor): link.readDescriptor(descriptor, for: asker)
         case .writeCharacteristic(let characteristic, let value): link.write(value, to: characteristic, for: asker)
         case .writeWithoutResponse(let characteristic, let value):
-            link.writeWithoutResponse(value, to: characteristic, for: asker.user)
+            link.commands.add(value, to: characteristic, of: asker.user)
         case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: asker)
-        case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: asker)
+        case .setNotify(let characteristic, let isEnabled):
+            link.subscriptions.set(isEnabled, characteristic, for: asker)
         case .readRSSI: link.reporter.readRSSI(for: asker)
         case .openChannel(let psm): link.channelOpener.open(psm, for: asker, in: manager.channels)
         case .refreshServices: link.refreshServices(for: asker)
@@ -207,7 +208,7 @@ final class CentralSession: ManagerSession, LinkUser {
             return .success(.peripherals(isOn ? identifiers.compactMap { host.peers.recall($0)?.info } : []))
         // An empty list matches no peripheral (behaviour 11.7).
         case .connectedPeripherals(let services):
-            let found = isOn ? host.links.all.filter { !$0.services.isDisjoint(with: services) } : []
+            let found = isOn ? host.links.all.filter { !$0.attributes.services.isDisjoint(with: services) } : []
             return .success(.connectedPeripherals(found.compactMap { host.peers[$0.peer]?.info }))
         case .names(let peer): return .success(.names(host.peers.names(of: peer)))
         case .scanCounts: return .success(.scanCounts(scan?.counts))
@@ -340,7 +341,7 @@ extension CentralSession {
     /// Reports a change of any link, whether or not the manager uses it, if the app watches the peer or one of its
     /// services (behaviour 3.22).
     func linkChanged(of link: PeerLink, _ change: ConnectionChange) {
-        guard let watch, watch.wants(change, of: link.peer, with: link.services) else { return }
+        guard let watch, watch.wants(change, of: link.peer, with: link.attributes.services) else { return }
         guard state == .poweredOn, let info = host.peers[link.peer]?.info else { return }
         emit(.connectionChanged(info, isConnected: change != .disconnected))
     }

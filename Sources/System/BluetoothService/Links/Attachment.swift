@@ -85,6 +85,28 @@ final class Attachment {
     }
 }
 
+/// The managers that use one link, the oldest first.
+final class Attachments {
+    private(set) var all: [Attachment] = []
+
+    /// Returns the attachment of a manager.
+    subscript(_ key: ManagerKey) -> Attachment? { all.first { $0.key == key } }
+
+    func add(_ user: Attachment) { all.append(user) }
+
+    func replace(_ user: Attachment, by new: Attachment) {
+        if let index = all.firstIndex(where: { $0 === user }) { all[index] = new }
+    }
+
+    func remove(_ user: Attachment) { all.removeAll { $0 === user } }
+
+    /// Removes all attachments and returns them.
+    func removeAll() -> [Attachment] {
+        defer { all = [] }
+        return all
+    }
+}
+
 /// The manager that waits for the outcome of one request.
 struct Asker {
     let user: Attachment

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Foundation
 import GAP
 import GATT
 import L2CAP
@@ -11,11 +12,21 @@ import ServiceMessages
 final class ChannelOpener {
     private typealias OpeningResult = Result<L2CAPCreditBasedChannel, ServiceError>
 
-    private weak var link: PeerLink?
+    /// Whether outcomes are no longer reported, because the link has ended.
+    var isOver: () -> Bool = { false }
+
+    private let link: AccessLink
+    private let peer: UUID
+    private let peers: Peers
+    /// Returns the number of channels that an app has to the peer.
+    private let count: (AppIdentity) -> Int
     private let openings = LinkOperations()
 
-    init(_ link: PeerLink) {
+    init(_ link: AccessLink, of peer: UUID, _ peers: Peers, count: @escaping (AppIdentity) -> Int) {
         self.link = link
+        self.peer = peer
+        self.peers = peers
+        self.count = count
     }
 
     /// Drops the requests that wait.
@@ -29,16 +40,16 @@ final class ChannelOpener {
         guard SPSM(rawValue: psm) != .enhancedAttribute else {
             return asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.refused(.spsmNotSupported)))))
         }
-        let isAccepted = openings.add(lookingAt: nil, for: asker) { [weak link] finish in
+        let isAccepted = openings.add(lookingAt: nil, for: asker) { [weak self] finish in
             let done = { finish(nil) }
-            guard let link, asker.user.isLive else { return done() }
-            guard Self.hasRoomForChannel(of: asker.user.app, on: link) else {
+            guard let self, asker.user.isLive else { return done() }
+            guard hasRoomForChannel(of: asker.user.app) else {
                 let reason = "an app can have at most \(ServiceLimits.channelsToPeer) L2CAP channels to one device"
                 asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.outOfSpace, reason: reason))))
                 return done()
             }
-            Self.proceed(ChannelOpening(), .begin, to: SPSM(rawValue: psm), on: link) { [weak link] result in
-                if let link { Self.opened(psm, result, for: asker, in: channels, on: link) }
+            proceed(ChannelOpening(), .begin, to: SPSM(rawValue: psm)) { [weak self] result in
+                self?.opened(psm, result, for: asker, in: channels)
                 done()
             }
         }
@@ -49,47 +60,45 @@ final class ChannelOpener {
     }
 
     /// Whether the app may have another channel. The channels of a link are limited, and no app may use all of them.
-    private static func hasRoomForChannel(of app: AppIdentity?, on link: PeerLink) -> Bool {
+    private func hasRoomForChannel(of app: AppIdentity?) -> Bool {
         guard let app else { return true }
-        return link.host.channels(of: app, to: link.peer) < ServiceLimits.channelsToPeer
+        return count(app) < ServiceLimits.channelsToPeer
     }
 
-    private static func proceed(
+    private func proceed(
         _ opening: ChannelOpening,
         _ event: ChannelOpening.Event,
         to psm: SPSM,
-        on link: PeerLink,
         _ finish: @escaping (OpeningResult) -> Void
     ) {
         var opening = opening
         switch opening.handle(event) {
         case .open(let mode):
-            open(mode, on: psm, over: link.link) { [weak link, opening] result in
+            open(mode, on: psm) { [weak self, opening] result in
                 switch result {
                 case .success(let channel): finish(.success(channel))
                 case .failure(let error):
-                    guard let link else { return finish(.failure(ServiceError(error))) }
-                    Self.proceed(opening, .refused(error), to: psm, on: link, finish)
+                    guard let self else { return finish(.failure(ServiceError(error))) }
+                    proceed(opening, .refused(error), to: psm, finish)
                 }
             }
         case .secure(let refusal):
-            link.secureLink.secure(after: refusal) { [weak link, opening] outcome in
-                guard let link else { return finish(.failure(ServiceError(ChannelOpenError.closed))) }
+            link.secureLink.secure(after: refusal) { [weak self, opening] outcome in
+                guard let self else { return finish(.failure(ServiceError(ChannelOpenError.closed))) }
                 switch outcome {
-                case .secured: Self.proceed(opening, .secured, to: psm, on: link, finish)
-                case .untried: Self.proceed(opening, .notSecured(nil), to: psm, on: link, finish)
-                case .failed(let reason): Self.proceed(opening, .notSecured(reason), to: psm, on: link, finish)
+                case .secured: proceed(opening, .secured, to: psm, finish)
+                case .untried: proceed(opening, .notSecured(nil), to: psm, finish)
+                case .failed(let reason): proceed(opening, .notSecured(reason), to: psm, finish)
                 }
             }
         case .fail(let error, let reason):
-            finish(.failure(reason.map { link.serviceError($0, otherwise: error) } ?? error))
+            finish(.failure(reason.map { ServiceError($0, otherwise: error, peers) } ?? error))
         }
     }
 
-    private static func open(
+    private func open(
         _ mode: ChannelMode,
         on psm: SPSM,
-        over link: AccessLink,
         _ completion: @escaping (Result<L2CAPCreditBasedChannel, ChannelOpenError>) -> Void
     ) {
         switch mode {
@@ -106,12 +115,11 @@ final class ChannelOpener {
 
     /// Reports the outcome. If the manager has disconnected meanwhile, the channel is closed and nothing is reported
     /// (behaviour 3.13).
-    private static func opened(
+    private func opened(
         _ psm: UInt16,
         _ result: OpeningResult,
         for asker: Asker,
-        in channels: AppChannels,
-        on link: PeerLink
+        in channels: AppChannels
     ) {
         switch result {
         case .success(let channel) where !asker.user.isLive: channel.disconnect()
@@ -119,10 +127,10 @@ final class ChannelOpener {
             let limits =
                 "\(ServiceLimits.channels) per manager, \(ServiceLimits.sharedChannels.user) for all apps of a user"
             let full = ServiceError(.outOfSpace, reason: "too many L2CAP channels are open; the limits are \(limits)")
-            let opened = channels.add(channel, of: link.peer)
+            let opened = channels.add(channel, of: peer)
             asker.answer(.channelOpened(psm: psm, opened.map { .success($0) } ?? .failure(full)))
         // When the link ends, only the disconnection is reported (behaviour 3.39).
-        case .failure where link.isOver: break
+        case .failure where isOver(): break
         case .failure(let error): asker.answer(.channelOpened(psm: psm, .failure(error)))
         }
     }

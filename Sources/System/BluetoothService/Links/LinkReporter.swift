@@ -1,3 +1,4 @@
+import ATT
 import BluetoothTypes
 import GAP
 import HCI
@@ -8,42 +9,47 @@ import ServiceMessages
 /// Reports the properties of one link, and its signal strength, to the managers that ask for them or watch them
 /// (behaviour 15.4).
 final class LinkReporter {
-    private weak var link: PeerLink?
+    private let link: AccessLink
+    private let bearer: ATTBearer
+    private let attributes: RemoteAttributes
+    private let users: Attachments
     /// The properties that were last reported to the managers that watch the link.
     private var lastFacts: LinkFacts?
     /// Pending requests for the signal strength, which one HCI command answers together, so that apps cannot fill the
     /// command queue that all links share (AB-G05).
     private var strengthRequests: [(Result<Int, HCICommandError>) -> Void] = []
 
-    init(_ link: PeerLink) {
+    init(_ link: AccessLink, _ bearer: ATTBearer, _ attributes: RemoteAttributes, _ users: Attachments) {
         self.link = link
+        self.bearer = bearer
+        self.attributes = attributes
+        self.users = users
     }
 
     /// The properties of the link that the controller and the layers above it have reported.
     var facts: LinkFacts {
         var facts = LinkFacts()
-        guard let link else { return facts }
         let connection = link.connection
         facts.interval = Int(connection.interval) * 1_250
         facts.latency = Int(connection.latency)
         facts.supervisionTimeout = Int(connection.supervisionTimeout) * 10
         (facts.txPHY, facts.rxPHY) = (Int(connection.txPHY.rawValue), Int(connection.rxPHY.rawValue))
         (facts.maxTxOctets, facts.maxRxOctets) = (Int(connection.maxTxOctets), Int(connection.maxRxOctets))
-        facts.mtu = link.maximumCommandLength + 3
+        facts.mtu = bearer.mtu
         if let encryption = link.secureLink.linkSecurity.encryption {
             facts.isEncrypted = true
             facts.isAuthenticated = encryption.isAuthenticated
             facts.keySize = Int(encryption.keySize)
         }
         facts.isBonded = link.secureLink.bond != nil
-        facts.tableFlaws = link.flaws
+        facts.tableFlaws = attributes.flaws
         return facts
     }
 
     /// Reports the properties of the link, including its signal strength, to a manager.
     func readInformation(for asker: Asker) {
         readStrength { [weak self] result in
-            guard let self, link != nil else { return }
+            guard let self else { return }
             var facts = facts
             facts.rssi = try? result.get()
             asker.answer(.linkInformation(facts))
@@ -61,11 +67,11 @@ final class LinkReporter {
 
     /// Notifies the watching managers if the properties of the link have changed.
     func linkChanged() {
-        guard let users = link?.users, users.contains(where: \.watchesLink) else { return }
+        guard users.all.contains(where: \.watchesLink) else { return }
         let facts = facts
         guard facts != lastFacts else { return }
         lastFacts = facts
-        for user in users where user.watchesLink { user.emit(.linkInformation(facts)) }
+        for user in users.all where user.watchesLink { user.emit(.linkInformation(facts)) }
     }
 
     // MARK: Signal strength
@@ -83,7 +89,7 @@ final class LinkReporter {
         guard strengthRequests.count < ServiceLimits.linkRequests.total else { return completion(.failure(.queueFull)) }
         strengthRequests.append(completion)
         guard strengthRequests.count == 1 else { return }
-        link?.link.readRSSI { [weak self] result in
+        link.readRSSI { [weak self] result in
             let waiting = self?.strengthRequests ?? []
             self?.strengthRequests = []
             for completion in waiting { completion(result) }

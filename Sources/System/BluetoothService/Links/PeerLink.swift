@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import DequeModule
 import EventLoops
 import Foundation
 import GAP
@@ -13,56 +12,52 @@ import Security
 import ServiceMessages
 
 /// A link to a peer, shared by all managers that use it (behaviours 3.9, 3.10).
+///
+/// It creates and ends the parts that work on the link for managers, and follows the link's security and end.
 final class PeerLink {
-    /// The maximum number of characteristics without a client configuration whose values are delivered.
-    static let maximumListened = 256
-
     let link: AccessLink
     let peer: UUID
-    unowned let host: any PeerLinkHost
-    let client: GATTClient
     let operations = LinkOperations()
-    var database = RemoteDatabase()
-    /// The peer's services as far as they have been discovered. During a rediscovery, those discovered before.
-    var services: Set<BluetoothUUID> = []
-    /// Whether the peer's attribute table is cached with its bond rather than in memory.
-    var tableIsBonded = false
-    var subscriptions: [AttributeHandle: SubscriptionArbiter<ManagerKey>] = [:]
-    var commands = Deque<(user: Attachment, handle: AttributeHandle, value: PacketBuffer)>()
-    private(set) var users: [Attachment] = []
+    let attributes: RemoteAttributes
+    let subscriptions: LinkSubscriptions
+    let commands: WriteCommandQueue
+    /// Opens L2CAP channels for managers.
+    let channelOpener: ChannelOpener
+    /// Reports the properties of the link to managers.
+    let reporter: LinkReporter
+    let served: GATTServerSession?
     /// Whether this side has requested the end of the link. No manager can join it any more.
     private(set) var isEnding = false
-
     /// Whether the system has finished preparing the link for use.
     private(set) var isReady = false
-    let served: GATTServerSession?
 
-    /// Opens L2CAP channels for managers.
-    private(set) lazy var channelOpener = ChannelOpener(self)
-    /// Reports the properties of the link to managers.
-    private(set) lazy var reporter = LinkReporter(self)
-
+    private unowned let links: SharedLinks
+    private let client: GATTClient
     private let bearer: ATTBearer
+    private let attachments = Attachments()
     private var lingering: ScheduledTask?
     private var hasBegunExchange = false
     private var closure: ATTBearerClosure?
-    /// Whether the peer is bonded and has no Service Changed characteristic, as far as that is known.
-    private var lacksServiceChanged = false
-    /// The flaws of the peer's attribute table, as far as it was discovered on this link.
-    private(set) var flaws: [String] = []
 
-    /// Takes over a link on which nothing has been received yet.
-    init(_ link: AccessLink, peer: UUID, host: any PeerLinkHost) {
+    /// Adopts a link on which nothing has been received yet.
+    init(_ link: AccessLink, peer: UUID, of links: SharedLinks) {
         self.link = link
         self.peer = peer
-        self.host = host
-        let attributes = link.openAttributes(
-            mtu: host.configuration.preferredMTU,
-            server: host.attributeServer.server,
-            enhanced: host.enhancedBearers
+        self.links = links
+        let opened = link.openAttributes(
+            mtu: links.configuration.preferredMTU,
+            server: links.attributeServer.server,
+            enhanced: links.enhancedBearers
         )
-        (bearer, client, served) = (attributes.bearer, attributes.client, attributes.session)
-        if let served { host.attributeServer.attach(served, of: peer) }
+        (bearer, client, served) = (opened.bearer, opened.client, opened.session)
+        attributes = RemoteAttributes(of: peer, client, link.secureLink, links.peers)
+        subscriptions = LinkSubscriptions(client, attributes, operations, attachments)
+        commands = WriteCommandQueue(client, attributes, links.observers)
+        channelOpener = ChannelOpener(link, of: peer, links.peers) { [weak links] in
+            links?.channels(of: $0, to: peer) ?? 0
+        }
+        reporter = LinkReporter(link, bearer, attributes, attachments)
+        if let served { links.attributeServer.attach(served, of: peer) }
         listen()
         followSecurity()
     }
@@ -73,70 +68,29 @@ final class PeerLink {
         link.attributes?.onEnhancedFailure = { [weak self] in self?.bearerClosed($0) }
         operations.width = { [weak client] in client?.bearers.count { $0.closure == nil } ?? 1 }
         operations.isOver = { [weak self] in self?.isOver ?? true }
+        channelOpener.isOver = operations.isOver
         connection.onChange = { [weak self] in self?.reporter.linkChanged() }
-        bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
-        client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
-        client.onFlaw = { [weak self] in self?.noticed($0) }
+        attributes.onFlaw = { [weak self] in self?.found($0) }
+        attributes.onExplored = { [weak self] in if let self { links.explored(self) } }
+        subscriptions.onAlert = { [weak self] in if let self { links.alert(.notified, of: peer) } }
         // As central Apple's rules hold (behaviours 3.27, 3.29); as peripheral, all parameters that the specification
         // allows are accepted.
-        if connection.role == .central {
-            link.parameterPolicy = { [weak self] in
-                let isInputDevice = self?.services.contains(HiddenServices.humanInterfaceDevice) ?? false
-                let edition = self?.host.configuration.version.parameterEdition ?? .current
-                let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: isInputDevice)
-                guard !rules.accept($0) else { return true }
-                self?.refused($0, by: rules)
-                return false
-            }
-        }
-        link.l2cap.onDiscard = { [weak self] in
-            let fault = $0
-            self?.host.observers.trouble("a packet from the peer was discarded: \(fault)", .detail)
+        if connection.role == .central { link.parameterPolicy = { [weak self] in self?.accepts($0) ?? false } }
+        link.l2cap.onDiscard = { [weak self] fault in
+            self?.links.observers.trouble("a packet from the peer was discarded: \(fault)", .detail)
         }
         link.onEnd = { [weak self] end in
             guard let self else { return }
-            host.ended(self, end)
+            links.ended(self, end)
         }
-    }
-
-    /// Reports parameters that the peer requests against the rules, in the log and to observers that give advice.
-    private func refused(_ parameters: ConnectionParameters, by rules: AppleConnectionParameterRules) {
-        let explanation = rules.explanation(of: parameters)
-        host.observers.trouble("refused parameters that \(label) requests: \(explanation)", .notice)
-        let sign = Practice.parametersRefused(explanation: explanation)
-        for user in users { host.observers.report(.practices, .practiced(sign), of: user.subject) }
-    }
-
-    /// Reports a flaw of the peer's attribute table, once on each link.
-    func noticed(_ flaw: TableFlaw) {
-        guard flaws.count < LinkFacts.maximumFlaws, !flaws.contains(flaw.description) else { return }
-        flaws.append(flaw.description)
-        host.observers.trouble("the attribute table of \(label) breaks a rule: \(flaw)", .notice)
-        for user in users { reportFlaw(user, of: flaw.description) }
-        reporter.linkChanged()
-    }
-
-    private func reportFlaw(_ user: Attachment, of flaw: String) {
-        host.observers.report(.practices, .practiced(.flawedTable(flaw)), of: user.subject)
-    }
-
-    /// Reports once for each manager that the bonded peer cannot tell of changes of its services.
-    ///
-    /// Called when the services have been discovered, and when the peer has been bonded. The end of the link would be
-    /// too late for managers that have left it before.
-    private func checkForServiceChanged() {
-        guard !lacksServiceChanged, secureLink.bond != nil, client.cache?.isForGood == true else { return }
-        lacksServiceChanged = true
-        for user in users { reportPractice(user) }
-    }
-
-    private func reportPractice(_ user: Attachment) {
-        host.observers.report(.practices, .practiced(.noServiceChanged), of: user.subject)
     }
 
     /// The link's HCI connection.
     var connection: HCIConnection { link.connection }
+
+    /// The managers that use the link, the oldest first.
+    var users: [Attachment] { attachments.all }
 
     /// Whether the peer is a central, and the link is ready for use.
     var servesCentral: Bool { isReady && connection.role == .peripheral }
@@ -151,18 +105,21 @@ final class PeerLink {
     var secureLink: SecureLink { link.secureLink }
 
     /// Whether procedures can no longer complete, because the attribute protocol or the whole link has ended.
-    var isOver: Bool {
+    private var isOver: Bool {
         !link.isOpen || closure != nil || bearer.closure != nil
             || client.bearers.contains { $0.closure?.isFailure == true }
     }
 
     /// The maximum length of a write without response: MTU - 3 octets (behaviour 5.7).
-    var maximumCommandLength: Int { bearer.mtu - 3 }
+    private var maximumCommandLength: Int { bearer.mtu - 3 }
+
+    /// The peer's name for the user, or else its address.
+    private var label: String { (links.peers[peer]?.name ?? secureLink.name)?.quotedName ?? "\(secureLink.peer)" }
 
     private func mtuChanged(_ mtu: Int) {
         for user in users { user.emit(.maximumWriteLengthChanged(mtu - 3)) }
         reporter.linkChanged()
-        host.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
+        links.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
     }
 
     /// Ends the link if the attribute protocol has failed (behaviour 5.23).
@@ -170,6 +127,23 @@ final class PeerLink {
         // The first closure is the cause; later ones are consequences.
         self.closure = self.closure ?? closure
         if closure.isFailure { disconnect() }
+    }
+
+    /// Reports a flaw of the peer's attribute table, once on each link.
+    private func found(_ flaw: TableFlaw) {
+        links.observers.trouble("the attribute table of \(label) breaks a rule: \(flaw)", .notice)
+        reportFlaw(.flawedTable(flaw.description), of: users)
+        reporter.linkChanged()
+    }
+
+    /// Reports to the managers that the bonded peer cannot tell of changes of its services. The end of the link would
+    /// be too late for managers that have left it before.
+    private func checkForServiceChanged() {
+        if attributes.foundServiceChangedMissing() { reportFlaw(.noServiceChanged, of: users) }
+    }
+
+    private func reportFlaw(_ practice: Practice, of users: [Attachment]) {
+        for user in users { links.observers.report(.practices, .practiced(practice), of: user.subject) }
     }
 }
 
@@ -194,37 +168,36 @@ extension PeerLink {
 
     /// Adds a manager, which is connected from then on (behaviour 3.9).
     func attach(_ user: Attachment, name: String?) {
-        if let lingering { host.loop.cancel(lingering) }
-        lingering = nil
-        users.append(user)
+        endLinger()
+        attachments.add(user)
         user.emit(.connected(name: name, maximumWriteWithoutResponse: maximumCommandLength))
-        if lacksServiceChanged { reportPractice(user) }
-        for flaw in flaws { reportFlaw(user, of: flaw) }
+        if attributes.lacksServiceChanged { reportFlaw(.noServiceChanged, of: [user]) }
+        for flaw in attributes.flaws { reportFlaw(.flawedTable(flaw), of: [user]) }
         beginExchange()
-    }
-
-    /// Replaces `user` by `new`.
-    func replace(_ user: Attachment, by new: Attachment) {
-        if let index = users.firstIndex(where: { $0 === user }) { users[index] = new }
     }
 
     /// Removes a manager. After the last one, a link that this side created ends (behaviours 3.10, 3.11).
     func detach(_ user: Attachment) {
         user.end()
-        users.removeAll { $0 === user }
-        commands.removeAll { $0.user === user }
-        for handle in subscriptions.keys.sorted() { subscription(handle, .leave(user.key)) }
+        attachments.remove(user)
+        commands.remove(of: user)
+        subscriptions.remove(user)
         endIfUnused()
     }
 
     /// Ends a link that has no users, at once or after the configured linger.
     func endIfUnused() {
         guard users.isEmpty, connection.role == .central, lingering == nil else { return }
-        guard host.configuration.linger > .zero else { return disconnect() }
-        lingering = host.loop.schedule(after: host.configuration.linger) { [weak self] in
+        guard links.configuration.linger > .zero else { return disconnect() }
+        lingering = links.loop.schedule(after: links.configuration.linger) { [weak self] in
             self?.lingering = nil
             self?.disconnect()
         }
+    }
+
+    private func endLinger() {
+        if let lingering { links.loop.cancel(lingering) }
+        lingering = nil
     }
 
     func disconnect() {
@@ -237,17 +210,15 @@ extension PeerLink {
     /// (behaviour 3.39).
     func close() -> [Attachment] {
         isEnding = true
-        if let lingering { host.loop.cancel(lingering) }
-        lingering = nil
-        let left = users
-        users = []
+        endLinger()
+        let left = attachments.removeAll()
         for user in left { user.end() }
         operations.close()
         channelOpener.close()
-        commands.removeAll()
-        subscriptions = [:]
-        keepCache()
-        if let served { host.attributeServer.forget(served) }
+        commands.remove()
+        subscriptions.close()
+        attributes.keepCache()
+        if let served { links.attributeServer.forget(served) }
         return left
     }
 
@@ -267,6 +238,173 @@ extension PeerLink {
         }
     }
 
+    /// Replaces the attachment of an ended process by a new one, and drops the writes that the process had queued.
+    func renew(_ user: Attachment) -> Attachment {
+        commands.remove(of: user)
+        let new = user.renewed()
+        attachments.replace(user, by: new)
+        return new
+    }
+
+    /// The peer's state for a manager that is connected to it.
+    func restored(for user: Attachment, _ info: PeerInfo) -> RestoredPeer {
+        let services = attributes.restored(for: user) { subscriptions.contains(user, $0) }
+        return RestoredPeer(info: info, maximumWriteWithoutResponse: maximumCommandLength, services: services)
+    }
+}
+
+// MARK: - Initial exchange
+
+extension PeerLink {
+    /// A step of the initial exchange, which calls its argument when it has ended.
+    private typealias Step = (PeerLink) -> (@escaping () -> Void) -> Void
+
+    /// The steps of the initial exchange in their order (behaviours 3.23, 3.24).
+    ///
+    /// Service Changed is enabled before the services are read, so that no change in between is missed (Core Vol 3
+    /// Part G 7.1).
+    private var initialExchange: [Step] {
+        [PeerLink.exchangeMTU, PeerLink.adoptCache, PeerLink.watchServices, PeerLink.loadServices, PeerLink.readName]
+            + (links.enhancedBearers == nil ? [] : [PeerLink.openEnhancedBearers])
+    }
+
+    /// Queues the steps of the initial exchange, before any request of an app.
+    private func beginExchange() {
+        guard !hasBegunExchange else { return }
+        hasBegunExchange = true
+        for step in initialExchange {
+            _ = operations.add { [weak self] done in
+                guard let self else { return done() }
+                step(self)(done)
+            }
+        }
+    }
+
+    private func exchangeMTU(_ done: @escaping () -> Void) { client.exchangeMTU { _ in done() } }
+
+    private func adoptCache(_ done: @escaping () -> Void) { attributes.adoptCache(done) }
+
+    private func watchServices(_ done: @escaping () -> Void) { client.watchServices { _ in done() } }
+
+    private func loadServices(_ done: @escaping () -> Void) {
+        attributes.loadServices { [weak self] _ in
+            self?.checkForServiceChanged()
+            done()
+        }
+    }
+
+    private func readName(_ done: @escaping () -> Void) {
+        client.readValue(of: GATTUUID.deviceName) { [weak self] result in
+            defer { done() }
+            guard let self, case .success(let value?) = result.map({ $0?.value }) else { return }
+            let before = links.peers[peer]?.name
+            let name = String(decoding: value, as: UTF8.self)
+            links.peers.setName(name, of: peer)
+            secureLink.name = name
+            guard name != before else { return }
+            for user in users { user.emit(.nameChanged(name)) }
+        }
+    }
+
+    private func openEnhancedBearers(_ done: @escaping () -> Void) {
+        client.announceEnhancedBearers { [weak self] bothCan in
+            if bothCan { self?.link.attributes?.wantEnhancedBearers() }
+            done()
+        }
+    }
+
+    private func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
+        operations.reportKnownOutcomes()
+        attributes.invalidate(range)
+        subscriptions.invalidate(range)
+        for user in users {
+            user.emit(.servicesModified(invalidated: user.invalidate(range)))
+        }
+    }
+}
+
+// MARK: - Pairing and bonding
+
+extension PeerLink {
+    /// Subscribes to security events of the link, and restores what the attribute protocol keeps for bonded peers.
+    private func followSecurity() {
+        secureLink.identifier = BondIdentifier(peer)
+        secureLink.name = links.peers[peer]?.name
+        secureLink.onEvent = { [weak self] in self?.handle($0) }
+        // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
+        // pair; only the user notices (behaviour 6.1).
+        client.onInsufficientSecurity = { [weak self] refusal, done in
+            guard let self else { return done(.untried) }
+            // A central may refuse requests that this system makes on its own. Without an app it is still a stranger.
+            secureLink.secure(after: refusal, isForApp: !users.isEmpty, completion: done)
+        }
+        if let record = secureLink.bond?.record { served?.restore(record) }
+    }
+
+    private func handle(_ event: SecureLink.Event) {
+        switch event {
+        case .changed(let security):
+            links.observers.report(.links, .secured(security), of: subject)
+            reporter.linkChanged()
+        case .paired(let bond): if bond != nil { bonded() }
+        case .bondLost: reportLostBond()
+        case .failed(let error): reportSecurityFailure(of: error)
+        }
+    }
+
+    /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.
+    private func bonded() {
+        checkForServiceChanged()
+        guard let identifier = secureLink.bond?.identifier, let record = served?.record else { return }
+        links.peers.note(identifier) { $0.record = record }
+        reporter.linkChanged()
+    }
+
+    private func reportLostBond() {
+        guard let bond = secureLink.bond else { return }
+        let isAsked = secureLink.lostBonds == .asked && links.peers.canAskUser
+        links.observers.report(.peerForgotUs(BondedPeer(bond), isAsked: isAsked))
+    }
+
+    private func reportSecurityFailure(of error: SecurityError) {
+        switch error {
+        case .pairing(let failure): links.observers.report(.pairingFailed(peer: label, failure))
+        case .keysRefused:
+            let isFull = secureLink.bond == nil && links.peers.isFull
+            let reason = secureLink.keysRefusal.map { "\($0)" } ?? "\(error)"
+            let full = "the maximum number of paired devices is reached; forget one that is not needed"
+            links.observers.report(.bondNotKept(reason: isFull ? full : reason))
+        default: break
+        }
+    }
+
+    /// Pairs the link for a peer that requires this system's notifications, and then decides whether it gets them
+    /// (ANCS, behaviour 3.19).
+    func authorizeNotifications(for user: Attachment) {
+        secureLink.pair { [weak self] result in
+            guard let self else { return }
+            let isPaired = if case .success = result { true } else { false }
+            user.emit(.notificationsAuthorized(isPaired && links.configuration.sharesNotifications))
+        }
+    }
+}
+
+// MARK: - Parameters
+
+extension PeerLink {
+    /// Whether Apple's rules accept the parameters that the peer requests. A refusal is reported in the log and to
+    /// observers that give advice.
+    private func accepts(_ parameters: ConnectionParameters) -> Bool {
+        let isInputDevice = attributes.services.contains(HiddenServices.humanInterfaceDevice)
+        let edition = links.configuration.version.parameterEdition
+        let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: isInputDevice)
+        guard !rules.accept(parameters) else { return true }
+        let explanation = rules.explanation(of: parameters)
+        links.observers.trouble("refused parameters that \(label) requests: \(explanation)", .notice)
+        reportFlaw(.parametersRefused(explanation: explanation), of: users)
+        return false
+    }
+
     /// As peripheral, requests other connection parameters from the central: 0 for low latency to 2 for high
     /// (behaviour 7.47).
     func requestLatency(_ latency: Int) {
@@ -276,9 +414,7 @@ extension PeerLink {
             case 1: ConnectionParameters(intervalMinimum: 60, intervalMaximum: 84, latency: 0, timeout: 600)
             default: ConnectionParameters(intervalMinimum: 240, intervalMaximum: 288, latency: 2, timeout: 600)
             }
-        link.updateParameters(parameters, by: .l2cap) { [weak self] result in
-            self?.host.observers.trouble("the request for connection latency \(latency) ended: \(result)", .detail)
-        }
+        request(parameters, by: .l2cap)
     }
 
     /// Requests the connection parameters and PHY that a manager prefers. If the peer or the rules refuse, nothing
@@ -297,235 +433,151 @@ extension PeerLink {
             timeout: UInt16(clamping: preference.supervisionTimeout / 10)
         )
         guard parameters.isLegal else {
-            return host.observers.trouble("the preferred connection parameters are invalid: \(parameters)", .detail)
+            return links.observers.trouble("the preferred connection parameters are invalid: \(parameters)", .detail)
         }
-        link.updateParameters(parameters) { [weak self] result in
-            self?.host.observers.trouble("the request for preferred connection parameters ended: \(result)", .detail)
-        }
-    }
-}
-
-// MARK: - Initial exchange
-
-extension PeerLink {
-    /// Starts the exchange of MTU, Service Changed, services and name (behaviours 3.23, 3.24), before any request of an
-    /// app.
-    private func beginExchange() {
-        guard !hasBegunExchange else { return }
-        hasBegunExchange = true
-        _ = operations.add { [weak self] done in
-            guard let self else { return done() }
-            client.exchangeMTU { _ in done() }
-        }
-        _ = operations.add { [weak self] done in
-            guard let self else { return done() }
-            adoptCache(done)
-        }
-        // Service Changed is enabled before the services are read, so that no change in between is missed (Core
-        // Vol 3 Part G 7.1).
-        _ = operations.add { [weak self] done in
-            guard let self else { return done() }
-            client.watchServices { _ in done() }
-        }
-        _ = operations.add { [weak self] done in
-            guard let self else { return done() }
-            loadServices { [weak self] _ in
-                self?.checkForServiceChanged()
-                done()
-            }
-        }
-        _ = operations.add { [weak self] done in
-            guard let self else { return done() }
-            readName(done)
-        }
-        guard host.enhancedBearers != nil else { return }
-        _ = operations.add { [weak self] done in
-            guard let self else { return done() }
-            client.announceEnhancedBearers { [weak self] bothCan in
-                if bothCan { self?.link.attributes?.wantEnhancedBearers() }
-                done()
-            }
-        }
+        request(parameters)
     }
 
-    private func readName(_ done: @escaping () -> Void) {
-        client.readValue(of: GATTUUID.deviceName) { [weak self] result in
-            defer { done() }
-            guard let self, case .success(let value?) = result.map({ $0?.value }) else { return }
-            let before = host.peers[peer]?.name
-            let name = String(decoding: value, as: UTF8.self)
-            host.peers.setName(name, of: peer)
-            secureLink.name = name
-            guard name != before else { return }
-            for user in users { user.emit(.nameChanged(name)) }
-        }
-    }
-
-    func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
-        operations.reportKnownOutcomes()
-        database.invalidate(range)
-        // The peer does not indicate a confirmed change again. The table is stored anew once it has been discovered.
-        if let bond = secureLink.bond { host.peers.note(bond.identifier) { $0.cache = nil } }
-        // Pending subscription requests fail (behaviour 15.11).
-        for handle in subscriptions.keys.sorted() where range.contains(handle) {
-            subscription(handle, .gone(.unknown(handle)))
-        }
-        for user in users {
-            user.emit(.servicesModified(invalidated: user.invalidate(range)))
-        }
-    }
-}
-
-// MARK: - Pairing and bonding
-
-extension PeerLink {
-    /// Subscribes to security events of the link, and restores what the attribute protocol keeps for bonded peers.
-    func followSecurity() {
-        secureLink.identifier = BondIdentifier(peer)
-        secureLink.name = host.peers[peer]?.name
-        secureLink.onEvent = { [weak self] in self?.handle($0) }
-        // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
-        // pair; only the user notices (behaviour 6.1).
-        client.onInsufficientSecurity = { [weak self] refusal, done in
-            guard let self else { return done(.untried) }
-            // A central may refuse requests that this system makes on its own. Without an app it is still a stranger.
-            secureLink.secure(after: refusal, isForApp: !users.isEmpty, completion: done)
-        }
-        client.outOfSyncPolicy = .repeatIfUnchanged
-        if let record = secureLink.bond?.record { served?.restore(record) }
-        // A bonded peer indicates a change as soon as the link is encrypted (Core Vol 3 Part G 7.1).
-        client.serviceChanged = secureLink.bond?.cache?.serviceChanged
-    }
-
-    private func handle(_ event: SecureLink.Event) {
-        switch event {
-        case .changed(let security):
-            host.observers.report(.links, .secured(security), of: subject)
-            reporter.linkChanged()
-        case .paired(let bond): if bond != nil { bonded() }
-        case .bondLost: reportLostBond()
-        case .failed(let error): reportSecurityFailure(of: error)
-        }
-    }
-
-    /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.
-    private func bonded() {
-        checkForServiceChanged()
-        guard let identifier = secureLink.bond?.identifier, let record = served?.record else { return }
-        host.peers.note(identifier) { $0.record = record }
-        reporter.linkChanged()
-    }
-
-    private func reportLostBond() {
-        guard let bond = secureLink.bond else { return }
-        let isAsked = secureLink.lostBonds == .asked && host.peers.canAskUser
-        host.observers.report(.peerForgotUs(BondedPeer(bond), isAsked: isAsked))
-    }
-
-    private func reportSecurityFailure(of error: SecurityError) {
-        switch error {
-        case .pairing(let failure): host.observers.report(.pairingFailed(peer: label, failure))
-        case .keysRefused:
-            let isFull = secureLink.bond == nil && host.peers.isFull
-            let reason = secureLink.keysRefusal.map { "\($0)" } ?? "\(error)"
-            let full = "the maximum number of paired devices is reached; forget one that is not needed"
-            host.observers.report(.bondNotKept(reason: isFull ? full : reason))
-        default: break
-        }
-    }
-
-    /// The peer's name for the user, or else its address.
-    private var label: String { (host.peers[peer]?.name ?? secureLink.name)?.quotedName ?? "\(secureLink.peer)" }
-}
-
-// MARK: - Security errors
-
-extension PeerLink {
-    /// The error of a procedure. If the procedure waited for the link to be secured, the error is the reason why that
-    /// failed, where the API has a code for it, or else the peer's refusal (behaviours 6.5, 6.6).
-    func serviceError(_ error: GATTError) -> ServiceError {
-        guard case .notSecured(_, let reason) = error else { return ServiceError(error) }
-        return serviceError(reason, otherwise: ServiceError(error))
-    }
-
-    /// The same for other operations that waited for the link to be secured; `refusal` is the peer's refusal.
-    func serviceError(_ reason: UnderlyingError, otherwise refusal: ServiceError) -> ServiceError {
-        guard let security = reason.error as? SecurityError else { return refusal }
-        switch security {
-        case .pairing(.timedOut):
-            return ServiceError(
-                att: ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue),
-                reason: "\(security)",
-                cause: refusal.cause
-            )
-        case .keysRefused where host.peers.isFull:
-            return ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
-        case .peerLostKey, .encryptionTimedOut: return ServiceError(security)
-        default: return refusal
-        }
-    }
-}
-
-// MARK: - Cached services of bonded peers
-
-extension PeerLink {
-    /// Adopts what was discovered on earlier connections with a bonded peer if its database is unchanged; nothing is
-    /// then sent for it (behaviour 4.10). A peer without a database hash either indicates changes or never changes.
-    func adoptCache(_ done: @escaping () -> Void) {
-        let known = host.peers.knownTable(of: peer)
-        guard let bond = secureLink.bond else {
-            client.cache = known?.found ?? AttributeCache()
-            if known?.found != nil { database.values = known?.values ?? [:] }
-            return done()
-        }
-        tableIsBonded = true
-        guard let cache = bond.cache else {
-            client.cache = AttributeCache()
-            return client.announce(.robustCaching) { [weak self] _ in
-                self?.client.readDatabaseHash { _ in done() }
-            }
-        }
-        guard cache.hash != nil else {
-            client.cache = cache
-            database.values = known?.values ?? [:]
-            return done()
-        }
-        client.adopt(cache) { [weak self] in
-            if case .success(true) = $0 { self?.database.values = known?.values ?? [:] }
-            done()
-        }
-    }
-
-    /// Stores the cached services: with the peer's bond, or in memory if the peer is not bonded and its services never
-    /// change. After a pairing on this link nothing is stored; on the next connection the hash is read and the services
-    /// are discovered again.
-    func keepCache() {
-        guard let cache = client.cache, cache.services != nil else { return }
-        guard tableIsBonded, let bond = secureLink.bond else { return keepInMemory(cache) }
-        host.peers.remember(KnownTable(values: database.values), of: peer)
-        guard bond.cache != cache else { return }
-        host.peers.note(bond.identifier) { $0.cache = cache }
-    }
-
-    private func keepInMemory(_ cache: AttributeCache) {
-        guard secureLink.bond == nil, cache.isForGood, cache.count <= KnownTable.maximumAttributes else {
-            host.peers.remember(nil, of: peer)
-            return
-        }
-        host.peers.remember(KnownTable(found: cache, values: database.values), of: peer)
-    }
-}
-
-// MARK: - Notifications of this system (ANCS)
-
-extension PeerLink {
-    /// Pairs the link for a peer that requires this system's notifications, and then decides whether it gets them
-    /// (behaviour 3.19).
-    func authorizeNotifications(for user: Attachment) {
-        secureLink.pair { [weak self] result in
+    private func request(_ parameters: ConnectionParameters, by way: AccessLink.ParameterRequest = .automatic) {
+        link.updateParameters(parameters, by: way) { [weak self] result in
             guard let self else { return }
-            let isPaired = if case .success = result { true } else { false }
-            user.emit(.notificationsAuthorized(isPaired && host.configuration.sharesNotifications))
+            switch result {
+            case .success: links.observers.report(.links, .parametersUpdated, of: subject)
+            case .failure(let error):
+                links.observers.trouble("the request for \(parameters) to \(label) failed: \(error)", .detail)
+            }
         }
+    }
+}
+
+// MARK: - Requests of apps
+
+extension PeerLink {
+    /// How long the fastest answer of Apple's service takes, whose messages go to another process and back. Apps rely
+    /// on it: some start to wait for an answer only after they have asked.
+    private static let messageDelay = Duration.microseconds(250)
+
+    /// Queues a procedure for a manager, and reports the event that it finishes with. Fails at once if too many
+    /// requests are waiting (AB-G05).
+    ///
+    /// - Parameter attribute: The only attribute that the procedure reads; it may then run beside others if the link
+    ///   has enhanced bearers. Nil for an exclusive procedure.
+    private func run(
+        lookingAt attribute: AttributeHandle? = nil,
+        for asker: Asker,
+        orFail failure: (ServiceError) -> PeerEvent,
+        _ procedure: @escaping (RemoteAttributes, _ finish: @escaping (PeerEvent?) -> Void) -> Void
+    ) {
+        let isAccepted = operations.add(lookingAt: attribute, for: asker) { [weak self] finish in
+            guard let self, asker.user.isLive else { return finish(nil) }
+            var isStarting = true
+            procedure(attributes) { [weak self] event in
+                guard isStarting, let self else { return finish(event) }
+                // What is known without asking the peer.
+                links.loop.schedule(after: Self.messageDelay) { finish(event) }
+            }
+            isStarting = false
+        }
+        if !isAccepted { asker.answer(failure(.linkIsFull)) }
+    }
+
+    /// Discovers the primary services named in the list; nil or an empty list means all (behaviour 4.1).
+    func discoverServices(_ uuids: [BluetoothUUID]?, for asker: Asker) {
+        run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { attributes, finish in
+            attributes.loadServices { result in
+                finish(.servicesDiscovered(result.map { asker.found($0, named: uuids) }))
+            }
+        }
+    }
+
+    /// Discovers the services that the service at `handle` includes.
+    func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.includedServicesDiscovered(of: handle, $0) }
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
+            attributes.loadIncludedServices(of: handle) { result in
+                finish(event(result.map { asker.found($0, named: uuids) }))
+            }
+        }
+    }
+
+    /// Discovers the characteristics of the service at `handle`.
+    func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.characteristicsDiscovered(of: handle, $0) }
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
+            attributes.loadCharacteristics(of: handle) { result in
+                let found = result.map { asker.user.found($0, at: \.value) { uuids.names($0.uuid) } }
+                finish(
+                    event(found.map { $0.map { RemoteCharacteristic($0, value: attributes.value(of: $0.value)) } })
+                )
+            }
+        }
+    }
+
+    /// Discovers all descriptors of the characteristic whose value is at `handle`.
+    func discoverDescriptors(of handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.descriptorsDiscovered(of: handle, $0) }
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
+            attributes.loadDescriptors(of: handle) { finish(event($0)) }
+        }
+    }
+
+    /// Forgets all cached services, on this link and beyond it, notifies all managers on the link, and discovers the
+    /// services anew (behaviour 15.6).
+    func refreshServices(for asker: Asker) {
+        run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { [weak self] attributes, finish in
+            attributes.forget(invalidating: { self?.servicesChanged(0x0001...0xFFFF) }) {
+                attributes.loadServices { result in
+                    finish(.servicesDiscovered(result.map { asker.found($0, named: nil) }))
+                }
+            }
+        }
+    }
+
+    /// Reads a characteristic for a manager.
+    func read(_ handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.valueRead(handle, $0) }
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
+            attributes.read(handle) { finish(event($0)) }
+        }
+    }
+
+    /// Reads a descriptor for a manager.
+    func readDescriptor(_ handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.descriptorUpdated(handle, $0) }
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
+            attributes.readDescriptor(handle) { finish(event($0)) }
+        }
+    }
+
+    /// Writes a characteristic with response for a manager.
+    func write(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.valueWritten(handle, $0) }
+        run(for: asker, orFail: event) { attributes, finish in
+            attributes.write(value, to: handle) { finish(event($0)) }
+        }
+    }
+
+    /// Writes a descriptor for a manager.
+    func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.descriptorWritten(handle, $0) }
+        run(for: asker, orFail: event) { attributes, finish in
+            attributes.writeDescriptor(value, to: handle) { finish(event($0)) }
+        }
+    }
+}
+
+extension Asker {
+    /// Returns the services that the manager has discovered, now with those named in the list, without those hidden
+    /// from apps.
+    fileprivate func found(_ services: [RemoteService], named uuids: [BluetoothUUID]?) -> [RemoteService] {
+        user.found(services.visible, at: \.handle) { uuids.names($0.uuid) }
+    }
+}
+
+extension [BluetoothUUID]? {
+    /// Whether the list of UUIDs contains this one; nil or an empty list contains all.
+    fileprivate func names(_ uuid: BluetoothUUID) -> Bool {
+        guard let self, !self.isEmpty else { return true }
+        return self.contains(uuid)
     }
 }

@@ -77,6 +77,37 @@ extension ServiceError {
         }
     }
 
+    /// Creates the error for a failed GATT procedure that may have waited for the link to be secured. If securing
+    /// failed, the error is the reason for that, where the API has a code for it, or else the peer's refusal
+    /// (behaviours 6.5, 6.6).
+    init(_ error: GATTError, _ peers: Peers) {
+        self.init(error)
+        if case .notSecured(_, let reason) = error { self = ServiceError(reason, otherwise: self, peers) }
+    }
+
+    /// Creates the error for an operation that waited in vain for the link to be secured; `refusal` is the peer's
+    /// refusal.
+    init(_ reason: UnderlyingError, otherwise refusal: ServiceError, _ peers: Peers) {
+        self = refusal
+        guard let security = reason.error as? SecurityError else { return }
+        switch security {
+        case .pairing(.timedOut):
+            self = ServiceError(
+                att: ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue),
+                reason: "\(security)",
+                cause: refusal.cause
+            )
+        case .keysRefused where peers.isFull: self = ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
+        case .peerLostKey, .encryptionTimedOut: self = ServiceError(security)
+        default: break
+        }
+    }
+
+    /// The error for a handle that is unknown, or no longer valid (behaviour 4.16).
+    static func unknown(_ handle: AttributeHandle) -> ServiceError {
+        ServiceError(.invalidHandle, reason: "no attribute with the handle \(handle) has been discovered")
+    }
+
     /// Creates the error for a failed GATT procedure.
     package init(_ error: GATTError) {
         switch error {

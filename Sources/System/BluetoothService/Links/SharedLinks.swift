@@ -43,6 +43,15 @@ protocol LinkServer: AnyObject {
     func centralLeft(_ central: UUID)
 }
 
+/// The attribute server of this system, as a link sees it.
+protocol AttributeServer: AnyObject {
+    var server: GATTServer { get }
+    /// Registers the session that serves `central`.
+    func attach(_ session: GATTServerSession, of central: UUID)
+    /// Removes a session that has ended, and with it its subscriptions (behaviour 7.40).
+    func forget(_ session: GATTServerSession)
+}
+
 /// The system, as its links see it.
 protocol LinksHost: AnyObject {
     /// The central managers, the oldest first.
@@ -147,7 +156,7 @@ extension SharedLinks {
 
     private func add(_ link: AccessLink, to peer: UUID) {
         peers.hold(peer)
-        let made = PeerLink(link, peer: peer, host: self)
+        let made = PeerLink(link, peer: peer, of: self)
         all.append(made)
         observers.report(.links, .linkMade, of: made.subject)
         made.prepare { [weak self, weak made] result in
@@ -239,10 +248,16 @@ extension SharedLinks {
     }
 }
 
-extension SharedLinks: PeerLinkHost {
+// MARK: - For links
+
+extension SharedLinks {
+    /// The attribute server for all links.
     var attributeServer: any AttributeServer { host.attributeServer }
+
+    /// Accepts the enhanced bearers that peers open, if the configuration allows them.
     var enhancedBearers: EnhancedBearerListener? { host.enhancedBearers }
 
+    /// Returns the number of L2CAP channels that the managers of an app have to a peer.
     func channels(of app: AppIdentity, to peer: UUID) -> Int { host.channels(of: app, to: peer) }
 
     /// Called when a link has ended.
@@ -251,8 +266,10 @@ extension SharedLinks: PeerLinkHost {
         observers.report(.links, .linkEnded(end.reason), of: link.subject, andThen: { ended(link, by: end) })
     }
 
+    /// Called when the services of the peer have been discovered for the first time on the link.
     func explored(_ link: PeerLink) { notifyWatchers(of: link, .explored) }
 
+    /// Called when the MTU of a link has changed.
     func centralChanged(_ central: CentralInfo) {
         for server in host.linkServers { server.centralChanged(central) }
     }

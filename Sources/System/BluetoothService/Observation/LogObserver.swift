@@ -38,7 +38,7 @@ final class LogObserver {
         case .trouble(let text, let weight): log(trouble: text, weight, at: observation.time)
         case .below(let event): logger.write(event)
         case .misused, .managerOpened, .managerClosed, .requested, .asked, .delivered, .linkMade, .linkEnded, .secured,
-            .practiced:
+            .parametersUpdated, .practiced:
             break
         }
     }

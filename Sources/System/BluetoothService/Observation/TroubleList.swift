@@ -56,7 +56,7 @@ extension Observation {
         case .noticed(let notice): notice.weight.isTrouble ? ("\(notice)", notice.weight) : nil
         case .trouble(let text, let weight): weight.isTrouble ? (text, weight) : nil
         case .stateChanged, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched, .requested, .asked,
-            .delivered, .linkMade, .linkEnded, .secured, .misused, .practiced, .below:
+            .delivered, .linkMade, .linkEnded, .secured, .parametersUpdated, .misused, .practiced, .below:
             nil
         }
     }
