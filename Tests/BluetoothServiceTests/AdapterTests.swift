@@ -42,26 +42,26 @@ import Testing
         let own = try #require(system.peers.bonds?.identity)
         _ = try #require(system.peers.bonds).add(bond())
         func exchange(for number: UInt64) {
-            system.setPower(false)
+            system.controllers.setPower(false)
             air.world.run(.seconds(1))
             air.attach(to: line.controller, number: number)
-            system.setPower(true)
+            system.controllers.setPower(true)
             air.world.run(.seconds(1))
         }
         exchange(for: 1)
-        #expect(system.state == .poweredOn)
-        #expect(system.bondedPeers.count == 1)
+        #expect(system.controllers.state == .poweredOn)
+        #expect(system.peers.bondedPeers.count == 1)
         #expect(notices.isEmpty)
         exchange(for: 2)
-        #expect(system.state == .poweredOn)
-        #expect(system.bondedPeers.isEmpty)
+        #expect(system.controllers.state == .poweredOn)
+        #expect(system.peers.bondedPeers.isEmpty)
         #expect(system.peers.deviceSecurity.bonds == nil)
         #expect(system.controllers.device?.privacy.peers.isEmpty == true)
         // Nor does the new controller use the identity of the old one.
         #expect(system.controllers.device?.privacy.identity?.key != own.key)
         #expect(notices.contains { "\($0)".contains("belong to the adapter") }, "\(notices)")
         exchange(for: 1)
-        #expect(system.bondedPeers.count == 1)
+        #expect(system.peers.bondedPeers.count == 1)
         #expect(system.controllers.device?.privacy.identity?.key == own.key)
     }
 }

@@ -178,8 +178,8 @@ struct ConnectedPair {
         // The first delay does not shorten the second.
         pair.central.send(.connect(peer: pair.peer, options: options))
         pair.world.run(.seconds(5))
-        pair.phone.system.setPower(false)
-        pair.phone.system.setPower(true)
+        pair.phone.system.controllers.setPower(false)
+        pair.phone.system.controllers.setPower(true)
         pair.world.run(.seconds(20))
         #expect(pair.central.take().compactMap(\.connection).isEmpty)
         #expect(pair.phone.system.links.all.isEmpty)

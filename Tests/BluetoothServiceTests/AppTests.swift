@@ -22,7 +22,7 @@ import Testing
         pair.central.send(.readRSSI(peer: pair.peer))
         pair.world.run(.seconds(10))
         #expect(pair.phone.system.links.all.count == 1)
-        pair.strap.system.setPower(false)
+        pair.strap.system.controllers.setPower(false)
         pair.world.run(.seconds(60))
         #expect(pair.central.take().isEmpty)
         let sink = RecordingSink()
@@ -38,7 +38,7 @@ import Testing
         #expect(told == ["RSSI", "disconnected"])
         #expect(sink.taken.count == 2)
         // From here on, events bypass the mailbox.
-        pair.phone.system.setPower(false)
+        pair.phone.system.controllers.setPower(false)
         #expect(sink.taken.last == .stateChanged(.poweredOff))
         #expect(pair.central.take().isEmpty)
     }
@@ -98,7 +98,7 @@ import Testing
         pair.central.close()
         let sink = RecordingSink()
         app.attach(sink, to: pair.central.id)
-        pair.phone.system.setPower(false)
+        pair.phone.system.controllers.setPower(false)
         #expect(sink.taken.isEmpty)
     }
 
@@ -113,15 +113,15 @@ import Testing
         let device = world.device("Phone")
         var notices: [SystemNotice] = []
         device.system.observers.add(.notices) { if case .noticed(let notice) = $0.content { notices.append(notice) } }
-        if !isOn { device.system.setPower(false) }
+        if !isOn { device.system.controllers.setPower(false) }
         let app = device.system.openApp(AppIdentity(name: "a\u{1B}[8mpp"))
         let options = ManagerOptions(showsPowerAlert: shows)
         for _ in 0..<2 {
             _ = app.openManager(.central, options: options, queue: SerialQueue("app")) { _ in }
         }
         world.run(.zero)
-        device.system.setPower(true)
-        device.system.setPower(false)
+        device.system.controllers.setPower(true)
+        device.system.controllers.setPower(false)
         world.run(.seconds(1))
         #expect(
             notices == (shows && !isOn ? [.poweredOff(app: "a\u{1B}[8mpp"), .poweredOff(app: "a\u{1B}[8mpp")] : [])

@@ -63,9 +63,9 @@ import Testing
         #expect(try bench.visit(peer) == [TestAccessory.service])
         try bench.accessory.publish(0xFFF0)
         #expect(try bench.visit(peer) == [TestAccessory.service])
-        bench.phone.setPower(false)
+        bench.phone.controllers.setPower(false)
         bench.air.world.run(.seconds(1))
-        bench.phone.setPower(true)
+        bench.phone.controllers.setPower(true)
         bench.air.world.run(.seconds(1))
         #expect(try bench.visit(peer) == [TestAccessory.service, 0xFFF0])
     }
@@ -90,7 +90,7 @@ import Testing
             air.world.run(.seconds(2))
             _ = try central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
             air.world.run(.seconds(1))
-            if isSwitchedOff { phone.setPower(false) }
+            if isSwitchedOff { phone.controllers.setPower(false) }
             air.world.run(.seconds(1))
             phone.stop()
             return (try services.get().map(\.uuid), peer)

@@ -32,11 +32,11 @@ import Testing
         )
         air.world.run(.seconds(5))
         #expect(starts == 1 && anonymous > 0 && ends.isEmpty)
-        system.setPower(false)
+        system.controllers.setPower(false)
         air.world.run(.seconds(1))
         #expect(ends == [.notReady])
         anonymous = 0
-        system.setPower(true)
+        system.controllers.setPower(true)
         air.world.run(.seconds(5))
         #expect(starts == 2 && anonymous > 0)
     }

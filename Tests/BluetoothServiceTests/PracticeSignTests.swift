@@ -124,7 +124,7 @@ import Testing
 
         init(tellsOfChanges: Bool) throws {
             phone = air.system("Phone")
-            phone.prompter = person
+            phone.peers.deviceSecurity.prompter = person
             signs = Signs(of: phone)
             accessory = try TestAccessory(on: air, tellsOfChanges: tellsOfChanges, bonds: try air.bonds(3))
             accessory.access.deviceSecurity.prompter = person
@@ -178,7 +178,7 @@ import Testing
         case .forgotten: bench.central.send(.central(.peer(bench.peer, .forget)))
         case .closed: bench.central.close()
         case .processEnded: bench.central.connection.happened(.ended(.crashed))
-        case .switchedOff: bench.phone.setPower(false)
+        case .switchedOff: bench.phone.controllers.setPower(false)
         }
         bench.air.world.run(.seconds(1))
         #expect(bench.phone.links.all.isEmpty)

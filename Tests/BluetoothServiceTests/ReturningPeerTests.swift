@@ -93,7 +93,7 @@ import Testing
 
         init() throws {
             phone = air.system("Phone") { $0.pairing.ioCapability = .noInputNoOutput }
-            phone.prompter = person
+            phone.peers.deviceSecurity.prompter = person
             app = air.world.manager(.central, on: phone)
             published = air.world.manager(.peripheral, on: phone)
             bonds = try air.bonds(3)

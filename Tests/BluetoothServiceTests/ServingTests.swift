@@ -70,13 +70,13 @@ import Testing
         #expect(try pair.central.expect("value", \.value) == .success([1]))
         pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [2], centrals: nil))
         #expect(try pair.central.expect("value", \.value) == .success([2]))
-        #expect(pair.phone.system.bondedPeers.isEmpty)
+        #expect(pair.phone.system.peers.bondedPeers.isEmpty)
     }
 
     @Test("behaviour 7.43: an update in flight when power is lost returns its credit")
     func creditsComeBackWithoutPower() throws {
         let pair = try ConnectedPair()
-        pair.strap.system.setPower(false)
+        pair.strap.system.controllers.setPower(false)
         pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
         pair.world.run(.seconds(1))
         #expect(pair.sensor.take().compactMap(\.updateCredits) == [1])
@@ -87,7 +87,7 @@ import Testing
         let pair = try ConnectedPair()
         let system = LoopBound(pair.strap.system, loop: pair.world.loop)
         pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
-        pair.world.loop.submit { system.value.setPower(false) }
+        pair.world.loop.submit { system.value.controllers.setPower(false) }
         pair.world.run(.seconds(1))
         let told = pair.sensor.take()
         let credits = try #require(told.firstIndex { $0.updateCredits == 1 })
@@ -172,9 +172,9 @@ import Testing
         pair.world.run(.seconds(1))
         #expect(pair.strap.system.links.all.count == 1)
         pair.strap.controller.refuses = [:]
-        pair.strap.system.setPower(false)
+        pair.strap.system.controllers.setPower(false)
         pair.world.run(.seconds(1))
-        pair.strap.system.setPower(true)
+        pair.strap.system.controllers.setPower(true)
         pair.world.run(.seconds(1))
         pair.central.take()
         pair.sensor.take()

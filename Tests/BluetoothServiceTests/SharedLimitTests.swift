@@ -164,7 +164,7 @@ import Testing
         let world = ServiceWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         let person = Person()
-        phone.system.permissionPrompter = person
+        phone.system.apps.permissions.prompter = person
         let greedy = (0..<100).map { manager("com.example.greedy\($0)", of: 7, on: phone) }
         let share = ServiceLimits.permissionQuestions.user
         #expect(person.answers.count == share)
@@ -217,10 +217,10 @@ import Testing
         let present = manager("com.example.0000", of: 7, on: phone)
         for number in 0..<PermissionRecord.maximumApps {
             let name = "com.example.\(String(10_000 + number).dropFirst())"
-            phone.system.setPermission(.denied, for: AppIdentity(name: name, owner: 7))
+            phone.system.apps.permissions.set(.denied, for: AppIdentity(name: name, owner: 7))
         }
         let modest = manager("com.example.modest", of: 8, on: phone)
-        phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.modest", owner: 8))
+        phone.system.apps.permissions.set(.allowedAlways, for: AppIdentity(name: "com.example.modest", owner: 8))
         world.run(.zero)
         #expect(modest.take() == [.stateChanged(.poweredOn)])
         #expect(phone.system.apps.permissions.decisions.count == PermissionRecord.maximumApps)

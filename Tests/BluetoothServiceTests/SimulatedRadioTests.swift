@@ -58,7 +58,7 @@ import Testing
         let peer = try central.find().identifier
         try central.connect(peer)
         _ = try central.explore(peer)
-        strap.setPower(false)
+        strap.controllers.setPower(false)
         let end = try central.expect("disconnected", \.disconnection)
         // The controller was reset without a disconnection, so only the supervision timeout reveals it.
         #expect(end.error?.code == .core(.connectionTimeout))

@@ -86,12 +86,12 @@ import Testing
         let phone = world.device("Phone", logger: logger, bonds: MemoryBondStorage(records: records))
         records.failure = .unavailable(reason: "the disk is full")
         for permission in [AppPermission.denied, .allowedAlways] {
-            phone.system.setPermission(permission, for: AppIdentity(name: "a"))
+            phone.system.apps.permissions.set(permission, for: AppIdentity(name: "a"))
             world.run(.seconds(3))
         }
         try check(phone, "error", "the disk is full", count: 2)
         world.run(LogObserver.repeatInterval)
-        phone.system.setPermission(.denied, for: AppIdentity(name: "a"))
+        phone.system.apps.permissions.set(.denied, for: AppIdentity(name: "a"))
         world.run(.seconds(3))
         try check(phone, "error", "the disk is full", count: 3, lines: 2)
     }
@@ -120,17 +120,17 @@ import Testing
     @Test("AB-G05: the troubles of a status are bounded, and warnings evict no errors")
     func troublesAreBounded() {
         let phone = world.device("Phone")
-        phone.system.trouble("the store is gone", .error)
-        for number in 0..<1_000 { phone.system.trouble("peer \(number)") }
-        phone.system.trouble(String(repeating: "x\n", count: 100_000), .notice)
-        phone.system.trouble("nothing", .information)
+        phone.system.observers.trouble("the store is gone", .error)
+        for number in 0..<1_000 { phone.system.observers.trouble("peer \(number)") }
+        phone.system.observers.trouble(String(repeating: "x\n", count: 100_000), .notice)
+        phone.system.observers.trouble("nothing", .information)
         let troubles = phone.system.status.troubles
         #expect(troubles.count == TroubleList.maximumEntries)
         #expect(troubles.last?.text == "the store is gone")
         #expect(
             troubles.first?.text.unicodeScalars.count == TroubleList.maximumText + 1 && troubles[1].text == "peer 999"
         )
-        for number in 0..<1_000 { phone.system.trouble("error \(number)", .error) }
+        for number in 0..<1_000 { phone.system.observers.trouble("error \(number)", .error) }
         #expect(phone.system.status.troubles.count == TroubleList.maximumEntries)
         #expect(phone.system.status.troubles.last?.text == "error 968")
     }
@@ -138,9 +138,9 @@ import Testing
     @Test("a status shows its troubles to programs and users, with their count and age")
     func troublesAreShown() throws {
         let phone = world.device("Phone")
-        phone.system.trouble("the disk is full\u{1B}[2J", .error)
+        phone.system.observers.trouble("the disk is full\u{1B}[2J", .error)
         world.run(.seconds(7))
-        phone.system.trouble("the disk is full\u{1B}[2J", .error)
+        phone.system.observers.trouble("the disk is full\u{1B}[2J", .error)
         world.run(.seconds(5))
         let text = try #require(JSONText.of(phone.system.status))
         let status = try JSONDecoder().decode(SystemStatus.self, from: Data(text.utf8))

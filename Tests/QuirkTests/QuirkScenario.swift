@@ -94,7 +94,7 @@ struct QuirkScenario {
         return """
             \(seen.visits) visits after \(world.now), states \(seen.states.map(\.rawValue)), errors \(seen.errors), \
             phone \(phone.quirksShown), sensor \(sensor.quirksShown), at \(sensor.advertisedAddress ?? "none"), \
-            \(sensor.withSystem { "\($0.state)" }), advice \(advice.map(\.device))
+            \(sensor.withSystem { "\($0.controllers.state)" }), advice \(advice.map(\.device))
             """
     }
 }

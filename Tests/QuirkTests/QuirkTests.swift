@@ -105,7 +105,7 @@ import Testing
         #expect(scenario.phone.withSystem { $0.controllers.memory.entries.map(\.fallbacks) } == [[.extendedCommands]])
         #expect(commands.count { $0 == Reset.opcode } == 3)
         #expect(commands.count { $0 == LESetScanEnable.opcode } == ControllerMemory.hangsBeforeFallback)
-        #expect(scenario.phone.withSystem { $0.state == .poweredOn })
+        #expect(scenario.phone.withSystem { $0.controllers.state == .poweredOn })
         if pair.quirks.contains(.claimedCommandsRefused) {
             // Each attempt of an app is an attempt of the controller, and ends with an error.
             #expect(!errors.isEmpty)

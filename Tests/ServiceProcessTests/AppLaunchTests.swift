@@ -51,7 +51,7 @@ import Testing
 
     private func launchForEvent(_ name: String, _ world: ClientWorld) {
         let app = AppIdentity(name: name, owner: ClientWorld.owner)
-        world.with { $0.launcher?.launch(app, restoring: RestoreIdentifiers(centrals: ["kept"])) }
+        world.with { $0.apps.preservation.launcher?.launch(app, restoring: RestoreIdentifiers(centrals: ["kept"])) }
         world.world.run(for: .milliseconds(1))
     }
 
@@ -133,19 +133,19 @@ import Testing
         launchForEvent("app", world)
         let client = world.connect()
         client.greet("app", declaring: AppDeclaration(usageDescription: "To be tested", backgroundModes: .central))
-        let phases = world.with { $0.runningApps.map(\.phase) }
+        let phases = world.with { $0.apps.running.map(\.phase) }
         #expect(phases == [.background])
         // The next process was not launched by the service.
         client.die()
         world.connect().greet("app", declaring: AppDeclaration(usageDescription: "To be tested"))
-        #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
+        #expect(world.with { $0.apps.running.map(\.phase) } == [.foreground])
     }
 
     @Test("an app of another user is not launched")
     func anAppOfAnotherUser() {
         let world = makeWorld()
         world.with { system in
-            guard let processes = system.launcher as? AppProcesses else { return }
+            guard let processes = system.apps.preservation.launcher as? AppProcesses else { return }
             processes.launch(
                 AppIdentity(name: "app", owner: 7),
                 ["/opt/app"],

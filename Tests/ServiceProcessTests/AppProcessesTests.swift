@@ -138,7 +138,7 @@ import Testing
     func anAppWithoutADescription() {
         processes.beginnings.withLock { $0[77] = "100" }
         let world = ClientWorld(table: processes.table())
-        world.with { $0.permissionRule = { _ in .notDetermined } }
+        world.with { $0.apps.permissions.rule = { _ in .notDetermined } }
         let client = world.connect(process: 77)
         client.greet("app", declaring: AppDeclaration())
         client.send(.openManager(ManagerID(1), .central, ManagerOptions()))

@@ -257,7 +257,9 @@ import Testing
         #expect(world.with { $0.centrals.count } == 65)
         // The latest are kept.
         let identifiers = world.with { system in
-            system.identifiersToRestore(of: AppIdentity(name: "com.example.greedy", owner: Self.greedy)).centrals
+            system.apps.preservation.identifiersToRestore(
+                of: AppIdentity(name: "com.example.greedy", owner: Self.greedy)
+            ).centrals
         }
         #expect(identifiers == (0..<64).map { "9.\($0)" })
     }
@@ -322,9 +324,9 @@ import Testing
         modest.greet("com.example.modest", declaring: Self.managed)
         modest.send(opening(1, .central))
         _ = (client.take(), modest.take())
-        world.with { system in for app in system.runningApps { app.happened(.left) } }
+        world.with { system in for app in system.apps.running { app.happened(.left) } }
         world.world.run(for: .seconds(60))
-        #expect(world.with { system in system.runningApps.allSatisfy { $0.phase == .suspended } })
+        #expect(world.with { system in system.apps.running.allSatisfy { $0.phase == .suspended } })
         let value = PacketBuffer([UInt8](repeating: 1, count: isLong ? 60_000 : 1))
         let request = Request.peripheral(.updateValue(LocalAttributeID(1), value: value, centrals: nil))
         modest.send(.request(ManagerID(1), .central(.startScan(ScanRequest(services: [0x180D])))))
@@ -335,7 +337,7 @@ import Testing
         }
         #expect(sent == (isLong ? ServiceLimits.heldOctets / 60_000 + 1 : ServiceLimits.heldRequests + 1))
         #expect(client.goodbye()?.contains("exceeds the limits of pending requests") == true)
-        world.with { system in for app in system.runningApps { _ = app.enter() } }
+        world.with { system in for app in system.apps.running { _ = app.enter() } }
         #expect(!modest.isClosed)
         #expect(world.with { $0.centrals.map(\.scans) } == [true])
     }

@@ -112,7 +112,7 @@ final class HostileMonth {
         check(hour, follower.disconnections == 0, "the link was lost \(follower.disconnections) times")
         check(hour, clients.clients.with { $0.callers.count } == 2, "hostile processes are still connected")
         let left = clients.with { system in
-            (system.runningApps.count, system.centrals.count + system.peripherals.count, system.links.all.count)
+            (system.apps.running.count, system.centrals.count + system.peripherals.count, system.links.all.count)
         }
         check(hour, left.0 == 2, "\(left.0) apps run")
         check(hour, left.2 == 0, "\(left.2) links are left")

@@ -28,7 +28,9 @@ import Testing
     }
 
     private func launch(_ world: ClientWorld) {
-        world.with { [app] in $0.launcher?.launch(app, restoring: RestoreIdentifiers(centrals: ["kept"])) }
+        world.with { [app] in
+            $0.apps.preservation.launcher?.launch(app, restoring: RestoreIdentifiers(centrals: ["kept"]))
+        }
         world.world.run(for: .milliseconds(1))
     }
 

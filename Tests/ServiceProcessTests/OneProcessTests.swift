@@ -54,7 +54,7 @@ import Testing
         first.send(.request(ManagerID(1), .central(.startScan(scan))))
         world.with { $0.perform(.suspend, on: "app") { _ in } }
         world.world.run(for: .seconds(1))
-        #expect(world.with { $0.runningApps.map(\.phase) } == [.suspended])
+        #expect(world.with { $0.apps.running.map(\.phase) } == [.suspended])
         for declaration in [AppDeclaration(), .unmanaged] {
             let second = open(world, process: 78, declaring: declaration)
             let text = second.goodbye() ?? ""
@@ -62,7 +62,7 @@ import Testing
             #expect(text.contains("harald app terminate"))
             #expect(second.isClosed)
             #expect(!first.isClosed)
-            #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
+            #expect(world.with { $0.apps.running.map(\.phase) } == [.foreground])
         }
         #expect(world.with { $0.centrals.count } == 1)
         #expect(world.clients.with { $0.callers.map(\.process) } == [77])
@@ -79,7 +79,7 @@ import Testing
         let world = ClientWorld(admitsOtherUsers: true, table: processes.table)
         _ = open(world, process: 77)
         #expect(open(world, process: 78, user: 1_001).events() == [.stateChanged(.poweredOn)])
-        #expect(world.with { $0.runningApps.count } == 2)
+        #expect(world.with { $0.apps.running.count } == 2)
     }
 
     @Test(
@@ -98,7 +98,7 @@ import Testing
         first.die()
         world.world.run(for: .seconds(20))
         #expect(!second.isClosed)
-        #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
+        #expect(world.with { $0.apps.running.map(\.phase) } == [.foreground])
         #expect(world.with { $0.centrals.filter(\.scans).count } == 1)
         #expect(world.with { $0.apps.preservation.apps.isEmpty })
     }
@@ -111,7 +111,7 @@ import Testing
         let second = open(world, process: 77)
         #expect(second.events() == restored)
         #expect(first.isClosed)
-        #expect(world.with { $0.runningApps.count } == 1)
+        #expect(world.with { $0.apps.running.count } == 1)
     }
 
     @Test("behaviour 9.16: a process that the service cannot see is not assumed to have ended")
@@ -132,7 +132,7 @@ import Testing
         declaration.launchCommand = ["/bin/app"]
         let clients = [77, 78].map { open(world, process: $0, declaring: declaration) }
         for client in clients { client.send(.request(ManagerID(1), .central(.startScan(scan)))) }
-        #expect(world.with { $0.runningApps.count } == 2)
+        #expect(world.with { $0.apps.running.count } == 2)
         clients[1].die()
         #expect(world.with { $0.apps.preservation.apps.isEmpty })
         clients[0].die()

@@ -71,7 +71,7 @@ struct SocketService {
         _ body: @escaping @Sendable (App, AppManager) -> Result
     ) -> Result? {
         with { system in
-            guard let app = system.runningApps.first(where: { $0.identity == app }) else { return nil }
+            guard let app = system.apps.running.first(where: { $0.identity == app }) else { return nil }
             return app.openManagers.first.map { body(app, $0.manager) }
         }
     }

@@ -127,7 +127,7 @@ import Testing
         // A process that cannot be identified is not one of them.
         _ = try RawTool(world, process: 0).greeting()
         world.connect(process: 0).greet("other")
-        #expect(world.with { $0.runningApps.count } == 2)
+        #expect(world.with { $0.apps.running.count } == 2)
         withExtendedLifetime(desk) {}
     }
 

@@ -23,7 +23,7 @@ import Testing
 
     private func isScanning(_ name: String, in world: ClientWorld) -> Bool {
         world.with { system in
-            system.runningApps.contains { app in
+            system.apps.running.contains { app in
                 app.identity.name == name
                     && system.managers.sessions(of: app.identity).contains { !$0.manager.intent.requests.isEmpty }
             }
@@ -91,7 +91,9 @@ import Testing
         world.with { _ in records.value.hold() }
         greedy.send(Self.scan)
         greedy.die()
-        let kept = world.with { $0.identifiersToRestore(of: AppIdentity(name: "greedy", owner: ClientWorld.owner)) }
+        let kept = world.with {
+            $0.apps.preservation.identifiersToRestore(of: AppIdentity(name: "greedy", owner: ClientWorld.owner))
+        }
         #expect(kept.centrals == ["one"])
         letGo(records, world)
         let requests = world.with { system in

@@ -84,9 +84,9 @@ final class StackWorld {
 
     /// Turns Bluetooth off and on again at both devices.
     func switchOffAndOn() {
-        for system in systems { system.setPower(false) }
+        for system in systems { system.controllers.setPower(false) }
         run(for: .seconds(20)) { false }
-        for system in systems { system.setPower(true) }
+        for system in systems { system.controllers.setPower(true) }
         run(for: .seconds(1)) { false }
     }
 

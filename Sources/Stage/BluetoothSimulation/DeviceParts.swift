@@ -56,7 +56,7 @@ final class DeviceParts {
         observe(system)
         observeRadio()
         attention.belongs(to: system)
-        system.launcher = apps
+        system.apps.preservation.launcher = apps
         system.observers.add(.managers) { [weak self] observation in
             guard let self, case .appMoved(let phase) = observation.content else { return }
             for watcher in appWatchers { watcher(observation.subject.app?.name ?? "", phase) }
@@ -68,7 +68,7 @@ final class DeviceParts {
     func restart(isLocked: Bool) {
         end()
         system = makeSystem(system.fixedAddress)
-        system.isLocked = isLocked
+        system.apps.preservation.isLocked = isLocked
         socket.plugIn()
         begin()
     }
@@ -78,7 +78,7 @@ final class DeviceParts {
         for process in processes { process.connection?.happened(.ended(.deviceRestarted)) }
         (processes, kept) = ([], [])
         // The old system launches no app any more.
-        system.launcher = nil
+        system.apps.preservation.launcher = nil
         // First of all, since a controller without power sends nothing.
         socket.unplug()
         system.stop()

@@ -57,7 +57,7 @@ extension SimulatedApp {
             let hadEnded = if case .notRunning = connection.phase { true } else { false }
             connection.happened(.ended(.forceQuit))
             // The process may belong to a system from before a restart.
-            $0.userForceQuit(identity)
+            $0.apps.preservation.userForceQuit(identity)
             return !hadEnded
         }
     }

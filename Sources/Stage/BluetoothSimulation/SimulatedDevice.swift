@@ -232,7 +232,7 @@ public final class SimulatedDevice: Sendable {
     public func open(_ name: String) -> SimulatedApp? {
         parts.with { [self] parts in
             if let app = parts.apps.lastLaunch(of: name), app.connection.enter() { return app }
-            let restoring = parts.system.identifiersToRestore(of: AppIdentity(name: name))
+            let restoring = parts.system.apps.preservation.identifiersToRestore(of: AppIdentity(name: name))
             let app = parts.apps.launch(name, AppLaunch(isInBackground: false, restoring: restoring))
             if app == nil { ignored("open(\"\(name)\"): no app of this name is installed") }
             return app
@@ -261,7 +261,7 @@ public final class SimulatedDevice: Sendable {
 
     /// Records that the launch of an app has ended. Called on the loop.
     func launchEnded(_ app: AppIdentity) {
-        parts.value.system.launchEnded(app)
+        parts.value.system.apps.preservation.launchEnded(app)
     }
 
     /// Adds an observer of the lifecycles of the device's apps.
@@ -279,7 +279,7 @@ public final class SimulatedDevice: Sendable {
     public func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
         withSystem { [self] in
             note("the user switches Bluetooth \(isOn ? "on" : "off")")
-            $0.setPower(isOn, by: powerSwitch)
+            $0.controllers.setPower(isOn, by: powerSwitch)
         }
     }
 
@@ -292,7 +292,7 @@ public final class SimulatedDevice: Sendable {
     ///   - permission: The permission.
     ///   - name: The name of the app.
     public func setPermission(_ permission: AppPermission, forApp name: String) {
-        withSystem { $0.setPermission(permission, for: AppIdentity(name: name)) }
+        withSystem { $0.apps.permissions.set(permission, for: AppIdentity(name: name)) }
     }
 
     /// Makes an app's permission undetermined: the person is asked when the app next creates a manager
@@ -300,7 +300,7 @@ public final class SimulatedDevice: Sendable {
     ///
     /// - Parameter name: The name of the app.
     public func resetPermission(ofApp name: String) {
-        withSystem { $0.resetPermission(of: AppIdentity(name: name)) }
+        withSystem { $0.apps.permissions.reset(AppIdentity(name: name)) }
     }
 
     /// Unplugs the controller, or plugs it in again. Connected devices get no notice: their links time out.
@@ -395,7 +395,7 @@ public final class SimulatedDevice: Sendable {
     public func changeAddress() {
         withSystem { [self] in
             note("changes its address")
-            $0.changeAddress()
+            $0.controllers.changeAddress()
         }
     }
 
@@ -425,7 +425,7 @@ public final class SimulatedDevice: Sendable {
 
     /// The address that the device is advertising with, as captures show it; nil while it is not advertising.
     public var advertisedAddress: String? {
-        withSystem { $0.advertisedAddress.map { "\($0)" } }
+        withSystem { $0.controllers.advertisedAddress.map { "\($0)" } }
     }
 
     /// How often the controller has shown each of ``DeviceOptions/quirks`` so far.

@@ -89,7 +89,7 @@ extension SimulatedDevice {
     /// The devices that this device is paired with, the oldest first, as its settings show them. May be read from any
     /// thread.
     public var pairedPeers: [PairedPeer] {
-        withSystem { system in system.bondedPeers.map { PairedPeer(identifier: $0.identifier, name: $0.name) } }
+        withSystem { system in system.peers.bondedPeers.map { PairedPeer(identifier: $0.identifier, name: $0.name) } }
     }
 
     /// Forgets a paired device, as the person does in the settings.
@@ -101,13 +101,13 @@ extension SimulatedDevice {
     @discardableResult
     public func forget(_ peer: UUID) -> Bool {
         withSystem { [self] system in
-            guard let known = system.bondedPeers.first(where: { $0.identifier == peer }) else {
+            guard let known = system.peers.bondedPeers.first(where: { $0.identifier == peer }) else {
                 ignored("forget(_:): there is no bond with \(peer)")
                 return false
             }
             note("the user forgets \(known.name ?? "a device")")
             // The bonds of a simulated device are in memory, which does not fail.
-            try? system.forget(peer)
+            try? system.peers.forget(peer)
             return true
         }
     }

@@ -55,7 +55,7 @@ public final class SimulatedPerson: Sendable {
     ///   - name: The name of the app.
     ///   - permission: The permission.
     public func changesPermission(ofApp name: String, to permission: AppPermission) {
-        attention.with { $0.system?.changePermission(permission, for: AppIdentity(name: name)) }
+        attention.with { $0.system?.apps.permissions.change(to: permission, for: AppIdentity(name: name)) }
     }
 
     /// Switches airplane mode.
@@ -67,7 +67,7 @@ public final class SimulatedPerson: Sendable {
     public func switchesAirplaneMode(_ isOn: Bool) {
         attention.with {
             $0.note("the user switches airplane mode \(isOn ? "on" : "off")")
-            $0.system?.setAirplaneMode(isOn)
+            $0.system?.controllers.setAirplaneMode(isOn)
         }
     }
 
@@ -75,7 +75,7 @@ public final class SimulatedPerson: Sendable {
     public func unlocks() {
         attention.with {
             $0.note("the user unlocks the device")
-            $0.system?.isLocked = false
+            $0.system?.apps.preservation.isLocked = false
         }
     }
 

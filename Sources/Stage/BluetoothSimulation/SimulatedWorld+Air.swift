@@ -121,7 +121,7 @@ extension SimulatedWorld {
 extension SimulatedDevice {
     fileprivate func receiveAir(_ sniffed: SniffedFrame, _ frame: AirMonitor.Shown, from sender: String) {
         onLoop { parts in
-            parts.system.showAir(
+            parts.system.tap.recordPacket(
                 frame.content,
                 at: sniffed.start,
                 from: sender,

@@ -53,7 +53,7 @@ final class EnhancedBearerBench {
                 $0.usesEnhancedBearers = has
                 $0.pairing.ioCapability = .noInputNoOutput
             }
-            system.prompter = person
+            system.peers.deviceSecurity.prompter = person
             return system
         }
         (phone, sensor) = (system("Phone", phoneHas), system("Sensor", sensorHas))

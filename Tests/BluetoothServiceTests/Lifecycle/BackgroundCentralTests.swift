@@ -174,7 +174,7 @@ import Testing
         #expect(apps.central.take().contains { $0.connection != nil })
         #expect(apps.centralApp.phase == .background)
         apps.world.run(.seconds(60))
-        apps.phone.system.setPower(false)
+        apps.phone.system.controllers.setPower(false)
         apps.world.run(.milliseconds(1))
         #expect(apps.central.take() == [.stateChanged(.poweredOff)])
         #expect(apps.centralApp.phase == .background)

@@ -24,7 +24,7 @@ import Testing
     private let both = RestoreIdentifiers(centrals: ["collector"], peripherals: ["other"])
 
     private func kept(_ apps: LivingApps) -> RestoreIdentifiers {
-        apps.phone.system.identifiersToRestore(of: AppIdentity(name: "com.example.Collector"))
+        apps.phone.system.apps.preservation.identifiersToRestore(of: AppIdentity(name: "com.example.Collector"))
     }
 
     @Test(

@@ -183,7 +183,7 @@ import Testing
             crash(apps)
         }
         apps.measure([3])
-        apps.phone.system.setPower(false)
+        apps.phone.system.controllers.setPower(false)
         apps.world.run(.seconds(700))
         #expect(launcher.launches.count == 2)
         #expect(apps.phone.system.apps.preservation.apps.isEmpty)

@@ -12,11 +12,11 @@ final class LaunchLog: AppLauncher {
     /// Becomes the launcher of `system`, which does not retain it.
     func serve(_ system: BluetoothSystem) {
         self.system = system
-        system.launcher = self
+        system.apps.preservation.launcher = self
     }
 
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
         launches.append((app.name, managers))
-        if isBroken { system?.launchEnded(app) }
+        if isBroken { system?.apps.preservation.launchEnded(app) }
     }
 }

@@ -75,8 +75,8 @@ final class LifecycleWorld: AppLauncher {
         belt = world.device("Belt")
         collector = Collector(phone, modes)
         sensor = Sensor(belt, modes)
-        phone.system.launcher = self
-        belt.system.launcher = self
+        phone.system.apps.preservation.launcher = self
+        belt.system.apps.preservation.launcher = self
         settle()
     }
 
@@ -135,21 +135,21 @@ final class LifecycleWorld: AppLauncher {
     /// The phone loses power without warning, and starts again.
     private func restartPhone() {
         phone.system.apps.records.keeper.close()
-        phone.system.launcher = nil
+        phone.system.apps.preservation.launcher = nil
         collector.app.happened(.ended(.deviceRestarted))
         phone.system.stop()
         phone.controller.isInRange = false
         phone.controller.loseLinks(.connectionTimeout)
         world.run(.seconds(1))
         phone = world.device("Phone", bonds: storage)
-        phone.system.launcher = self
+        phone.system.apps.preservation.launcher = self
     }
 
     private func toggle(_ powerSwitch: PowerSwitch) {
         let device = random.below(2) == 0 ? phone : belt
-        device.system.setPower(false, by: powerSwitch)
+        device.system.controllers.setPower(false, by: powerSwitch)
         world.run(.milliseconds(Int64(random.below(500))))
-        device.system.setPower(true, by: powerSwitch)
+        device.system.controllers.setPower(true, by: powerSwitch)
     }
 
     private func enterCollector() {

@@ -22,7 +22,7 @@ import Testing
 
     private func device() -> TestDevice {
         let phone = world.device("Phone") { $0.permission = .notDetermined }
-        phone.system.permissionPrompter = person
+        phone.system.apps.permissions.prompter = person
         return phone
     }
 
@@ -55,7 +55,7 @@ import Testing
         let app = phone.app("Heart", usage: "To read your belt")
         let first = phone.manager(.central, of: app)
         person.answers[0](false)
-        phone.system.resetPermission(of: AppIdentity(name: "com.example.Heart"))
+        phone.system.apps.permissions.reset(AppIdentity(name: "com.example.Heart"))
         let second = phone.manager(.central, of: app)
         #expect(person.asked.count == 2)
         person.answers[1](true)

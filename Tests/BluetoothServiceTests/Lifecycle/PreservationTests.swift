@@ -158,7 +158,7 @@ import Testing
         try apps.subscribe()
         apps.centralApp.happened(.ended(.crashed))
         apps.measure([1])
-        apps.phone.system.setPower(false, by: .controlCentre)
+        apps.phone.system.controllers.setPower(false, by: .controlCentre)
         apps.world.run(.seconds(1))
         #expect(apps.phone.system.links.all.isEmpty)
         apps.launchCentral()
@@ -167,7 +167,7 @@ import Testing
         #expect(restored(events)?.peers.first?.maximumWriteWithoutResponse != nil)
         #expect(events[1] == .stateChanged(.poweredOn) && events[2].value == .success([1]))
         #expect(events.dropFirst(3) == [.stateChanged(.poweredOff)])
-        apps.phone.system.setPower(true, by: .controlCentre)
+        apps.phone.system.controllers.setPower(true, by: .controlCentre)
         apps.world.run(.seconds(1))
         #expect(apps.central.take() == [.stateChanged(.poweredOn)])
     }
@@ -267,7 +267,7 @@ import Testing
         try apps.sensor.publish()
         apps.sensorApp.happened(.ended(.crashed))
         apps.takeTheRadio()
-        apps.strap.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
+        apps.strap.system.apps.permissions.set(.denied, for: AppIdentity(name: "com.example.Sensor"))
         apps.launchSensor()
         apps.world.run(.seconds(1))
         let events = apps.sensor.take()
@@ -278,7 +278,7 @@ import Testing
 extension LivingApps {
     /// Denies the strap's app the radio for an instant, which removes its services (behaviour 1.13).
     fileprivate func takeTheRadio() {
-        strap.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
-        strap.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
+        strap.system.apps.permissions.set(.denied, for: AppIdentity(name: "com.example.Sensor"))
+        strap.system.apps.permissions.set(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
     }
 }

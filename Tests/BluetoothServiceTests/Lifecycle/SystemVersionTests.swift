@@ -14,7 +14,7 @@ import Testing
     @Test("behaviour 1.8: before iOS 13, known peripherals were retrieved in every state", arguments: [12, 13, 26])
     func knownPeripheralsWithoutPower(version: Int) throws {
         let pair = try ConnectedPair { $0.version = SystemVersion(integerLiteral: version) }
-        pair.phone.system.setPower(false)
+        pair.phone.system.controllers.setPower(false)
         pair.world.run(.seconds(1))
         #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty == (version >= 13))
     }

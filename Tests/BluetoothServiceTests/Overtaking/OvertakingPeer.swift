@@ -60,7 +60,7 @@ final class OvertakingPeer {
     init(phoneIs role: Role, hasHash: Bool = true, properties: CharacteristicProperties = [.read, .notify]) throws {
         self.role = role
         phone = air.system("Phone") { $0.pairing.ioCapability = .noInputNoOutput }
-        phone.prompter = person
+        phone.peers.deviceSecurity.prompter = person
         app = air.world.manager(.central, on: phone)
         accessory = try TestAccessory(on: air, tellsOfChanges: true, hasHash: hasHash, bonds: try air.bonds(3))
         accessory.access.deviceSecurity.prompter = person

@@ -150,7 +150,7 @@ import Testing
         }
         try peer.connect()
         _ = try peer.discover()
-        peer.phone.prompter = nil
+        peer.phone.peers.deviceSecurity.prompter = nil
         let outcome = try peer.setNotify(true)
         #expect(outcome.isNotifying == false)
         #expect(outcome.error?.code == .att(ATTStatus(rawValue: code)))

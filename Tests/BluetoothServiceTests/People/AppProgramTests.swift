@@ -89,7 +89,7 @@ import Testing
         let world = ServiceWorld()
         let person = Person()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
-        phone.system.permissionPrompter = person
+        phone.system.apps.permissions.prompter = person
         let troubles = troubles(of: phone)
         let first = open(AppProgram("/bin/a"), on: phone, usage: "To see")
         person.answers[0](true)

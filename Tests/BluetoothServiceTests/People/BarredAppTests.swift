@@ -35,7 +35,7 @@ import Testing
         }
         let nothing: [Reply] = [.peripherals([]), .connectedPeripherals([]), .names(KnownNames()), .scanCounts(nil)]
         #expect(zip(ask(pair.central), nothing).allSatisfy { $0 != .success($1) })
-        pair.phone.system.setPermission(permission, for: test)
+        pair.phone.system.apps.permissions.set(permission, for: test)
         pair.world.run(.seconds(1))
         #expect(ask(pair.central) == nothing.map { .success($0) })
         #expect(ask(other).prefix(3).elementsEqual(nothing.prefix(3)) { $0 == .success($1) } == false)
@@ -56,7 +56,7 @@ import Testing
         let (first, second) = (centrals.take(), connections.take())
         // The state, the connection and, at the central, its MTU.
         #expect(first.count == 3 && second.count == 2, "\(first) \(second)")
-        for device in [pair.strap, pair.phone] { device.system.setPermission(.denied, for: watcher) }
+        for device in [pair.strap, pair.phone] { device.system.apps.permissions.set(.denied, for: watcher) }
         pair.central.send(.cancelConnection(peer: pair.peer))
         pair.world.run(.seconds(1))
         try pair.central.connect(pair.peer)
@@ -78,7 +78,7 @@ import Testing
             peer.air.world.run(.milliseconds(20))
         }
         #expect(!peer.told(id).isEmpty)
-        peer.system.setPermission(.denied, for: test)
+        peer.system.apps.permissions.set(.denied, for: test)
         #expect(peer.told(id) == [.ended(nil)])
         peer.send(le(1) + [8], on: cid)
         #expect(peer.told(id).isEmpty)
@@ -91,7 +91,7 @@ import Testing
         try apps.subscribe()
         apps.centralApp.fallAsleep(in: apps.world)
         apps.measure([1])
-        apps.phone.system.setPermission(.denied, for: collector)
+        apps.phone.system.apps.permissions.set(.denied, for: collector)
         apps.centralApp.happened(.entered)
         apps.world.run(.seconds(1))
         #expect(apps.central.take() == [.stateChanged(.unauthorized)])
@@ -104,18 +104,18 @@ import Testing
     func restoredCentral(isReset: Bool) throws {
         let apps = LivingApps(central: .central, restores: true)
         let system = apps.phone.system
-        system.permissionRule = { _ in .notDetermined }
-        system.setPermission(.allowedAlways, for: collector)
+        system.apps.permissions.rule = { _ in .notDetermined }
+        system.apps.permissions.set(.allowedAlways, for: collector)
         try apps.subscribe()
         apps.centralApp.happened(.ended(.crashed))
         apps.measure([1])
-        isReset ? system.resetPermission(of: collector) : system.setPermission(.denied, for: collector)
+        isReset ? system.apps.permissions.reset(collector) : system.apps.permissions.set(.denied, for: collector)
         let again = apps.phone.app("Collector", .central, usage: "To see")
         let manager = apps.phone.manager(.central, of: again, restoring: "collector")
         apps.world.run(.seconds(1))
         let restored = Event.central(.willRestore(RestoredCentral(scan: nil, peers: [])))
         #expect(manager.take() == (isReset ? [restored] : [restored, .stateChanged(.unauthorized)]))
-        system.setPermission(.allowedAlways, for: collector)
+        system.apps.permissions.set(.allowedAlways, for: collector)
         apps.world.run(.seconds(5))
         #expect(manager.take() == [.stateChanged(.poweredOn)])
         #expect(system.links.all.isEmpty)
@@ -131,7 +131,7 @@ import Testing
         manager.send(.startScan(ScanRequest(services: [0x180D])))
         manager.send(.connect(peer: peer, options: ConnectOptions()))
         bench.world.run(.seconds(1))
-        bench.phone.system.setPermission(.denied, for: collector)
+        bench.phone.system.apps.permissions.set(.denied, for: collector)
         bench.restart()
         #expect(bench.recorded?.count == 2)
         let again = bench.open().manager
@@ -146,7 +146,7 @@ import Testing
         let apps = LivingApps(restores: true)
         try apps.subscribe()
         apps.sensorApp.happened(.ended(.crashed))
-        apps.strap.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
+        apps.strap.system.apps.permissions.set(.denied, for: AppIdentity(name: "com.example.Sensor"))
         apps.launchSensor()
         apps.world.run(.seconds(1))
         let events = apps.sensor.take()

@@ -22,13 +22,13 @@ import Testing
         let system = world.device("Phone").system
         let desk = PromptDesk(system)
         let person = Person()
-        system.prompter = person
+        system.peers.deviceSecurity.prompter = person
         desk.policy = try PolicyFile(parsing: Array("prompters 7".utf8))
-        #expect(system.prompter === person)
+        #expect(system.peers.deviceSecurity.prompter === person)
         let prompter = try #require(desk.add { _ in })
-        #expect(system.prompter === person)
+        #expect(system.peers.deviceSecurity.prompter === person)
         desk.open(prompter)
-        #expect(system.prompter === desk)
+        #expect(system.peers.deviceSecurity.prompter === desk)
     }
 
     @Test("AB-G05: a prompter that says twice that it is ready takes one place, and one that is gone takes none")
@@ -45,10 +45,10 @@ import Testing
         #expect(shown == 1)
         desk.remove(other)
         desk.remove(prompter)
-        #expect(system.prompter == nil)
+        #expect(system.peers.deviceSecurity.prompter == nil)
         desk.open(prompter)
         desk.open(other)
-        #expect(system.prompter == nil)
+        #expect(system.peers.deviceSecurity.prompter == nil)
     }
 
     @Test("a question of one link is over with that link, and not with another one")
@@ -79,7 +79,7 @@ import Testing
         desk.answer(1, .accept, by: prompter)
         desk.answer(3, .refuse, by: prompter)
         #expect(answers == [.accept, .refuse])
-        #expect(system.prompter === desk)
+        #expect(system.peers.deviceSecurity.prompter === desk)
         #expect(desk.openQuestions == 0)
     }
 }

@@ -66,15 +66,15 @@ import Testing
     @Test("AB-A14: a system can ask a prompter or an accepting rule, and nothing without either")
     func presence() throws {
         let owner = try DeskOwner()
-        #expect(owner.device.system.prompter == nil)
+        #expect(owner.device.system.peers.deviceSecurity.prompter == nil)
         let prompter = try #require(Prompter(owner.desk))
-        #expect(owner.device.system.prompter === owner.desk)
+        #expect(owner.device.system.peers.deviceSecurity.prompter === owner.desk)
         prompter.leave()
-        #expect(owner.device.system.prompter == nil)
+        #expect(owner.device.system.peers.deviceSecurity.prompter == nil)
         owner.desk.policy = try PolicyFile(parsing: Array("pair peer=Belt yes".utf8))
-        #expect(owner.device.system.prompter === owner.desk)
+        #expect(owner.device.system.peers.deviceSecurity.prompter === owner.desk)
         owner.desk.policy = try PolicyFile(parsing: Array("pair no".utf8))
-        #expect(owner.device.system.prompter == nil)
+        #expect(owner.device.system.peers.deviceSecurity.prompter == nil)
     }
 
     @Test("the latest prompter gets a question with its subject, and its answer counts once")
@@ -273,7 +273,7 @@ import Testing
         #expect(asked.take() == [.stateChanged(.poweredOn)])
         // The user's answer takes precedence over the file.
         second.answer(.deny)
-        #expect(device.system.permission(of: AppIdentity(name: "test")) == .allowedAlways)
+        #expect(device.system.apps.permission(of: AppIdentity(name: "test")) == .allowedAlways)
     }
 
     @Test("behaviour 1.18: a changed policy applies to existing apps")
@@ -303,6 +303,6 @@ import Testing
         owner.ask()
         tool.close()
         #expect(owner.answers == [.accept, .refuse])
-        #expect(owner.device.system.prompter == nil)
+        #expect(owner.device.system.peers.deviceSecurity.prompter == nil)
     }
 }

@@ -181,7 +181,7 @@ import Testing
         bench.restart(isStarted: false)
         let (app, collector) = bench.open()
         #expect(bench.phone.system.centrals.first?.manager.intent.requests.count == 2)
-        bench.phone.system.setPermission(.notDetermined, for: AppIdentity(name: "com.example.Collector"))
+        bench.phone.system.apps.permissions.set(.notDetermined, for: AppIdentity(name: "com.example.Collector"))
         bench.phone.system.centrals.first?.manager.deliver(.stateChanged(.unknown), on: bench.world.loop)
         #expect(bench.phone.system.centrals.first?.manager.intent.requests == [scan(1)])
         withExtendedLifetime((app, collector)) {}

@@ -104,7 +104,7 @@ final class RecordBench: AppLauncher {
     }
 
     private func watch() {
-        phone.system.launcher = self
+        phone.system.apps.preservation.launcher = self
         phone.system.observers.add(.trouble) { [weak self] in
             if case .trouble(let text, _) = $0.content { self?.troubles.append(text) }
         }

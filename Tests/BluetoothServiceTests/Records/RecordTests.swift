@@ -87,11 +87,11 @@ import Testing
         for number in 0..<5 { _ = bench.phone.manager(.central, of: app, restoring: "\(number)") }
         let managers = bench.phone.system.centrals
         for manager in managers { manager.handle(Self.scan) }
-        bench.phone.system.apps.noteChange(of: AppIdentity(name: "com.example.Collector"))
+        bench.phone.system.apps.records.noteChange(of: AppIdentity(name: "com.example.Collector"))
         bench.world.run(.zero)
         let changes = bench.records.inner.changes
         #expect(bench.written.first?.managers.map(\.intent.requests) == Array(repeating: [Self.scan], count: 5))
-        bench.phone.system.setPower(false)
+        bench.phone.system.controllers.setPower(false)
         bench.world.run(.seconds(1))
         #expect(bench.records.inner.changes == changes + 1)
         #expect(bench.written.first?.managers.map(\.intent.requests) == Array(repeating: [], count: 5))
@@ -163,7 +163,7 @@ import Testing
         }
         check("ended by the person") { _, app, _ in app.happened(.ended(.forceQuit)) }
         if isCrashed {
-            check("switched off in Settings") { bench, _, _ in bench.phone.system.setPower(false) }
+            check("switched off in Settings") { bench, _, _ in bench.phone.system.controllers.setPower(false) }
             check("patience over") { bench, _, _ in
                 _ = bench.phone.app("Collector")
                 bench.world.run(PreservedApp.reclaimTimeout)

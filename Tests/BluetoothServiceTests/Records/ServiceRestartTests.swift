@@ -57,7 +57,7 @@ import Testing
         #expect(manager.take().count == 1)
         #expect(bench.recorded == recorded)
         let (_, second) = bench.open("App", role)
-        #expect(bench.phone.system.state == .unknown)
+        #expect(bench.phone.system.controllers.state == .unknown)
         #expect(bench.recorded == recorded)
         bench.phone.system.start()
         bench.world.run(.seconds(1))
@@ -83,14 +83,14 @@ import Testing
         bench.open().manager.send(Self.scan)
         bench.world.run(.seconds(1))
         bench.restart(isStarted: false)
-        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.phone.system.controllers.setPower(false, by: .controlCentre)
         bench.world.run(.seconds(1))
         #expect(bench.recorded == [Self.scan])
         let (_, manager) = bench.open()
         let events = manager.take()
         #expect(restored(events)?.scan != nil)
         #expect(events.dropFirst() == [.stateChanged(.poweredOff)])
-        bench.phone.system.setPower(true, by: .controlCentre)
+        bench.phone.system.controllers.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
         #expect(bench.phone.system.centrals.map(\.scans) == [false])
         #expect(bench.recorded == [])
@@ -107,7 +107,7 @@ import Testing
         let recorded = try #require(bench.recorded)
         bench.restart(isStarted: false)
         let early = comesFirst ? bench.open("Sensor", .peripheral) : nil
-        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.phone.system.controllers.setPower(false, by: .controlCentre)
         bench.world.run(.seconds(1))
         let (_, manager) = early ?? bench.open("Sensor", .peripheral)
         guard case .peripheral(.willRestore(let state)) = manager.events.first else {
@@ -117,15 +117,15 @@ import Testing
         #expect(state.services == [Example.heartRate])
         #expect(manager.take().dropFirst() == [.stateChanged(.poweredOff)])
         #expect(bench.recorded == recorded)
-        bench.phone.system.setPower(true, by: .controlCentre)
+        bench.phone.system.controllers.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
         #expect(manager.take() == [.stateChanged(.poweredOn)])
         let session = try #require(bench.phone.system.peripherals.first)
         #expect(session.publishedServices == [Example.heartRate])
         #expect(bench.phone.controller.isAdvertising)
         // A state below powered off removes them for good.
-        bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
-        bench.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
+        bench.phone.system.apps.permissions.set(.denied, for: AppIdentity(name: "com.example.Sensor"))
+        bench.phone.system.apps.permissions.set(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
         #expect(session.publishedServices.isEmpty)
         bench.world.run(.seconds(1))
         #expect(manager.take().count == 2)
@@ -139,11 +139,11 @@ import Testing
         let bench = RecordBench()
         let (app, first) = bench.open("Sensor", .peripheral)
         try first.publish()
-        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.phone.system.controllers.setPower(false, by: .controlCentre)
         bench.world.run(.seconds(1))
         app.happened(.ended(.removedFromMemory))
         for permission in [AppPermission.denied, .allowedAlways] {
-            bench.phone.system.setPermission(permission, for: AppIdentity(name: "com.example.Sensor"))
+            bench.phone.system.apps.permissions.set(permission, for: AppIdentity(name: "com.example.Sensor"))
             bench.world.run(.seconds(1))
         }
         let (_, second) = bench.open("Sensor", .peripheral)
@@ -152,7 +152,7 @@ import Testing
                 .stateChanged(.poweredOff), .stateChanged(.unauthorized), .stateChanged(.poweredOff),
             ]
         )
-        bench.phone.system.setPower(true, by: .controlCentre)
+        bench.phone.system.controllers.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
         #expect(second.take() == [.stateChanged(.poweredOn)])
         // The app publishes again, as it must.
@@ -286,7 +286,7 @@ import Testing
         defer { withExtendedLifetime(strap) {} }
         bench.world.run(.seconds(1))
         #expect(bench.launches.count == 1)
-        bench.phone.system.launchStarted(AppIdentity(name: "com.example.Collector"), as: mark)
+        bench.phone.system.apps.preservation.launchStarted(AppIdentity(name: "com.example.Collector"), as: mark)
         bench.world.run(.zero)
         #expect(bench.written.first?.process == mark)
         bench.running = [mark]
@@ -355,7 +355,7 @@ import Testing
         phone.system.observers.add(.trouble) { _ in told += 1 }
         #expect(Set(phone.system.apps.preservation.apps.keys.map(\.name)) == ["com.example.One", "com.example.Four"])
         bench.world.run(.seconds(1))
-        #expect(phone.system.state == .poweredOn)
+        #expect(phone.system.controllers.state == .poweredOn)
         // Damaged records are replaced last.
         _ = phone.manager(.central, of: phone.app("Five"), restoring: "one")
         #expect(
@@ -382,12 +382,12 @@ import Testing
         var saved: [AppPermission] = []
         bench.records.willChange = { [bench] slot, _ in
             if slot == .permissions {
-                saved.append(bench.phone.system.permission(of: AppIdentity(name: "com.example.Collector")))
+                saved.append(bench.phone.system.apps.permission(of: AppIdentity(name: "com.example.Collector")))
             }
         }
         let manager = bench.phone.manager(.central, of: bench.phone.app("Collector", usage: "To see"))
-        bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Collector"))
-        if isReset { bench.phone.system.resetPermission(of: AppIdentity(name: "com.example.Collector")) }
+        bench.phone.system.apps.permissions.set(.denied, for: AppIdentity(name: "com.example.Collector"))
+        if isReset { bench.phone.system.apps.permissions.reset(AppIdentity(name: "com.example.Collector")) }
         bench.world.run(.zero)
         #expect(saved.count == (isReset ? 2 : 1))
         #expect(!manager.events.isEmpty)
@@ -402,8 +402,8 @@ import Testing
         try bench.records.inner.save([1, 0, 1, 0, 1, 0, 0x61, 2], in: .permissions)
         bench.restart()
         let system = bench.phone.system
-        #expect(system.permission(of: AppIdentity(name: "a", owner: 1_000)) == .denied)
-        #expect(system.permission(of: AppIdentity(name: "a", owner: 1_001)) == .allowedAlways)
+        #expect(system.apps.permission(of: AppIdentity(name: "a", owner: 1_000)) == .denied)
+        #expect(system.apps.permission(of: AppIdentity(name: "a", owner: 1_001)) == .allowedAlways)
         let octets = try #require(bench.records.inner.contents[.permissions])
         let written = try PermissionRecord(reading: PacketBuffer(octets))
         #expect(written == PermissionRecord([AppIdentity(name: "a", owner: 1_000): AppDecision(.denied)]))

@@ -93,7 +93,7 @@ import Testing
         let (bench, greedy, _) = makeBench()
         greedy.send(scan(1))
         bench.world.run(.zero)
-        bench.phone.system.apps.noteChange(of: AppIdentity(name: "com.example.Greedy"))
+        bench.phone.system.apps.records.noteChange(of: AppIdentity(name: "com.example.Greedy"))
         let second = bench.phone.manager(.central, of: greedy.connection, restoring: "two")
         bench.world.run(.zero)
         // The second manager's turn comes after the scan.
@@ -234,9 +234,9 @@ import Testing
         let (bench, greedy, _) = makeBench()
         greedy.send(scan(1))
         bench.world.run(.zero)
-        bench.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Other"))
+        bench.phone.system.apps.permissions.set(.allowedAlways, for: AppIdentity(name: "com.example.Other"))
         bench.records.inner.failure = .unavailable(reason: "no space left on device")
-        bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Third"))
+        bench.phone.system.apps.permissions.set(.denied, for: AppIdentity(name: "com.example.Third"))
         #expect(!bench.troubles.isEmpty)
         bench.records.inner.failure = nil
         bench.phone.system.stop()
@@ -277,7 +277,7 @@ import Testing
         bench.world.run(.zero)
         let manager = bench.phone.system.centrals.first?.manager
         #expect(manager?.recordedIntent.requests.count == 2)
-        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.phone.system.controllers.setPower(false, by: .controlCentre)
         bench.world.run(.zero)
         #expect(manager?.recordedIntent.requests == [scan(1)])
         while !bench.records.held.isEmpty {

@@ -136,8 +136,8 @@ import Testing
         #expect(phone.system.apps.permissions.decisions.isEmpty)
         #expect(perform(.revokePermission, "a", of: 2, on: phone).isSuccess)
         #expect(apps.map(\.phase) == [.foreground, .notRunning(.removedFromMemory)])
-        #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 2)) == .denied)
-        #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 1)) == .allowedAlways)
+        #expect(phone.system.apps.permission(of: AppIdentity(name: "a", owner: 2)) == .denied)
+        #expect(phone.system.apps.permission(of: AppIdentity(name: "a", owner: 1)) == .allowedAlways)
         let shown = phone.system.appsStatus.permissions
         #expect(shown == [PermissionStatus(app: "a", owner: 2, permission: "denied", executable: nil)])
         #expect(perform(.resetPermission, "a", of: 2, on: phone).isSuccess)
@@ -145,7 +145,7 @@ import Testing
         // A running app is preferred; for an unknown name, the command applies to the app of the service's own user.
         #expect(perform(.background, "a", on: phone).isSuccess && apps[0].phase == .background)
         #expect(perform(.revokePermission, "later", on: phone).isSuccess)
-        #expect(phone.system.permission(of: AppIdentity(name: "later", owner: 0)) == .denied)
+        #expect(phone.system.apps.permission(of: AppIdentity(name: "later", owner: 0)) == .denied)
     }
 
     @Test(

@@ -89,13 +89,19 @@ import Testing
         let pair = try ConnectedPair()
         let system = pair.phone.system
         let frame = PacketBuffer([1, 2, 3])
-        system.showAir(frame, at: .zero, isReceived: true, of: [])
+        system.tap.recordPacket(frame, at: .zero, isReceived: true, of: [])
         let tool = follow(system)
         let known = try #require(system.address(of: pair.peer))
         let stranger = BluetoothAddress(1, kind: .publicDevice)
         let name = String(repeating: "\u{E9}", count: 100)
-        system.showAir(frame, at: Instant(microseconds: 7), from: "Belt", isReceived: true, of: [stranger, known])
-        system.showAir(frame, at: Instant(microseconds: 9), from: name, isReceived: false, of: [stranger])
+        system.tap.recordPacket(
+            frame,
+            at: Instant(microseconds: 7),
+            from: "Belt",
+            isReceived: true,
+            of: [stranger, known]
+        )
+        system.tap.recordPacket(frame, at: Instant(microseconds: 9), from: name, isReceived: false, of: [stranger])
         pair.world.run(.seconds(1))
         let frames = try tool.packets().filter { $0.kind == MonitoredPacket.air }
         #expect(frames.map(\.octets) == [frame, frame])
@@ -130,7 +136,7 @@ import Testing
         for _ in 0..<1_000 { phone.system.tap.sent(packet) }
         let frame = PacketBuffer([1])
         let name = String(repeating: "x", count: 100)
-        for _ in 0..<5_000 { phone.system.showAir(frame, at: .zero, from: name, isReceived: true, of: []) }
+        for _ in 0..<5_000 { phone.system.tap.recordPacket(frame, at: .zero, from: name, isReceived: true, of: []) }
         tool.conversation?.handle(.stop(number: 1))
         let texts = tool.replies.compactMap { if case .event(1, let text) = $0 { text } else { nil } }
         #expect(texts.allSatisfy { $0.utf8.count <= ToolReply.maximumText })

@@ -86,7 +86,7 @@ final class WorldApp {
         guard let process else {
             if end == .forceQuit {
                 device.model.personEnds(number, declaration)
-                device.system.userForceQuit(shape.identity)
+                device.system.apps.preservation.userForceQuit(shape.identity)
             }
             return
         }

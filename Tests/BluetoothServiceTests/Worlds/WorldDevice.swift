@@ -86,14 +86,14 @@ final class WorldDevice: AppLauncher {
         )
         systems += 1
         current = new
-        new.launcher = self
+        new.apps.preservation.launcher = self
         radio.observe(new)
         new.observers.add(.managers) { [weak self] observation in
             guard case .appMoved(let phase) = observation.content else { return }
             self?.apps.first { $0.shape.identity == observation.subject.app }?.moved(to: phase)
         }
         // The setting belongs to the device and outlasts the system.
-        if !isSwitchedOn { new.setPower(false, by: .controlCentre) }
+        if !isSwitchedOn { new.controllers.setPower(false, by: .controlCentre) }
         new.start()
         world.test.run(.milliseconds(1))
     }
@@ -101,7 +101,7 @@ final class WorldDevice: AppLauncher {
     /// The system ends without warning and loses all its unsaved state.
     private func vanish() {
         system.apps.records.keeper.close()
-        system.launcher = nil
+        system.apps.preservation.launcher = nil
         radio.unplug()
         system.stop()
         launches = []
@@ -151,7 +151,7 @@ final class WorldDevice: AppLauncher {
     func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
         if !isOn { model.switchedOff(by: powerSwitch) }
         change { isSwitchedOn = isOn }
-        system.setPower(isOn, by: powerSwitch)
+        system.controllers.setPower(isOn, by: powerSwitch)
         comeUp()
     }
 
@@ -169,7 +169,7 @@ final class WorldDevice: AppLauncher {
     func setPermission(_ isGiven: Bool, _ app: WorldApp) {
         let number = app.shape.name.app
         change { if isGiven { denied.remove(number) } else { denied.insert(number) } }
-        system.setPermission(isGiven ? .allowedAlways : .denied, for: app.shape.identity)
+        system.apps.permissions.set(isGiven ? .allowedAlways : .denied, for: app.shape.identity)
     }
 
     /// Waits until the controller works, so that no app is launched between two states of the radio.

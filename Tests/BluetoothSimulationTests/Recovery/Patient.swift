@@ -87,7 +87,7 @@ struct Patient {
         if (advices.value == 1) != (failure.cure == .powerOff) {
             faults.append("a person was told \(advices.value) times")
         }
-        let state = device.withSystem { $0.state }
+        let state = device.withSystem { $0.controllers.state }
         if state != .poweredOn { faults.append("the radio is \(state)") }
         return faults
     }

@@ -46,7 +46,7 @@ import Testing
         let (patient, _) = alone(Failure(fault: .silent, cure: .reset), at: .max)
         patient.device.world.run(for: .seconds(1))
         #expect(patient.reports.value.isEmpty)
-        #expect(patient.device.withSystem { $0.state == .poweredOn })
+        #expect(patient.device.withSystem { $0.controllers.state == .poweredOn })
         return patient.controller.commands
     }
 
@@ -164,7 +164,7 @@ import Testing
         patient.controller.powerCycle()
         device.setController(isPluggedIn: true)
         world.run(for: .seconds(1))
-        #expect(device.withSystem { $0.controllers.recovery.state == .healthy && $0.state == .poweredOn })
+        #expect(device.withSystem { $0.controllers.recovery.state == .healthy && $0.controllers.state == .poweredOn })
         #expect(patient.reports.value.dropFirst(before).contains(.left(at: .powerOff)))
     }
 
@@ -205,7 +205,9 @@ import Testing
                 patient.live(for: .seconds(90)) { reader.seen.values > 0 || reader.seen.isForgotten }
                 if reader.seen.values > 0 { break }
                 trust.phone.withSystem { system in
-                    for peer in system.bondedPeers where peer.hasForgottenUs { try? system.forget(peer.identifier) }
+                    for peer in system.peers.bondedPeers where peer.hasForgottenUs {
+                        try? system.peers.forget(peer.identifier)
+                    }
                 }
                 reader.beginAnew()
             }

@@ -48,7 +48,7 @@ import Testing
         trust.world.run(for: .seconds(1))
         #expect(trust.phone.person.alerts.isEmpty)
         #expect(trust.sensor.person.alerts.isEmpty)
-        #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == true)
+        #expect(trust.phone.withSystem { $0.peers.bondedPeers.first?.isAuthenticated } == true)
         // From now on, the peripheral and the central trust each other.
         app.subscribe(Trust.email)
         #expect(try app.expect("subscribed", "not subscribed").error == nil)

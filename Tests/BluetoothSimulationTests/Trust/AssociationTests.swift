@@ -37,7 +37,7 @@ import Testing
         try app.pair()
         #expect(alerts.all.contains { $0.hasPrefix("Phone: \(onPhone)") }, "\(alerts.all)")
         #expect(onSensor.isEmpty || alerts.all.contains { $0.hasPrefix("Sensor: \(onSensor)") }, "\(alerts.all)")
-        #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == (screen != .none))
+        #expect(trust.phone.withSystem { $0.peers.bondedPeers.first?.isAuthenticated } == (screen != .none))
     }
 
     @Test(
@@ -74,7 +74,7 @@ import Testing
             #expect(alerts.all.contains { $0.hasPrefix("Phone: \(kinds[0])") }, "\(alerts.all)")
             #expect(alerts.all.contains { $0.hasPrefix("Sensor: \(kinds[1])") }, "\(alerts.all)")
             #expect(alerts.all.count == 2)
-            #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == true)
+            #expect(trust.phone.withSystem { $0.peers.bondedPeers.first?.isAuthenticated } == true)
         }
     }
 
@@ -92,7 +92,7 @@ import Testing
     @Test("AB-A14: with no one to ask, pairing is refused", arguments: [true, false])
     func withNobodyToAskTheAnswerIsNo(isPhone: Bool) throws {
         let trust = TrustWorld()
-        (isPhone ? trust.phone : trust.sensor).withSystem { $0.prompter = nil }
+        (isPhone ? trust.phone : trust.sensor).withSystem { $0.peers.deviceSecurity.prompter = nil }
         let app = try trust.app()
         try app.visit()
         app.read(Trust.email)
@@ -104,7 +104,7 @@ import Testing
     /// A failed pairing makes many peers disconnect, so a pairing that cannot succeed is not started.
     @Test func impossiblePairingsKeepTheConnection() throws {
         let trust = TrustWorld()
-        trust.phone.withSystem { $0.prompter = nil }
+        trust.phone.withSystem { $0.peers.deviceSecurity.prompter = nil }
         let app = try trust.app()
         try app.visit()
         app.read(Trust.email)

@@ -55,7 +55,9 @@ import Testing
                 world.run(for: .seconds(90)) { reader.seen.values > before || reader.seen.isForgotten }
                 guard reader.seen.values == before else { break }
                 trust.phone.withSystem { system in
-                    for peer in system.bondedPeers where peer.hasForgottenUs { try? system.forget(peer.identifier) }
+                    for peer in system.peers.bondedPeers where peer.hasForgottenUs {
+                        try? system.peers.forget(peer.identifier)
+                    }
                 }
                 reader.beginAnew()
             }
@@ -70,7 +72,7 @@ import Testing
             device.setController(isPluggedIn: false)
             trust.world.run(for: time)
             let links = device.withSystem { $0.links.all.count }
-            if device.withSystem({ $0.controllers.attached != nil || $0.state != .unsupported }) {
+            if device.withSystem({ $0.controllers.attached != nil || $0.controllers.state != .unsupported }) {
                 faults.append("the system does not know that its controller is gone")
             }
             if links != 0 { faults.append("\(links) links are left without a controller") }
@@ -81,7 +83,9 @@ import Testing
             trust.world.run(for: .milliseconds(200))
             let after = device.withSystem { Kept($0) }
             if before.identity != nil, before != after { faults.append("\(before) became \(after)") }
-            if device.withSystem({ $0.state != .poweredOn }) { faults.append("the new controller is not used") }
+            if device.withSystem({ $0.controllers.state != .poweredOn }) {
+                faults.append("the new controller is not used")
+            }
             return faults
         }
 

@@ -68,8 +68,8 @@ final class Attention {
     /// Connects the screen to a system, which prompts the person from now on.
     func belongs(to system: BluetoothSystem) {
         self.system = system
-        system.prompter = self
-        system.permissionPrompter = self
+        system.peers.deviceSecurity.prompter = self
+        system.apps.permissions.prompter = self
         system.observers.add(.notices) { [weak self] in
             if case .noticed(let notice) = $0.content { self?.record(notice.description) }
         }
@@ -172,9 +172,9 @@ final class Attention {
 
 extension Attention: PairingPrompter {
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
-        let isNotification = system?.isInBackground(peer) ?? false
+        let isNotification = system?.links.isInBackground(peer) ?? false
         let peerName = peer.name?.oneLine(Self.maximumName)
-        let apps = system?.askers(of: peer).map { $0.name.oneLine(Self.maximumName) } ?? []
+        let apps = system?.links.askers(of: peer).map { $0.name.oneLine(Self.maximumName) } ?? []
         let alert = PairingAlert(
             PairingAlert.Content(prompt),
             origin: peer.cause == .app ? .apps(apps) : .peer,

@@ -47,7 +47,7 @@ package final class PromptDesk {
     package init(_ system: BluetoothSystem, policy: PolicyFile = PolicyFile()) {
         self.system = system
         self.policy = policy
-        system.permissionPrompter = self
+        system.apps.permissions.prompter = self
         notices = system.observers.add(.notices) { [weak self] in
             if case .noticed(let notice) = $0.content { self?.showNotice(notice.description) }
         }
@@ -56,7 +56,7 @@ package final class PromptDesk {
 
     private func followPolicy() {
         let policy = policy
-        system.permissionRule = { policy.permission(of: $0) }
+        system.apps.permissions.rule = { policy.permission(of: $0) }
         showPresence()
     }
 
@@ -64,8 +64,9 @@ package final class PromptDesk {
     /// the system has no prompter and does not start such a pairing.
     private func showPresence() {
         let isThere = !routing.prompters.isEmpty || policy.pairs
-        guard isThere != (system.prompter === self) else { return }
-        system.prompter = isThere ? self : nil
+        let security = system.peers.deviceSecurity
+        guard isThere != (security.prompter === self) else { return }
+        security.prompter = isThere ? self : nil
     }
 
     // MARK: Prompters
@@ -152,7 +153,7 @@ package final class PromptDesk {
     private func decide(_ id: UInt64) {
         switch questions.removeValue(forKey: id) {
         case .pairing(let prompt, let peer, let answer):
-            answer(policy.answer(to: prompt, of: peer, for: system.apps(of: peer).map(\.app)))
+            answer(policy.answer(to: prompt, of: peer, for: system.links.apps(of: peer).map(\.app)))
         case .permission(_, let answer): answer(false)
         case nil: break
         }
@@ -168,8 +169,8 @@ package final class PromptDesk {
                 peerAddress: "\(peer.address)",
                 peer: peerID
             )
-            shown.isInBackground = system.isInBackground(peer)
-            if peer.cause == .app { shown.origin = .apps(system.askers(of: peer)) }
+            shown.isInBackground = system.links.isInBackground(peer)
+            if peer.cause == .app { shown.origin = .apps(system.links.askers(of: peer)) }
             return .pairing(shown)
         case .permission(let question, _): return .permission(question)
         }
@@ -180,7 +181,7 @@ extension PromptDesk: PairingPrompter {
     /// Shows a prompt, or has the policy decide it.
     package func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         closePrompt(peer)
-        let standing = policy.standingAnswer(to: prompt, of: peer, for: system.apps(of: peer).map(\.app))
+        let standing = policy.standingAnswer(to: prompt, of: peer, for: system.links.apps(of: peer).map(\.app))
         if !routing.prompters.isEmpty, let standing {
             let label = peer.name?.oneLine(PairingQuestion.maximumName).quotedName ?? "\(peer.address)"
             system.observers.report(.decidedByPolicy(peer: label, isRefused: standing == .refuse))
@@ -239,5 +240,5 @@ extension PairingQuestion.Kind {
 
 extension BluetoothSystem {
     /// The desk that routes the system's prompts to tools; nil if another prompter answers them.
-    package var promptDesk: PromptDesk? { permissionPrompter as? PromptDesk }
+    package var promptDesk: PromptDesk? { apps.permissions.prompter as? PromptDesk }
 }

@@ -13,16 +13,16 @@ extension BluetoothSystem {
     /// A snapshot of the system.
     package var status: SystemStatus {
         SystemStatus(
-            state: state.name,
-            failure: state == .poweredOn ? nil : lastFailure.map { "\($0)" },
+            state: controllers.state.name,
+            failure: controllers.state == .poweredOn ? nil : controllers.lastFailure.map { "\($0)" },
             recovery: recoveryStatus,
             controller: controllerStatus,
-            apps: runningApps.map { AppStatus($0, permission: permission(of: $0.identity)) },
+            apps: apps.running.map { AppStatus($0, permission: apps.permission(of: $0.identity)) },
             links: linkSnapshots.map { LinkStatus($0) },
             scans: scanSnapshots.map { ScanStatus($0) },
             advertising: advertisingSnapshots.map { AdvertisingStatus($0) },
             preserved: preservedStatus,
-            troubles: recentTroubles.map { TroubleStatus($0, now: loop.now) },
+            troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) },
             energy: energySource?.status
         )
     }
@@ -31,14 +31,14 @@ extension BluetoothSystem {
     /// then the most recently received.
     package var deviceStatus: [DeviceStatus] {
         let connected = Set(linkSnapshots.map(\.peer))
-        let devices = knownPeers.map { peer in
+        let devices = peers.all.map { peer in
             DeviceStatus(
                 identifier: peer.identifier,
                 name: peer.name,
                 rssi: peer.lastReception?.rssi,
                 lastSeenSeconds: peer.lastReception.map { Double((loop.now - $0.time).nanoseconds) / 1_000_000_000 },
                 isConnected: connected.contains(peer.identifier),
-                isBonded: isBonded(peer.identifier)
+                isBonded: peers.isBonded(peer.identifier)
             )
         }
         return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
@@ -46,7 +46,7 @@ extension BluetoothSystem {
 
     /// The bonded devices, with the state of each bond.
     package var bondStatus: [BondStatus] {
-        bondedPeers.map {
+        peers.bondedPeers.map {
             BondStatus(
                 identifier: $0.identifier,
                 name: $0.name,
@@ -71,7 +71,7 @@ extension BluetoothSystem {
         return ControllerStatus(
             place: controller.place,
             address: controller.publicAddress.map { "\($0)" },
-            advertisedAddress: advertisedAddress.map { "\($0)" },
+            advertisedAddress: controllers.advertisedAddress.map { "\($0)" },
             company: Int(controller.companyIdentifier),
             version: Int(controller.version.rawValue),
             subversion: Int(controller.subversion),
@@ -94,7 +94,7 @@ extension BluetoothSystem {
             apps: status.apps,
             preserved: status.preserved,
             installed: installed,
-            permissions: permissionDecisions.map { PermissionStatus($0, $1) }.sorted {
+            permissions: apps.permissions.decisions.map { PermissionStatus($0, $1) }.sorted {
                 ($0.app, $0.owner) < ($1.app, $1.owner)
             }
         )
@@ -138,10 +138,10 @@ extension BluetoothSystem {
         case .launch: break
         case .resetPermission:
             guard isKnown(app) else { return completion(.failure(.unknownApp(app.name))) }
-            resetPermission(of: app)
+            apps.permissions.reset(app)
             completion(.success(()))
         case .revokePermission:
-            changePermission(.denied, for: app)
+            apps.permissions.change(to: .denied, for: app)
             completion(.success(()))
         case .background, .foreground, .suspend: completion(move(verb, app))
         case .terminate: end(app, .removedFromMemory, completion)
@@ -163,7 +163,7 @@ extension BluetoothSystem {
     }
 
     private var knownApps: Set<AppIdentity> {
-        Set(runningApps.map(\.identity)).union(preservedSnapshots.map(\.app)).union(permissionDecisions.keys)
+        Set(apps.running.map(\.identity)).union(preservedSnapshots.map(\.app)).union(apps.permissions.decisions.keys)
     }
 
     private func isKnown(_ app: AppIdentity) -> Bool {
@@ -172,11 +172,11 @@ extension BluetoothSystem {
 
     /// The running apps whose executable has this name, without its directory.
     private func runningApps(withExecutable name: String) -> Set<AppIdentity> {
-        Set(runningApps.filter { $0.executable?.hasSuffix("/\(name)") == true }.map(\.identity))
+        Set(apps.running.filter { $0.executable?.hasSuffix("/\(name)") == true }.map(\.identity))
     }
 
     private func move(_ verb: AppVerb, _ app: AppIdentity) -> Result<Void, ServiceError> {
-        let found = runningApps.filter { $0.identity == app }
+        let found = apps.running.filter { $0.identity == app }
         guard !found.isEmpty else { return .failure(.notRunning(app.name)) }
         let managed = found.filter(\.declaration.isManaged)
         guard !managed.isEmpty else { return .failure(.unmanaged(app.name)) }
@@ -189,12 +189,12 @@ extension BluetoothSystem {
         _ end: AppEnd,
         _ completion: @escaping (Result<Void, ServiceError>) -> Void
     ) {
-        let found = runningApps.filter { $0.identity == app }
+        let found = apps.running.filter { $0.identity == app }
         guard !found.isEmpty || preservedSnapshots.contains(where: { $0.app == app }) else {
             return completion(.failure(.notRunning(app.name)))
         }
         // Force-quitting an app that is not running discards its preserved state (behaviour 10.16).
-        if end == .forceQuit { discardPreserved(app) }
+        if end == .forceQuit { apps.preservation.discard(of: app) }
         let held = found.filter { $0.process != nil }
         for app in held { app.happened(.ended(end)) }
         var left = found.count - held.count

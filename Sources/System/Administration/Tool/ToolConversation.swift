@@ -175,7 +175,7 @@ package final class ToolConversation {
 
     private func listBonds(_ number: UInt32) {
         // A list without bonds would advise to pair again.
-        if let failure = system.bondFailure {
+        if let failure = system.peers.bondFailure {
             return fail(number, .unknown, "paired devices cannot be used: \(failure)")
         }
         reply(number, .success(system.bondStatus))
@@ -183,7 +183,7 @@ package final class ToolConversation {
 
     private func forget(_ peer: UUID, _ number: UInt32) {
         do throws(BondError) {
-            try system.forget(peer)
+            try system.peers.forget(peer)
             reply(number, .success(system.bondStatus))
         } catch {
             let isUnknown = if case .unknown = error { true } else { false }

@@ -9,18 +9,18 @@ package protocol PermissionPrompter: AnyObject {
 }
 
 /// Which apps may use Bluetooth (behaviour 1.18). Used on the loop only.
-final class AppPermissions {
+package final class AppPermissions {
     /// The number of apps with a decision other than ``SystemConfiguration/permission`` (AB-G05).
     static let maximumDecisions = PermissionRecord.maximumApps
 
     /// Asks the user. Without a prompter the question stays open. Not retained.
-    weak var prompter: (any PermissionPrompter)?
+    package weak var prompter: (any PermissionPrompter)?
     /// The permissions decided in advance. If it returns nil, the configuration applies.
-    var rule: ((AppIdentity) -> AppPermission?)? {
+    package var rule: ((AppIdentity) -> AppPermission?)? {
         didSet { apps.reportStates() }
     }
     /// Decisions about apps that override the rule and the configuration.
-    private(set) var decisions: [AppIdentity: AppDecision] = [:]
+    package private(set) var decisions: [AppIdentity: AppDecision] = [:]
     /// The apps about which the user is being asked.
     private var asking: Set<AppIdentity> = []
     private unowned let apps: Apps
@@ -46,14 +46,14 @@ final class AppPermissions {
     /// Sets whether an app may use Bluetooth, and notifies its managers.
     ///
     /// - Parameter executable: The path of the program that the decision applies to. Nil for every program of the app.
-    func set(_ permission: AppPermission, for app: AppIdentity, executable: String? = nil) {
+    package func set(_ permission: AppPermission, for app: AppIdentity, executable: String? = nil) {
         if decisions[app] == nil, decisions.count >= Self.maximumDecisions { forgetOne() }
         decisions[app] = AppDecision(permission, executable: executable)
         changed()
     }
 
     /// Forgets the decision about an app. The user is asked again.
-    func reset(_ app: AppIdentity) {
+    package func reset(_ app: AppIdentity) {
         decisions[app] = nil
         changed()
     }
@@ -79,7 +79,7 @@ final class AppPermissions {
 
     /// Called when the user changes the permission of an app in the settings. A running managed app is ended by that.
     /// Its preserved state stays (behaviour 1.27).
-    func change(to new: AppPermission, for app: AppIdentity) {
+    package func change(to new: AppPermission, for app: AppIdentity) {
         for running in apps.running where running.identity == app && running.declaration.isManaged {
             if permission(of: running.identity) != new { running.happened(.ended(.removedFromMemory)) }
         }

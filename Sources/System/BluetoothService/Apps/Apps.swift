@@ -12,15 +12,15 @@ protocol AppsHost: AnyObject {
 
 /// The apps of a system: their processes and managers, the user's decisions about them, their preserved state and their
 /// records. Used on the loop only.
-final class Apps {
+package final class Apps {
     let configuration: SystemConfiguration
     let loop: any EventLoop
     let observers: Observers
     let controllers: Controllers
     let peers: Peers
     let managers = ManagerTable()
-    private(set) lazy var permissions = AppPermissions(self)
-    private(set) lazy var preservation = Preservation(self)
+    package private(set) lazy var permissions = AppPermissions(self)
+    package private(set) lazy var preservation = Preservation(self)
     private(set) lazy var records = AppRecords(self)
 
     private unowned let host: any AppsHost
@@ -59,7 +59,7 @@ final class Apps {
     // MARK: Processes
 
     /// The apps that have a process, the oldest first.
-    var running: [App] { launches.compactMap(\.app).filter(\.lifecycle.hasProcess) }
+    package var running: [App] { launches.compactMap(\.app).filter(\.lifecycle.hasProcess) }
 
     /// Connects an app that runs in a process.
     ///
@@ -151,7 +151,8 @@ final class Apps {
 }
 
 extension Apps: ManagerHost, LifecycleHost {
-    func permission(of app: AppIdentity) -> AppPermission { permissions.permission(of: app) }
+    /// Returns whether an app may use Bluetooth.
+    package func permission(of app: AppIdentity) -> AppPermission { permissions.permission(of: app) }
 
     func roomForChannels(of app: AppIdentity) -> Int { managers.roomForChannels(of: app) }
 

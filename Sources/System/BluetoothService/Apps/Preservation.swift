@@ -6,7 +6,7 @@ import ServiceMessages
 
 /// The state of apps whose process is gone, and their launches (behaviours 10.1 to 10.8, 10.15 to 10.18). Used on the
 /// loop only.
-final class Preservation {
+package final class Preservation {
     /// The number of apps whose state is preserved (AB-G05).
     static let maximumApps = RecordSlot.apps
     /// How long after its start a system waits for the process of a recorded app to reconnect. While that process runs,
@@ -14,9 +14,9 @@ final class Preservation {
     static let settleTime = Duration.seconds(3)
 
     /// Launches apps to receive events (behaviour 10.4). Not retained.
-    weak var launcher: (any AppLauncher)?
+    package weak var launcher: (any AppLauncher)?
     /// Whether the device was started and not unlocked yet. Until then no preserved app is launched (behaviour 10.24).
-    var isLocked = false {
+    package var isLocked = false {
         didSet { if !isLocked { for app in ordered { app.deviceWasUnlocked() } } }
     }
     /// The preserved state of each app whose process is gone.
@@ -53,22 +53,22 @@ final class Preservation {
 extension Preservation {
     /// Returns the identifiers of an app's preserved managers, which it has to create when it is launched
     /// (behaviour 10.6).
-    func identifiersToRestore(of app: AppIdentity) -> RestoreIdentifiers {
+    package func identifiersToRestore(of app: AppIdentity) -> RestoreIdentifiers {
         apps[app]?.identifiers ?? RestoreIdentifiers()
     }
 
     /// Returns the declaration of a preserved app, or nil if the app is not preserved.
-    func declaration(of app: AppIdentity) -> AppDeclaration? { apps[app]?.lifecycle.declaration }
+    package func declaration(of app: AppIdentity) -> AppDeclaration? { apps[app]?.lifecycle.declaration }
 
     /// Called when a launched process could not be started, or ended before it connected. The preserved state is kept.
     /// The next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
-    func launchEnded(_ app: AppIdentity) { apps[app]?.launchEnded() }
+    package func launchEnded(_ app: AppIdentity) { apps[app]?.launchEnded() }
 
     /// Called when the process of a launched app runs. The process is part of the record from now on.
-    func launchStarted(_ app: AppIdentity, as mark: ProcessMark) { apps[app]?.started(as: mark) }
+    package func launchStarted(_ app: AppIdentity, as mark: ProcessMark) { apps[app]?.started(as: mark) }
 
     /// Called when the user opens an app. Clears the count of early ends (behaviour 10.25).
-    func personOpens(_ app: AppIdentity) { relaunches.forget(app) }
+    package func personOpens(_ app: AppIdentity) { relaunches.forget(app) }
 
     /// Called when a process of an app has connected.
     func processBegan(_ app: App, running program: AppProgram) {
@@ -201,7 +201,7 @@ extension Preservation {
 
     /// Called when the user has force-quit an app, even one that had no process under this system (behaviours 10.16,
     /// 10.17).
-    func userForceQuit(_ identity: AppIdentity) {
+    package func userForceQuit(_ identity: AppIdentity) {
         relaunches.forget(identity)
         guard let app = apps[identity], !keeps(app.lifecycle.declaration, after: .forceQuit) else { return }
         app.discard()
@@ -209,7 +209,7 @@ extension Preservation {
 
     /// Discards the preserved state of one app or of all, because the user force-quit the app or switched Bluetooth off
     /// (behaviour 10.16).
-    func discard(of identity: AppIdentity? = nil) {
+    package func discard(of identity: AppIdentity? = nil) {
         for app in ordered where identity == nil || app.identity == identity { app.discard() }
     }
 }

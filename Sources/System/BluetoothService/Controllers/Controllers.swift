@@ -3,6 +3,7 @@ import EventLoops
 import GAP
 import HCI
 import HCIHost
+import Security
 import ServiceMessages
 
 /// A controller with the host stack on top of it. Each controller gets a new one, which inherits no state of the last.
@@ -44,18 +45,19 @@ protocol ControllersHost: AnyObject {
 
 /// The controllers of a system, which are attached one after the other: the user's switches, the host stack on the
 /// current controller, and the recovery of one that fails. Used on the loop only.
-final class Controllers {
-    /// The state of the radio.
-    private(set) var state = ManagerState.unknown
+package final class Controllers {
+    /// The radio state, as reported to managers.
+    package private(set) var state = ManagerState.unknown
     /// Whether any controller has worked so far.
-    private(set) var hasWorked = false
-    /// Called when there is no working controller, with the last failure.
-    var onFailure: ((HCIHostError) -> Void)?
+    package private(set) var hasWorked = false
+    /// Called when there is no working controller, with the last failure. Managers are then unsupported. The system
+    /// continues when there is a controller again.
+    package var onFailure: ((HCIHostError) -> Void)?
     /// The fallbacks in use for controllers that misbehaved.
     let memory = ControllerMemory()
     /// The controller with the host stack on top of it.
     private(set) var attached: AttachedController?
-    private(set) var lastFailure: HCIHostError?
+    package private(set) var lastFailure: HCIHostError?
 
     private unowned let host: any ControllersHost
     private let source: ControllerSource
@@ -97,6 +99,12 @@ final class Controllers {
         return device.controllerInformation
     }
 
+    /// The address that is visible to centrals, or nil while nothing is advertised.
+    package var advertisedAddress: BluetoothAddress? { device?.advertiser.connectableAddress }
+
+    /// Changes the private address as soon as the controller is quiet, as at the end of its lifetime.
+    package func changeAddress() { device?.privacy.handle(.need(.address)) }
+
     /// Applies an advertising plan if the controller is ready. Otherwise the plan is applied once there is a ready
     /// controller.
     func advertise(_ plan: AdvertisingPlan?) {
@@ -119,14 +127,14 @@ extension Controllers {
     }
 
     /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
-    func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
+    package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
         airplaneMode.bluetoothSwitched(isOn)
         switchPower(isOn, by: powerSwitch)
     }
 
     /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
     /// (behaviours 10.15, 10.23).
-    func setAirplaneMode(_ isOn: Bool) {
+    package func setAirplaneMode(_ isOn: Bool) {
         if let isOn = airplaneMode.set(isOn, hasPower: power.isSwitchedOn) { switchPower(isOn, by: .settings) }
     }
 

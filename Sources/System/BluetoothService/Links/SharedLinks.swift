@@ -70,7 +70,7 @@ protocol LinksHost: AnyObject {
 
 /// The links of a system, which all managers share (behaviours 3.9, 3.10), and the requests for them. Used on the loop
 /// only.
-final class SharedLinks {
+package final class SharedLinks {
     let configuration: SystemConfiguration
     let loop: any EventLoop
     let observers: Observers
@@ -232,14 +232,21 @@ extension SharedLinks {
 
 extension SharedLinks {
     /// Returns the apps that are connected to the peer of a prompt, with their phases.
-    func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] {
+    package func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] {
         let link = all.first { $0.secureLink.number == peer.link }
         return (link?.users ?? []).map { ($0.subject.app ?? AppIdentity(name: ""), $0.phase) }
     }
 
+    /// Whether all apps behind a prompt are in the background. If so, the prompt waits as a notification
+    /// (behaviour 6.21).
+    package func isInBackground(_ peer: PromptedPeer) -> Bool {
+        let apps = apps(of: peer)
+        return !apps.isEmpty && apps.allSatisfy { $0.phase != .foreground }
+    }
+
     /// Returns the apps that need the pairing of a prompt: those whose requests to the peer are running, or else those
     /// that are connected to it. Empty if the peer began.
-    func askers(of peer: PromptedPeer) -> [AppIdentity] {
+    package func askers(of peer: PromptedPeer) -> [AppIdentity] {
         guard peer.cause == .app, let link = all.first(where: { $0.secureLink.number == peer.link }) else { return [] }
         let running = link.operations.askers
         return (running.isEmpty ? link.users.compactMap(\.app) : running).reduce(into: []) {

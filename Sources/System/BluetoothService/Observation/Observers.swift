@@ -196,7 +196,7 @@ extension Observers {
     }
 
     /// Reports a problem that apps do not notice.
-    func trouble(_ text: @autoclosure () -> String, _ weight: EventWeight = .warning) {
+    package func trouble(_ text: @autoclosure () -> String, _ weight: EventWeight = .warning) {
         report(.trouble, .trouble(text(), weight))
     }
 }

@@ -96,11 +96,19 @@ package final class PacketTap {
         }
     }
 
-    /// Records a frame on the air. It is about the first of these devices that is known.
-    func recordPacket(
+    /// Shows a frame of a simulated radio to the tools that follow packets, beside those of the controller. It is about
+    /// the first of the devices that is known.
+    ///
+    /// - Parameters:
+    ///   - frame: The frame without keys, in the form of `PcapngWriter.LinkType.air`.
+    ///   - start: The beginning of the frame.
+    ///   - sender: The name of the device that has sent it; empty if it is not known.
+    ///   - isReceived: Whether another device has sent it.
+    ///   - addresses: The addresses of the devices that it is about, as far as they are known.
+    package func recordPacket(
         _ frame: PacketBuffer,
         at start: Instant,
-        from sender: String,
+        from sender: String = "",
         isReceived: Bool,
         of addresses: [BluetoothAddress]
     ) {

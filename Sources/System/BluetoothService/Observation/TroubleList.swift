@@ -23,7 +23,7 @@ package struct TroubleList {
     }
 
     /// The entries, the most recent one last.
-    private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
 
     /// Adds an observation. Ignores one that is no trouble.
     ///

@@ -11,7 +11,7 @@ import ServiceMessages
 
 /// The peers of a system: their identifiers, names and attribute tables, and the bonds. They outlast its controllers.
 /// Used on the loop only.
-final class Peers {
+package final class Peers {
     /// Called when something has changed that is saved.
     var onChange: (() -> Void)?
     /// Called after the bonds of a controller were opened or closed.
@@ -19,7 +19,7 @@ final class Peers {
     /// Returns the host stack on the current controller, or nil if there is none.
     var device: () -> GenericAccess? = { nil }
     /// Decides when devices pair.
-    let deviceSecurity: DeviceSecurity
+    package let deviceSecurity: DeviceSecurity
 
     private let keeper: BondKeeper
     private let loop: any EventLoop
@@ -75,7 +75,7 @@ extension Peers {
     var count: Int { table.count }
 
     /// All known peers, in no particular order.
-    var all: [Peer] { table.all }
+    package var all: [Peer] { table.all }
 
     subscript(_ identifier: UUID) -> Peer? { table[identifier] }
 
@@ -216,20 +216,31 @@ extension Peers {
     var canAskUser: Bool { deviceSecurity.prompter != nil }
 
     /// Why the bonds cannot be used; nil if they can, or while there is no controller.
-    var bondFailure: BondError? { keeper.failure }
+    package var bondFailure: BondError? { keeper.failure }
 
     /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
-    var bondedPeers: [BondedPeer] { keeper.store?.bonds.map { BondedPeer($0) } ?? [] }
+    package var bondedPeers: [BondedPeer] { keeper.store?.bonds.map { BondedPeer($0) } ?? [] }
 
     /// Whether a peer is bonded.
-    func isBonded(_ peer: UUID) -> Bool { bonded.contains(peer) }
+    package func isBonded(_ peer: UUID) -> Bool { bonded.contains(peer) }
 
     /// Forgets a bonded peer. Its link ends, and it has to pair again (behaviours 6.12, 6.14).
     ///
     /// - Throws: ``BondError`` if the peer is unknown or the bonds cannot be changed. A peer that was bonded stays so.
-    func forget(_ peer: UUID) throws(BondError) {
+    package func forget(_ peer: UUID) throws(BondError) {
         guard keeper.store?.bond(BondIdentifier(peer)) != nil else { throw .unknown(BondIdentifier(peer)) }
         try deviceSecurity.forget(BondIdentifier(peer))
+    }
+
+    /// The location of the bond store if another process has it open, so that nothing can be saved. Nil if the store is
+    /// open here, or cannot be opened for another reason, which the start of the system reports.
+    package var storeInUse: String? {
+        do throws(BondError) {
+            _ = try openStorage()
+        } catch {
+            if case .inUse(let place) = error { return place }
+        }
+        return nil
     }
 
     /// Changes the saved data of a bonded peer. The change is written soon.
@@ -285,7 +296,7 @@ extension Peers {
     /// Creates the out-of-band data with which a peer can pair by LE Secure Connections. It replaces earlier data.
     ///
     /// - Returns: The data to pass to the peer, or nil if there are no random numbers.
-    func shareOutOfBand() -> OutOfBandData? {
+    package func shareOutOfBand() -> OutOfBandData? {
         guard let own = OwnOutOfBandData(random: random) else { return nil }
         deviceSecurity.offerOutOfBand(own)
         return own.shared
@@ -293,5 +304,5 @@ extension Peers {
 
     /// Sets the out-of-band data of a peer. The next pairing uses it, whatever the peer, and fails with a peer that
     /// does not have this data.
-    func expectOutOfBand(_ data: OutOfBandData) { deviceSecurity.expectOutOfBand(data) }
+    package func expectOutOfBand(_ data: OutOfBandData) { deviceSecurity.expectOutOfBand(data) }
 }

@@ -31,13 +31,19 @@ package final class BluetoothSystem {
     /// Tells what the apps cost the battery. Nil unless the user of the service asks for it.
     package var energySource: (any EnergySource)?
     /// The most recent troubles.
-    private(set) var troubles = TroubleList()
+    package private(set) var troubles = TroubleList()
     /// The packets of the controllers, for tools.
     package let tap: PacketTap
 
-    let peers: Peers
-    private(set) lazy var controllers = Controllers(source, loop: loop, observers: observers, tap: tap, host: self)
-    private(set) lazy var links = SharedLinks(
+    package let peers: Peers
+    package private(set) lazy var controllers = Controllers(
+        source,
+        loop: loop,
+        observers: observers,
+        tap: tap,
+        host: self
+    )
+    package private(set) lazy var links = SharedLinks(
         configuration,
         loop: loop,
         observers: observers,
@@ -45,7 +51,7 @@ package final class BluetoothSystem {
         controllers: controllers,
         host: self
     )
-    private(set) lazy var apps = Apps(
+    package private(set) lazy var apps = Apps(
         configuration,
         loop: loop,
         observers: observers,
@@ -185,11 +191,6 @@ package final class BluetoothSystem {
         device.disconnectAll(within: Self.leaveLimit) { [self] in stop(completion) }
     }
 
-    /// Reports a problem that apps do not notice.
-    package func trouble(_ text: @autoclosure () -> String, _ weight: EventWeight = .warning) {
-        observers.trouble(text(), weight)
-    }
-
     var centrals: [CentralSession] { apps.managers.entries.compactMap { $0.session as? CentralSession } }
     var peripherals: [PeripheralSession] { apps.managers.entries.compactMap { $0.session as? PeripheralSession } }
 }
@@ -197,54 +198,8 @@ package final class BluetoothSystem {
 // MARK: - Radio
 
 extension BluetoothSystem {
-    /// The radio state, as reported to managers.
-    package var state: ManagerState { controllers.state }
-
-    /// Whether any controller has worked so far.
-    package var hasWorked: Bool { controllers.hasWorked }
-
-    /// Called when there is no working controller, with the last failure. Managers are then unsupported. The system
-    /// continues when there is a controller again.
-    package var onFailure: ((HCIHostError) -> Void)? {
-        get { controllers.onFailure }
-        set { controllers.onFailure = newValue }
-    }
-
-    /// The address that is visible to centrals, or nil while nothing is advertised.
-    package var advertisedAddress: BluetoothAddress? { controllers.device?.advertiser.connectableAddress }
-
     /// Starts a scan that runs whenever Bluetooth is on, beside the scans of apps. It replaces an open scan before it.
     package func begin(_ openScan: OpenScan) { scan.use(openScan) }
-
-    /// Changes the private address as soon as the controller is quiet, as at the end of its lifetime.
-    package func changeAddress() { controllers.device?.privacy.handle(.need(.address)) }
-
-    /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
-    package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
-        controllers.setPower(isOn, by: powerSwitch)
-    }
-
-    /// Shows a frame of a simulated radio to the tools that follow packets, beside those of the controller.
-    ///
-    /// - Parameters:
-    ///   - frame: The frame without keys, in the form of `PcapngWriter.LinkType.air`.
-    ///   - start: The beginning of the frame.
-    ///   - sender: The name of the device that has sent it; empty if it is not known.
-    ///   - isReceived: Whether another device has sent it.
-    ///   - addresses: The addresses of the devices that it is about, as far as they are known.
-    package func showAir(
-        _ frame: PacketBuffer,
-        at start: Instant,
-        from sender: String = "",
-        isReceived: Bool,
-        of addresses: [BluetoothAddress]
-    ) {
-        tap.recordPacket(frame, at: start, from: sender, isReceived: isReceived, of: addresses)
-    }
-
-    /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
-    /// (behaviours 10.15, 10.23).
-    package func setAirplaneMode(_ isOn: Bool) { controllers.setAirplaneMode(isOn) }
 }
 
 extension BluetoothSystem: ControllersHost {
@@ -341,134 +296,4 @@ extension BluetoothSystem {
     ) -> App {
         apps.make(identity, declaration, of: program, inBackground: inBackground, keeping: self)
     }
-
-    /// The apps that have a process, the oldest first.
-    package var runningApps: [App] { apps.running }
-
-    // MARK: Launches
-
-    /// Launches apps to receive events (behaviour 10.4). Not retained.
-    package var launcher: (any AppLauncher)? {
-        get { apps.preservation.launcher }
-        set { apps.preservation.launcher = newValue }
-    }
-
-    /// Whether the device was started and not unlocked yet. Until then no preserved app is launched (behaviour 10.24).
-    package var isLocked: Bool {
-        get { apps.preservation.isLocked }
-        set { apps.preservation.isLocked = newValue }
-    }
-
-    /// Returns the identifiers of an app's preserved managers, which it has to create when it is launched
-    /// (behaviour 10.6).
-    package func identifiersToRestore(of app: AppIdentity) -> RestoreIdentifiers {
-        apps.preservation.identifiersToRestore(of: app)
-    }
-
-    /// Returns the declaration of a preserved app, or nil if the app is not preserved.
-    package func declaration(ofPreserved app: AppIdentity) -> AppDeclaration? { apps.preservation.declaration(of: app) }
-
-    /// Called when a launched process could not be started, or ended before it connected. The preserved state is kept.
-    /// The next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
-    package func launchEnded(_ app: AppIdentity) { apps.preservation.launchEnded(app) }
-
-    /// Called when the process of a launched app runs. The process is part of the record from now on.
-    package func launchStarted(_ app: AppIdentity, as mark: ProcessMark) {
-        apps.preservation.launchStarted(app, as: mark)
-    }
-
-    /// Called when the user opens an app. Clears the count of early ends (behaviour 10.25).
-    package func personOpens(_ app: AppIdentity) { apps.preservation.personOpens(app) }
-
-    /// Called when the user has force-quit an app, even one that had no process under this system (behaviours 10.16,
-    /// 10.17).
-    package func userForceQuit(_ app: AppIdentity) { apps.preservation.userForceQuit(app) }
-
-    // MARK: Permission
-
-    /// Asks the user whether apps may use Bluetooth. Without a prompter the question stays open (behaviour 1.18). Not
-    /// retained.
-    package var permissionPrompter: (any PermissionPrompter)? {
-        get { apps.permissions.prompter }
-        set { apps.permissions.prompter = newValue }
-    }
-
-    /// The permissions decided in advance. If it returns nil, the configuration applies.
-    package var permissionRule: ((AppIdentity) -> AppPermission?)? {
-        get { apps.permissions.rule }
-        set { apps.permissions.rule = newValue }
-    }
-
-    /// Returns whether an app may use Bluetooth.
-    package func permission(of app: AppIdentity) -> AppPermission { apps.permission(of: app) }
-
-    /// Sets whether an app may use Bluetooth, and notifies its managers (behaviour 1.18).
-    ///
-    /// - Parameter executable: The path of the program that the decision applies to. Nil for every program of the app.
-    package func setPermission(_ permission: AppPermission, for app: AppIdentity, executable: String? = nil) {
-        apps.permissions.set(permission, for: app, executable: executable)
-    }
-
-    /// Called when the user changes the permission of an app in the settings. A running managed app is ended by that.
-    /// Its preserved state stays (behaviour 1.27).
-    package func changePermission(_ new: AppPermission, for app: AppIdentity) {
-        apps.permissions.change(to: new, for: app)
-    }
-
-    /// Forgets the decision about an app. The user is asked again.
-    package func resetPermission(of app: AppIdentity) { apps.permissions.reset(app) }
-}
-
-// MARK: - Pairing and bonds
-
-extension BluetoothSystem {
-    /// Asks the user about pairing. Without a prompter every pairing prompt is refused (AB-A14). Not retained.
-    package var prompter: (any PairingPrompter)? {
-        get { peers.deviceSecurity.prompter }
-        set { peers.deviceSecurity.prompter = newValue }
-    }
-
-    /// Returns the apps that are connected to the peer of a prompt, with their phases.
-    package func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] { links.apps(of: peer) }
-
-    /// Returns the apps that need the pairing of a prompt. Empty if the peer began, or if the apps are gone.
-    package func askers(of peer: PromptedPeer) -> [AppIdentity] { links.askers(of: peer) }
-
-    /// Whether all apps behind a prompt are in the background. If so, the prompt waits as a notification
-    /// (behaviour 6.21).
-    package func isInBackground(_ peer: PromptedPeer) -> Bool {
-        let apps = apps(of: peer)
-        return !apps.isEmpty && apps.allSatisfy { $0.phase != .foreground }
-    }
-
-    /// The location of the bond store if another process has it open, so that nothing can be saved. Nil if the store is
-    /// open here, or cannot be opened for another reason, which ``start()`` reports.
-    package var storeInUse: String? {
-        do throws(BondError) {
-            _ = try peers.openStorage()
-        } catch {
-            if case .inUse(let place) = error { return place }
-        }
-        return nil
-    }
-
-    /// Why the bonds cannot be used; nil if they can, or while there is no controller.
-    package var bondFailure: BondError? { peers.bondFailure }
-
-    /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
-    package var bondedPeers: [BondedPeer] { peers.bondedPeers }
-
-    /// Forgets a bonded peer. Its link ends, and it has to pair again (behaviours 6.12, 6.14).
-    ///
-    /// - Throws: ``BondError`` if the peer is unknown or the bonds cannot be changed. A peer that was bonded stays so.
-    package func forget(_ peer: UUID) throws(BondError) { try peers.forget(peer) }
-
-    /// Creates the out-of-band data with which a peer can pair by LE Secure Connections. It replaces earlier data.
-    ///
-    /// - Returns: The data to pass to the peer, or nil if there are no random numbers.
-    package func shareOutOfBand() -> OutOfBandData? { peers.shareOutOfBand() }
-
-    /// Sets the out-of-band data of a peer. The next pairing uses it, whatever the peer, and fails with a peer that
-    /// does not have this data.
-    package func expectOutOfBand(_ data: OutOfBandData) { peers.expectOutOfBand(data) }
 }

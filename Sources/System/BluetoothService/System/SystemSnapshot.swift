@@ -81,35 +81,17 @@ extension BluetoothSystem {
         }
     }
 
-    /// The user's decisions about apps, running or not.
-    package var permissionDecisions: [AppIdentity: AppDecision] { apps.permissions.decisions }
-
-    /// The peers in the table, in no particular order.
-    package var knownPeers: [Peer] { peers.all }
-
     /// Returns the address of a device, or nil if it is not known. Apps have only identifiers (behaviour 2.21).
     package func address(of peer: UUID) -> BluetoothAddress? { peers[peer]?.address }
 
-    /// Returns whether this device has a bond with a peer.
-    package func isBonded(_ peer: UUID) -> Bool { peers.isBonded(peer) }
-
-    /// The most recent troubles, the latest first.
-    package var recentTroubles: [TroubleList.Entry] { troubles.entries.reversed() }
-
     /// The properties of the attached controller; nil until they are known.
     package var controllerInformation: ControllerInformation? { controllers.device?.controllerInformation }
-
-    /// The error of the last controller that did not work.
-    package var lastFailure: HCIHostError? { controllers.lastFailure }
 
     /// The last step of a recovery that is under way, and the error that caused it.
     package var recovery: (step: RecoveryStep, cause: HCIHostError)? {
         guard case .escalated(let step, let cause, _) = controllers.recovery.state else { return nil }
         return (step, cause)
     }
-
-    /// Discards the preserved state of an app (behaviour 10.16).
-    package func discardPreserved(_ app: AppIdentity) { apps.preservation.discard(of: app) }
 }
 
 extension App {

@@ -65,14 +65,16 @@ package final class AppProcesses: AppLauncher {
 
     /// Launches a preserved app in the background (behaviour 10.4).
     package func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
-        guard let command = system.declaration(ofPreserved: app)?.launchCommand, !command.isEmpty else {
-            system.trouble("\(app.label) has pending events and cannot be launched: its Info.plist has no HaraldLaunch")
-            return system.launchEnded(app)
+        guard let command = system.apps.preservation.declaration(of: app)?.launchCommand, !command.isEmpty else {
+            system.observers.trouble(
+                "\(app.label) has pending events and cannot be launched: its Info.plist has no HaraldLaunch"
+            )
+            return system.apps.preservation.launchEnded(app)
         }
         launch(app, command, restoring: managers, inBackground: true) { [weak self] result in
             guard let self, case .failure(let error) = result else { return }
-            system.trouble("\(app.label) cannot be launched: \(error)")
-            system.launchEnded(app)
+            system.observers.trouble("\(app.label) cannot be launched: \(error)")
+            system.apps.preservation.launchEnded(app)
         }
     }
 
@@ -140,7 +142,7 @@ package final class AppProcesses: AppLauncher {
         case .started(let started):
             launched[number]?.process = started.process
             logger.notice("launched \(app.name) as process \(started.process)")
-            if let mark = table.mark(started.process) { system.launchStarted(app, as: mark) }
+            if let mark = table.mark(started.process) { system.apps.preservation.launchStarted(app, as: mark) }
             completion(.success(()))
         case .notStarted(let code):
             forget(number, app)
@@ -149,7 +151,7 @@ package final class AppProcesses: AppLauncher {
             logger.notice("the process launched for \(app.name) has ended: \(end)")
             // A process that never connected has no ``App``. The app's preserved state waits for the next event
             // (behaviour 10.15).
-            if forget(number, app) { system.launchEnded(app) }
+            if forget(number, app) { system.apps.preservation.launchEnded(app) }
         }
     }
 
@@ -257,7 +259,7 @@ extension AppProcesses: AppControl {
     }
 
     private func enter(_ app: AppIdentity) -> Bool {
-        system.runningApps.first { $0.identity == app }?.enter() ?? false
+        system.apps.running.first { $0.identity == app }?.enter() ?? false
     }
 
     private func launchInstalled(
@@ -272,7 +274,7 @@ extension AppProcesses: AppControl {
                 "no app \(name.quotedName) can be launched; `harald app list` shows the apps that can, by their Info.plist"
             return completion(.failure(ServiceError(.unknownDevice, reason: reason)))
         }
-        system.personOpens(identity)
+        system.apps.preservation.personOpens(identity)
         // Its process is there, and has not connected yet. An app has one process; it is in front now.
         if launched.values.contains(where: { $0.app == identity }) {
             expected.remove(identity)

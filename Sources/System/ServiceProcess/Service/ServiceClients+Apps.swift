@@ -41,7 +41,7 @@ extension ServiceClients {
     /// The running process of an app with a managed life cycle, which may have only one (behaviour 9.16). If that
     /// process is gone although its connection has not ended yet, it has crashed.
     private func otherProcess(of app: AppIdentity, _ declaration: AppDeclaration, than caller: Caller) -> App? {
-        for running in system.runningApps where running.identity == app {
+        for running in system.apps.running where running.identity == app {
             guard running.declaration.isManaged || declaration.isManaged else { continue }
             guard (running.process as? ConnectedProcess)?.givesWay(to: caller) == true else { return running }
             running.happened(.ended(.crashed))
@@ -54,7 +54,7 @@ extension ServiceClients {
     private func rights(of caller: Caller, by policy: PolicyFile) -> ToolRights {
         var rights = policy.rights(of: caller.user, owner: access.owner)
         let tool = AppIdentity(name: ToolRights.toolName, owner: caller.user)
-        if !access.commands(caller.user), system.permission(of: tool) != .allowedAlways { rights.remove(.inspect) }
+        if !access.commands(caller.user), system.apps.permission(of: tool) != .allowedAlways { rights.remove(.inspect) }
         return rights
     }
 }

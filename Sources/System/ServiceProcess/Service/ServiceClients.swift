@@ -41,7 +41,7 @@ package final class ServiceClients {
             loop: loop,
             logger: logger
         )
-        system.launcher = processes
+        system.apps.preservation.launcher = processes
         system.appControl = processes
     }
 

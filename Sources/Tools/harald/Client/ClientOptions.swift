@@ -155,9 +155,9 @@ extension LoopBound<BluetoothSystem> {
     /// Reports the failure of a controller that has worked. Until then, failures are reported as before.
     func reportLoss(of controller: String, _ lost: @escaping @Sendable (ToolError) -> Void) {
         with { system in
-            let fail = system.onFailure
-            system.onFailure = { [weak system] error in
-                guard system?.hasWorked == true else { fail?(error); return }
+            let fail = system.controllers.onFailure
+            system.controllers.onFailure = { [weak system] error in
+                guard system?.controllers.hasWorked == true else { fail?(error); return }
                 lost(ToolError(losing: controller, error))
             }
         }

@@ -89,7 +89,7 @@ struct ScanCommand: DeviceVerb {
             let scan = ControllerScan("\(address)", plan, report, on: loop, outcome.finish)
             scan.begin(in: system, isActive: !passive)
             loop.schedule(after: .seconds(plan.seconds)) { [weak system] in
-                scan.timedOut(isScanning: system?.hasWorked == true)
+                scan.timedOut(isScanning: system?.controllers.hasWorked == true)
             }
         }
         let result: Result<Void, ToolError>

@@ -55,7 +55,7 @@ struct ServedFaults: Sendable {
         if player.begin(fault) { return }
         if let answer = fault.answer { return answers.with { $0.fault = answer } }
         switch fault.kind {
-        case .outOfRange: system.with { $0.setPower(false) }
+        case .outOfRange: system.with { $0.controllers.setPower(false) }
         case .reboot: reboot()
         case .batteryReplaced:
             player.reset()
@@ -65,8 +65,8 @@ struct ServedFaults: Sendable {
             forgetBonds()
             player.reset()
             reboot()
-        case .newAddress: system.with { $0.changeAddress() }
-        case .airplaneMode: system.with { $0.setAirplaneMode(true) }
+        case .newAddress: system.with { $0.controllers.changeAddress() }
+        case .airplaneMode: system.with { $0.controllers.setAirplaneMode(true) }
         default: break
         }
     }
@@ -75,24 +75,24 @@ struct ServedFaults: Sendable {
         player.end(fault)
         if fault.answer != nil { answers.with { $0.fault = nil } }
         switch fault.kind {
-        case .outOfRange: system.with { $0.setPower(true) }
-        case .airplaneMode: system.with { $0.setAirplaneMode(false) }
+        case .outOfRange: system.with { $0.controllers.setPower(true) }
+        case .airplaneMode: system.with { $0.controllers.setAirplaneMode(false) }
         default: break
         }
     }
 
     private func reboot() {
         let system = system
-        system.with { $0.setPower(false) }
-        queue.asyncAfter(deadline: .now() + Self.pause) { system.with { $0.setPower(true) } }
+        system.with { $0.controllers.setPower(false) }
+        queue.asyncAfter(deadline: .now() + Self.pause) { system.with { $0.controllers.setPower(true) } }
     }
 
     private func forgetBonds() {
         let say = say
         system.with { system in
-            for peer in system.bondedPeers {
+            for peer in system.peers.bondedPeers {
                 do {
-                    try system.forget(peer.identifier)
+                    try system.peers.forget(peer.identifier)
                 } catch {
                     say("cannot forget a bond: \(error)")
                 }

@@ -178,15 +178,15 @@ struct ControllerOptions: ParsableArguments {
             system.adviceSource = { [places = system.places] in
                 AdviceStream(cost: { [weak estimator] in estimator?.report.cost(of: $0) }, findPlace: places.find)
             }
-            system.onFailure = { [weak system] error in
+            system.controllers.onFailure = { [weak system] error in
                 let failure = ToolError(error, controller: "\(address)")
-                guard waits || system?.hasWorked == true else { return outcome.finish(.failure(failure)) }
+                guard waits || system?.controllers.hasWorked == true else { return outcome.finish(.failure(failure)) }
                 let text = "\(failure.description); waiting for the controller to come back"
                 // A service must not block on its terminal.
                 waits ? logger.error("\(text)") : Console.problem("harald: \(text)")
             }
             // Without its store, a service would lose at its end the state that it promised its apps to keep.
-            if waits, let place = system.storeInUse {
+            if waits, let place = system.peers.storeInUse {
                 outcome.finish(.failure(.storeInUse(place)))
                 return system
             }

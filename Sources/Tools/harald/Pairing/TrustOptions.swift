@@ -105,13 +105,13 @@ struct TrustOptions: ParsableArguments {
     ) -> LoopBound<TerminalPrompter> {
         let trust = self
         return system.with { system in
-            if let data = trust.oob { system.expectOutOfBand(data) }
-            if trust.shareOob, let own = system.shareOutOfBand() { say("out of band: \(own.digits)") }
+            if let data = trust.oob { system.peers.expectOutOfBand(data) }
+            if trust.shareOob, let own = system.peers.shareOutOfBand() { say("out of band: \(own.digits)") }
             system.observers.add(.notices) {
                 if case .noticed(let notice) = $0.content, !outcome.isKnown { say("\(notice)") }
             }
             let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer, keyboard: keyboard, say: say)
-            system.prompter = prompter
+            system.peers.deviceSecurity.prompter = prompter
             return LoopBound(prompter, loop: system.loop)
         }
     }
