@@ -14,7 +14,7 @@ package final class App {
     /// Keeps everything alive that ``apps`` depends on, for as long as the app is connected.
     private let system: AnyObject
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
-    private lazy var gate = RecordGate(owner: self)
+    private lazy var gate = RecordGate(of: self)
 
     init(
         _ identity: AppIdentity,
@@ -28,7 +28,10 @@ package final class App {
         self.apps = apps
         self.system = system
         beginning = apps.loop.now
-        lifecycle = ProcessLifecycle(declaration, program.executable, inBackground: inBackground, host: apps)
+        lifecycle = ProcessLifecycle(declaration, program.executable, inBackground: inBackground, loop: apps.loop) {
+            [unowned apps] in
+            apps.nextInFront()
+        }
         lifecycle.onChange = { [weak self] in self?.lifecycleChanged($0) }
         apps.permissions.forget(ofOtherProgramsThan: self)
         apps.preservation.processBegan(self, running: program)
@@ -64,9 +67,7 @@ package final class App {
             apps.preservation.end(kept)
         }
         if let refusal = apps.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
-        let key = apps.managers.nextKey()
-        let manager = AppManager(role, options, subject(of: id), sink, lifecycle, of: apps)
-        let session = apps.makeSession(key, of: manager)
+        let (key, manager, session) = apps.makeManager(role, options, subject(of: id), sink, lifecycle)
         managers[id] = (manager, session)
         manager.expect(left, on: apps.loop)
         apps.observers.report(.managers, .managerOpened(role), of: subject(of: id))
@@ -105,8 +106,8 @@ package final class App {
         if lost > 0 { apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id)) }
         kept.session.rulesChanged()
         // The record names the new process.
-        apps.noteChange(of: identity)
-        apps.scansChanged()
+        apps.records.noteChange(of: identity)
+        apps.scan.changed()
     }
 
     /// Handles the end of the process. Managers that opted in live on (behaviours 10.1, 10.4); the others end with the
@@ -129,7 +130,7 @@ package final class App {
         close()
         if !isKept { apps.preservation.discard(of: identity) }
         apps.preservation.processEnded(identity, end, after: apps.loop.now - beginning)
-        apps.scansChanged()
+        apps.scan.changed()
     }
 
     /// Closes a manager and ends all its activities.
@@ -239,20 +240,24 @@ package final class App {
 
 // MARK: - Requests and the record of the app
 
-extension App: RecordGateOwner {
+extension App {
+    /// Whether the app's record has to be durable before the request is performed.
     func changesRecord(_ id: ManagerID, _ request: Request) -> Bool {
         managers[id]?.manager.changesRecord(request) ?? false
     }
 
+    /// Makes the record durable, including the changes of `requests`. Calls `completion` once, when the record is
+    /// durable or cannot be saved.
     func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void) {
         for (id, request) in requests { managers[id]?.manager.plan(request) }
         apps.records.keepRecord(of: identity, completion: completion)
     }
 
+    /// Called when recording is over, right before the requests are performed or dropped.
     func hasRecorded() {
         for (manager, _) in managers.values { manager.endPlan() }
         // In case the requests led to another result than was recorded.
-        apps.noteChange(of: identity)
+        apps.records.noteChange(of: identity)
     }
 
     func perform(_ call: AppCall) {
@@ -263,6 +268,7 @@ extension App: RecordGateOwner {
         }
     }
 
+    /// Called when too many calls wait. This one is lost.
     func refuse(_ call: AppCall) {
         let text =
             "dropped a call: more than \(RecordGate.maximumWaiting) calls wait for the record of \(identity.name) to be saved; check the disk"
@@ -285,7 +291,7 @@ extension App {
         case .startTimer, .endTimer, nil:
             apps.observers.report(.managers, .appMoved(lifecycle.phase), of: Observation.Subject(app: identity))
             for id in ids { managers[id]?.session.rulesChanged() }
-            apps.scansChanged()
+            apps.scan.changed()
         }
     }
 }

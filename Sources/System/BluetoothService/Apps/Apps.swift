@@ -2,14 +2,6 @@ import EventLoops
 import HCIHost
 import ServiceMessages
 
-/// The system, as its apps see it.
-protocol AppsHost: AnyObject {
-    /// Creates the session of a manager, without an initial event.
-    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession
-    /// Called when the scan of a manager, or the rules for it, may have changed.
-    func scansChanged()
-}
-
 /// The apps of a system: their processes and managers, the user's decisions about them, their preserved state and their
 /// records. Used on the loop only.
 package final class Apps {
@@ -18,12 +10,14 @@ package final class Apps {
     let observers: Observers
     let controllers: Controllers
     let peers: Peers
-    let managers = ManagerTable()
+    let managers: ManagerTable
+    let scan: SharedScan
     package private(set) lazy var permissions = AppPermissions(self)
     package private(set) lazy var preservation = Preservation(self)
     private(set) lazy var records = AppRecords(self)
 
-    private unowned let host: any AppsHost
+    /// Creates the session of a manager, without an initial event.
+    private let makeSession: (ManagerKey, AppManager) -> any ManagerSession
     private var lastInFront: UInt64 = 0
     private var launches: [WeakApp] = []
 
@@ -37,14 +31,18 @@ package final class Apps {
         observers: Observers,
         controllers: Controllers,
         peers: Peers,
-        host: any AppsHost
+        managers: ManagerTable,
+        scan: SharedScan,
+        makeSession: @escaping (ManagerKey, AppManager) -> any ManagerSession
     ) {
         self.configuration = configuration
         self.loop = loop
         self.observers = observers
         self.controllers = controllers
         self.peers = peers
-        self.host = host
+        self.managers = managers
+        self.scan = scan
+        self.makeSession = makeSession
     }
 
     /// Restores the saved state of the previous system.
@@ -83,20 +81,42 @@ package final class Apps {
 
     // MARK: Managers
 
-    /// Creates the session of a manager, without an initial event.
-    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
-        host.makeSession(key, of: manager)
+    /// Creates a manager and its session, without an initial event.
+    ///
+    /// - Parameter intent: What a previous system has recorded, or nil for a new manager.
+    func makeManager(
+        _ role: ManagerRole,
+        _ options: ManagerOptions,
+        _ subject: Observation.Subject,
+        _ sink: (any EventSink)?,
+        _ lifecycle: any ManagerLifecycle,
+        recorded intent: Intent? = nil
+    ) -> (key: ManagerKey, manager: AppManager, session: any ManagerSession) {
+        let key = managers.nextKey()
+        let manager = AppManager(
+            role,
+            options,
+            subject,
+            sink,
+            lifecycle,
+            recorded: intent,
+            observers,
+            managers,
+            mayUseBluetooth: { [weak self] in self?.permission(of: $0) == .allowedAlways },
+            noteChange: { [weak self] in self?.records.noteChange(of: $0) }
+        )
+        return (key, manager, makeSession(key, manager))
     }
 
     /// Adds a manager and reports the state to it, at once or when it is known.
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
         managers.add(session, key, of: app)
-        noteChange(of: app)
+        records.noteChange(of: app)
         if state(for: app) != .unknown { session.stateChanged(to: state(for: app)) }
     }
 
     func remove(_ session: any ManagerSession) {
-        if let app = managers.remove(session) { noteChange(of: app) }
+        if let app = managers.remove(session) { records.noteChange(of: app) }
     }
 
     /// Returns why an app may not have another manager, or nil if it may. Discards preserved apps to make room; the app
@@ -118,9 +138,6 @@ package final class Apps {
             oldest.discard()
         }
     }
-
-    /// Called when the scan of a manager, or the rules for it, may have changed.
-    func scansChanged() { host.scansChanged() }
 
     // MARK: The state of the radio
 
@@ -148,16 +165,11 @@ package final class Apps {
         }
         for app in preservation.ordered { app.radioReturned() }
     }
-}
 
-extension Apps: ManagerHost, LifecycleHost {
     /// Returns whether an app may use Bluetooth.
     package func permission(of app: AppIdentity) -> AppPermission { permissions.permission(of: app) }
 
-    func roomForChannels(of app: AppIdentity) -> Int { managers.roomForChannels(of: app) }
-
-    func noteChange(of app: AppIdentity) { records.noteChange(of: app) }
-
+    /// Returns a number that is greater than all before, for an app that enters the foreground.
     func nextInFront() -> UInt64 {
         lastInFront += 1
         return lastInFront

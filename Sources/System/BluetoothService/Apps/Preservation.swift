@@ -162,10 +162,15 @@ extension Preservation {
         let lifecycle = PreservedLifecycle(record, lastInFront: owner.nextInFront(), loop: owner.loop)
         let app = add(record.app, lifecycle, settlesUntil: owner.loop.now + Self.settleTime)
         for kept in record.managers {
-            let key = owner.managers.nextKey()
             let subject = Observation.Subject(app: record.app)
-            let manager = AppManager(kept.role, kept.options, subject, nil, lifecycle, recorded: kept.intent, of: owner)
-            let session = owner.makeSession(key, of: manager)
+            let (key, manager, session) = owner.makeManager(
+                kept.role,
+                kept.options,
+                subject,
+                nil,
+                lifecycle,
+                recorded: kept.intent
+            )
             app.add(
                 PreservedApp.Kept(
                     identifier: kept.options.restoreIdentifier ?? "",

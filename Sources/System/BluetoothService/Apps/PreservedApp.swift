@@ -129,7 +129,7 @@ final class PreservedApp {
     func started(as mark: ProcessMark) {
         guard case .launched = successor else { return }
         lifecycle.started(as: mark)
-        apps.noteChange(of: identity)
+        apps.records.noteChange(of: identity)
     }
 
     /// Called when a launched process could not be started, or ended before it connected.
@@ -173,7 +173,7 @@ final class PreservedApp {
         let given = managers
         managers = []
         for kept in given { apps.preservation.end(kept) }
-        apps.scansChanged()
+        apps.scan.changed()
         endIfEmpty()
     }
 

@@ -8,20 +8,6 @@ enum AppCall {
     case request(ManagerID, Request, CallSite? = nil)
 }
 
-/// The app behind a ``RecordGate``.
-protocol RecordGateOwner: AnyObject {
-    /// Whether the app's record has to be durable before the request is performed.
-    func changesRecord(_ id: ManagerID, _ request: Request) -> Bool
-    /// Makes the record durable, including the changes of `requests`. Calls `completion` once, when the record is
-    /// durable or cannot be saved.
-    func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void)
-    /// Called when recording is over, right before the requests are performed or dropped.
-    func hasRecorded()
-    func perform(_ call: AppCall)
-    /// Called when too many calls wait. This one is lost.
-    func refuse(_ call: AppCall)
-}
-
 /// Queues the calls of one app in order. A call that changes the app's record waits until the record is durable, and so
 /// do the calls after it (behaviour 10.15). Other apps are not delayed. Calls that wait together are recorded together.
 ///
@@ -36,32 +22,32 @@ final class RecordGate {
     /// Whether calls wait for the record.
     private(set) var isWaiting = false
 
-    private unowned let owner: any RecordGateOwner
+    private unowned let app: App
     private var calls = Deque<AppCall>()
     /// The number of leading calls that the record being saved covers, or nil if none is being saved.
     private var recording: Int?
     private var isPerforming = false
 
-    init(owner: any RecordGateOwner) {
-        self.owner = owner
+    init(of app: App) {
+        self.app = app
     }
 
     /// Performs a call, at once or in its turn.
     func submit(_ call: AppCall) {
-        guard calls.count < Self.maximumWaiting else { return owner.refuse(call) }
+        guard calls.count < Self.maximumWaiting else { return app.refuse(call) }
         guard calls.isEmpty, recording == nil, !isPerforming, !hasToRecord(call) else {
             calls.append(call)
             return advance()
         }
         // As almost always, nothing waits.
         isPerforming = true
-        owner.perform(call)
+        app.perform(call)
         isPerforming = false
         if !calls.isEmpty { advance() }
     }
 
     private func hasToRecord(_ call: AppCall) -> Bool {
-        call.request.map { owner.changesRecord($0.id, $0.request) } ?? false
+        call.request.map { app.changesRecord($0.id, $0.request) } ?? false
     }
 
     /// Performs all calls at once, for a process that is gone and receives no results.
@@ -81,7 +67,7 @@ final class RecordGate {
     private func endRecording() {
         guard recording != nil else { return }
         recording = nil
-        owner.hasRecorded()
+        app.hasRecorded()
     }
 
     private func advance() {
@@ -92,7 +78,7 @@ final class RecordGate {
                 record()
             } else {
                 calls.removeFirst()
-                owner.perform(call)
+                app.perform(call)
             }
         }
         isPerforming = false
@@ -103,13 +89,13 @@ final class RecordGate {
     private func record() {
         let requests = calls.prefix { $0.request != nil }.compactMap(\.request)
         recording = requests.count
-        owner.record(requests) { [weak self] in self?.recorded() }
+        app.record(requests) { [weak self] in self?.recorded() }
     }
 
     private func recorded() {
         guard let count = recording else { return }
         recording = nil
-        owner.hasRecorded()
+        app.hasRecorded()
         perform(count)
         advance()
     }
@@ -120,7 +106,7 @@ final class RecordGate {
         isPerforming = true
         let batch = Array(calls.prefix(count))
         calls.removeFirst(batch.count)
-        for call in batch { owner.perform(call) }
+        for call in batch { app.perform(call) }
         isPerforming = wasPerforming
     }
 

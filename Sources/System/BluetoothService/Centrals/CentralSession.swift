@@ -4,20 +4,6 @@ import Foundation
 import GAP
 import ServiceMessages
 
-/// The system, as a central manager sees it.
-protocol CentralHost: AnyObject {
-    var configuration: SystemConfiguration { get }
-    var loop: any EventLoop { get }
-    var observers: Observers { get }
-    var managers: ManagerTable { get }
-    var peers: Peers { get }
-    var links: SharedLinks { get }
-    /// Whether the radio is on, whether or not the app may use it.
-    var isPoweredOn: Bool { get }
-    /// Called when the scan of a manager, or the rules for it, may have changed.
-    func scansChanged()
-}
-
 /// One central manager of an app: its scan and the peripherals it connects to.
 final class CentralSession: ManagerSession, LinkUser {
     private enum Use {
@@ -29,7 +15,12 @@ final class CentralSession: ManagerSession, LinkUser {
 
     private let key: ManagerKey
     let manager: AppManager
-    private unowned let host: any CentralHost
+    private unowned let links: SharedLinks
+    private unowned let sharedScan: SharedScan
+    private let configuration: SystemConfiguration
+    private let loop: any EventLoop
+    private let observers: Observers
+    private let peers: Peers
     private var scan: ScanSubscription?
     /// The previous scan. A new scan that continues it does not report the same devices again (behaviour 2.17).
     private var lastScan: ScanSubscription?
@@ -43,14 +34,17 @@ final class CentralSession: ManagerSession, LinkUser {
     /// The maximum number of peripherals in ``lost`` (AB-G05).
     private static let maximumLost = 16
 
-    init(_ key: ManagerKey, of manager: AppManager, host: any CentralHost) {
+    init(_ key: ManagerKey, of manager: AppManager, _ links: SharedLinks, _ sharedScan: SharedScan) {
         self.key = key
         self.manager = manager
-        self.host = host
+        self.links = links
+        self.sharedScan = sharedScan
+        (configuration, loop) = (links.configuration, links.loop)
+        (observers, peers) = (links.observers, links.peers)
     }
 
     private func emit(_ event: CentralEvent) {
-        manager.deliver(.central(event), on: host.loop)
+        manager.deliver(.central(event), on: loop)
     }
 
     private func emit(_ event: PeerEvent, of peer: UUID) {
@@ -71,9 +65,9 @@ final class CentralSession: ManagerSession, LinkUser {
             dropAll()
             manager.stopIntent()
             // The app has lost access to a radio that other apps still use (behaviour 1.18).
-            if host.isPoweredOn { host.scansChanged() }
+            if sharedScan.isPoweredOn { sharedScan.changed() }
         }
-        if manager.report(state, on: host.loop) { carryOutIntent() }
+        if manager.report(state, on: loop) { carryOutIntent() }
     }
 
     func carryOutIntent() {
@@ -89,7 +83,7 @@ final class CentralSession: ManagerSession, LinkUser {
 
     func close() {
         dropAll()
-        host.scansChanged()
+        sharedScan.changed()
     }
 
     private func dropAll() {
@@ -102,12 +96,12 @@ final class CentralSession: ManagerSession, LinkUser {
 
     func handle(_ request: Request) {
         guard case .central(let request) = request else {
-            return host.observers.misuse("a central manager does not support \(request.name)", by: manager.subject)
+            return observers.misuse("a central manager does not support \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
             // Behaviours 1.6 and 1.15.
             guard !manager.hasBeenPoweredOn else { return }
-            return host.observers.misuse(
+            return observers.misuse(
                 "\(request.name) is only accepted while the manager is powered on",
                 by: manager.subject
             )
@@ -117,7 +111,7 @@ final class CentralSession: ManagerSession, LinkUser {
         case .stopScan:
             manager.apply(.central(.stopScan))
             setScan(nil)
-            host.scansChanged()
+            sharedScan.changed()
         case .resetScanFilter: scan?.forgetReported()
         case .peer(let peer, let request): handle(request, of: peer)
         case .watchConnections(let new): watch = new
@@ -140,7 +134,7 @@ final class CentralSession: ManagerSession, LinkUser {
             // The app may not have read the disconnection yet, for example when it is restored to the state before it
             // (behaviour 10.7). The disconnection answers the request.
             guard !lost.contains(peer) else { return }
-            return host.observers.misuse(
+            return observers.misuse(
                 "\(request.name) requires a connected peripheral, and \(peer) is not connected",
                 by: manager.subject
             )
@@ -172,7 +166,7 @@ final class CentralSession: ManagerSession, LinkUser {
         case .preferLink(let preference): link.prefer(preference)
         case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
         case .cancelChannelSounding:
-            host.observers.misuse(
+            observers.misuse(
                 "no distance measurement to cancel is running to \(link.peer)",
                 by: asker.user.subject
             )
@@ -202,15 +196,15 @@ final class CentralSession: ManagerSession, LinkUser {
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         guard !manager.isBarred else { return query.withoutPeers }
         // Behaviour 1.8.
-        let isOn = state == .poweredOn || host.configuration.version.retrievesWithoutPower
+        let isOn = state == .poweredOn || configuration.version.retrievesWithoutPower
         switch query {
         case .peripherals(let identifiers):
-            return .success(.peripherals(isOn ? identifiers.compactMap { host.peers.recall($0)?.info } : []))
+            return .success(.peripherals(isOn ? identifiers.compactMap { peers.recall($0)?.info } : []))
         // An empty list matches no peripheral (behaviour 11.7).
         case .connectedPeripherals(let services):
-            let found = isOn ? host.links.all.filter { !$0.attributes.services.isDisjoint(with: services) } : []
-            return .success(.connectedPeripherals(found.compactMap { host.peers[$0.peer]?.info }))
-        case .names(let peer): return .success(.names(host.peers.names(of: peer)))
+            let found = isOn ? links.all.filter { !$0.attributes.services.isDisjoint(with: services) } : []
+            return .success(.connectedPeripherals(found.compactMap { peers[$0.peer]?.info }))
+        case .names(let peer): return .success(.names(peers.names(of: peer)))
         case .scanCounts: return .success(.scanCounts(scan?.counts))
         case .system:
             return .failure(ServiceError(.invalidParameters, reason: "this query does not belong to a manager"))
@@ -231,31 +225,31 @@ extension CentralSession {
     /// (behaviour 2.6).
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
-        if scan == nil, let refusal = host.managers.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
+        if scan == nil, let refusal = links.managers.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
             manager.apply(.central(.stopScan))
-            return host.observers.misuse("the scan was not started: \(refusal.reason ?? "")", by: manager.subject)
+            return observers.misuse("the scan was not started: \(refusal.reason ?? "")", by: manager.subject)
         }
         manager.apply(.central(.startScan(request)))
         let old = scan ?? lastScan
         setScan(ScanSubscription(request, after: manager.lifecycle.rules.restartsScans ? nil : old))
-        host.scansChanged()
+        sharedScan.changed()
     }
 
     private func setScan(_ new: ScanSubscription?) {
         lastScan = scan ?? lastScan
         scan = new
-        if let presenceTimer { host.loop.cancel(presenceTimer) }
+        if let presenceTimer { loop.cancel(presenceTimer) }
         presenceTimer = nil
     }
 
     /// Schedules the next report of devices that have been silent for too long.
     private func watchPresence() {
         guard presenceTimer == nil, let deadline = scan?.presence?.deadline else { return }
-        presenceTimer = host.loop.schedule(at: deadline) { [weak self] in
+        presenceTimer = loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
             presenceTimer = nil
-            for peer in scan?.takeLost(at: host.loop.now) ?? [] {
-                emit(.lost(host.peers[peer]?.info ?? PeerInfo(identifier: peer)))
+            for peer in scan?.takeLost(at: loop.now) ?? [] {
+                emit(.lost(peers[peer]?.info ?? PeerInfo(identifier: peer)))
             }
             watchPresence()
         }
@@ -265,10 +259,10 @@ extension CentralSession {
     func receive(_ heard: ReceivedAdvertisement, from peer: Peer) {
         guard scans else { return }
         let repeats = manager.lifecycle.rules.reportsDuplicates
-        let news = scan?.report(heard, of: peer.identifier, at: host.loop.now, repeats: repeats)
+        let news = scan?.report(heard, of: peer.identifier, at: loop.now, repeats: repeats)
         watchPresence()
         guard var advertisement = news else { return }
-        advertisement.timestamp = host.configuration.calendarTime(at: host.loop.now)
+        advertisement.timestamp = configuration.calendarTime(at: loop.now)
         emit(.discovered(peer.info, advertisement, rssi: heard.sighting.rssi))
     }
 }
@@ -284,7 +278,7 @@ extension CentralSession {
     /// Starts connecting to `peer`. A second request for the same peer has no effect (behaviour 3.3).
     private func connect(_ peer: UUID, _ options: ConnectOptions) {
         guard uses[peer] == nil else { return }
-        guard host.peers.recall(peer) != nil else {
+        guard peers.recall(peer) != nil else {
             let error = ServiceError(.unknownDevice, reason: "no known peripheral has the identifier \(peer)")
             return fail(peer, error)
         }
@@ -292,15 +286,15 @@ extension CentralSession {
             let reason = "a manager can connect to at most \(ServiceLimits.peersOfManager) peripherals"
             return fail(peer, ServiceError(.connectionLimitReached, reason: reason))
         }
-        if let refusal = host.managers.refusal("connections", ServiceLimits.peers, \.peers, for: manager) {
+        if let refusal = links.managers.refusal("connections", ServiceLimits.peers, \.peers, for: manager) {
             return fail(peer, ServiceError(.connectionLimitReached, reason: refusal.reason))
         }
         manager.apply(.central(.peer(peer, .connect(options))))
-        host.peers.hold(peer)
+        peers.hold(peer)
         guard options.startDelay > 0 else { return begin(peer) }
         let delay = Duration.seconds(min(options.startDelay, Int(Int32.max)))
         uses[peer] = .delayed(
-            host.loop.schedule(after: delay) { [weak self] in
+            loop.schedule(after: delay) { [weak self] in
                 self?.begin(peer)
             }
         )
@@ -316,7 +310,7 @@ extension CentralSession {
 
     private func begin(_ peer: UUID) {
         uses[peer] = .connecting
-        host.links.connectionWanted(to: peer)
+        links.connectionWanted(to: peer)
     }
 
     func connectionAttemptEnded(to peer: UUID, _ result: Result<PeerLink, ServiceError>) {
@@ -331,8 +325,8 @@ extension CentralSession {
 
     private func attach(to link: PeerLink) {
         let peer = link.peer
-        guard let info = host.peers[peer]?.info else { return }
-        let user = Attachment(key, manager, of: peer, loop: host.loop)
+        guard let info = peers[peer]?.info else { return }
+        let user = Attachment(key, manager, of: peer, loop: loop)
         uses[peer] = .connected(link, user)
         link.attach(user, name: info.name)
         if manager.intent.connections[peer]?.requiresNotifications == true { link.authorizeNotifications(for: user) }
@@ -342,7 +336,7 @@ extension CentralSession {
     /// services (behaviour 3.22).
     func linkChanged(of link: PeerLink, _ change: ConnectionChange) {
         guard let watch, watch.wants(change, of: link.peer, with: link.attributes.services) else { return }
-        guard state == .poweredOn, let info = host.peers[link.peer]?.info else { return }
+        guard state == .poweredOn, let info = peers[link.peer]?.info else { return }
         emit(.connectionChanged(info, isConnected: change != .disconnected))
     }
 
@@ -362,10 +356,10 @@ extension CentralSession {
         let event = PeerEvent.disconnected(
             error,
             isReconnecting: isReconnecting,
-            timestamp: host.configuration.calendarTime(at: host.loop.now)
+            timestamp: configuration.calendarTime(at: loop.now)
         )
         emit(event, of: peer)
-        if isReconnecting { host.links.connectionWanted(to: peer) }
+        if isReconnecting { links.connectionWanted(to: peer) }
     }
 
     private func noteLoss(of peer: UUID) {
@@ -381,11 +375,11 @@ extension CentralSession {
         withdraw(peer)
         guard uses[peer] != nil else {
             guard !lost.contains(peer) else { return }
-            return host.observers.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
+            return observers.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
         }
         drop(peer)
         emit(
-            .disconnected(nil, isReconnecting: false, timestamp: host.configuration.calendarTime(at: host.loop.now)),
+            .disconnected(nil, isReconnecting: false, timestamp: configuration.calendarTime(at: loop.now)),
             of: peer
         )
     }
@@ -395,7 +389,7 @@ extension CentralSession {
     private func forget(_ peer: UUID) {
         withdraw(peer)
         guard uses[peer] != nil else { return }
-        host.observers.misuse(
+        observers.misuse(
             "the connection to \(peer) was cancelled because the app did not keep a reference to it",
             by: manager.subject
         )
@@ -406,8 +400,8 @@ extension CentralSession {
         let use = uses[peer]
         end(peer)
         switch use {
-        case .delayed(let task): host.loop.cancel(task)
-        case .connecting: host.links.connectionUnwanted(to: peer)
+        case .delayed(let task): loop.cancel(task)
+        case .connecting: links.connectionUnwanted(to: peer)
         case .connected(let link, let user):
             // Other managers may stay on the link.
             manager.channels.disconnect(from: peer)
@@ -418,7 +412,7 @@ extension CentralSession {
 
     private func end(_ peer: UUID) {
         guard uses.removeValue(forKey: peer) != nil else { return }
-        host.peers.release(peer)
+        peers.release(peer)
         guard !manager.lifecycle.rules.restartsScans else { return }
         // After a connection has ended, a scan reports the peer once more (behaviour 2.17).
         scan?.forget(peer)
@@ -442,7 +436,7 @@ extension CentralSession {
     func restoredPeers(room: Int) -> [RestoredPeer] {
         var room = room
         return manager.intent.peers.compactMap { peer -> RestoredPeer? in
-            guard let info = host.peers.recall(peer)?.info else { return nil }
+            guard let info = peers.recall(peer)?.info else { return nil }
             guard let (link, user) = renewUse(of: peer) else { return RestoredPeer(info: info) }
             var restored = link.restored(for: user, info)
             let octets = restored.encoded().count
@@ -454,7 +448,7 @@ extension CentralSession {
     /// Called when a link is about to end. Keeps the state of the link, which is restored if the process ends before it
     /// has processed the disconnection.
     func linkEnds(_ link: PeerLink, _ user: Attachment) {
-        guard manager.options.restoreIdentifier != nil, let info = host.peers[link.peer]?.info else { return }
+        guard manager.options.restoreIdentifier != nil, let info = peers[link.peer]?.info else { return }
         var restored = link.restored(for: user, info)
         if restored.encoded().count > ServiceLimits.endedServiceOctets { restored.services = [] }
         manager.note(losing: restored)

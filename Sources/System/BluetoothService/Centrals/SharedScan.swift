@@ -10,8 +10,7 @@ final class SharedScan {
     private let observers: Observers
     private let peers: Peers
     private let controllers: Controllers
-    /// Returns the central managers, the oldest first.
-    private let sessions: () -> [CentralSession]
+    private let managers: ManagerTable
     private var open: OpenScan?
 
     init(
@@ -19,19 +18,25 @@ final class SharedScan {
         observers: Observers,
         peers: Peers,
         controllers: Controllers,
-        sessions: @escaping () -> [CentralSession]
+        managers: ManagerTable
     ) {
         self.loop = loop
         self.observers = observers
         self.peers = peers
         self.controllers = controllers
-        self.sessions = sessions
+        self.managers = managers
     }
+
+    /// The central managers, the oldest first.
+    private var sessions: [CentralSession] { managers.entries.compactMap { $0.session as? CentralSession } }
+
+    /// Whether the radio is on, whether or not an app may use it.
+    var isPoweredOn: Bool { controllers.state == .poweredOn }
 
     /// Begins an open scan as soon as Bluetooth is on.
     func use(_ new: OpenScan) {
         open = new
-        if case .poweredOn = controllers.state { begin() }
+        if isPoweredOn { begin() }
     }
 
     /// Begins the open scan, if there is one. Called when Bluetooth is on. Managers begin their own scans.
@@ -66,7 +71,7 @@ final class SharedScan {
     /// The settings of the scan; nil if there is none.
     private var settings: ScanSettings? {
         if let open { return open.settings }
-        let scanning = sessions().filter(\.scans)
+        let scanning = sessions.filter(\.scans)
         guard !scanning.isEmpty else { return nil }
         return scanning.contains(where: \.isWaitedFor) ? .attentive : .background
     }
@@ -84,7 +89,7 @@ final class SharedScan {
         peers.noteAdvertisement(identifier, rssi: sighting.rssi, at: loop.now)
         guard let peer = peers[identifier] else { return }
         let heard = ReceivedAdvertisement(sighting)
-        for session in sessions() { session.receive(heard, from: peer) }
+        for session in sessions { session.receive(heard, from: peer) }
     }
 }
 

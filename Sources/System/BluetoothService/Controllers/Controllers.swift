@@ -29,20 +29,6 @@ final class AttachedController {
     }
 }
 
-/// The system, as its controllers see it.
-protocol ControllersHost: AnyObject {
-    /// The deviations of the system's advertisements from those of Apple's devices.
-    var advertisingException: AdvertisingException { get }
-    /// Creates the upper layers of the host stack on a controller.
-    func makeDevice(on host: HCIHost) -> GenericAccess
-    /// Called when a controller is about to be started.
-    func willStart(_ controller: AttachedController)
-    /// Called when the user switches Bluetooth on or off, before the switch has any effect.
-    func userWillSwitch(_ isOn: Bool, by powerSwitch: PowerSwitch)
-    /// Called when the state of the radio has been determined, which may be the same as before.
-    func radioStateChanged(_ state: ManagerState, isNew: Bool)
-}
-
 /// The controllers of a system, which are attached one after the other: the user's switches, the host stack on the
 /// current controller, and the recovery of one that fails. Used on the loop only.
 package final class Controllers {
@@ -59,7 +45,17 @@ package final class Controllers {
     private(set) var attached: AttachedController?
     package private(set) var lastFailure: HCIHostError?
 
-    private unowned let host: any ControllersHost
+    /// Called when a controller is about to be started.
+    var onAttach: ((AttachedController) -> Void)?
+    /// Called when the user switches Bluetooth on or off, before the switch has any effect.
+    var onSwitch: ((_ isOn: Bool, PowerSwitch) -> Void)?
+    /// Called when the state of the radio has been determined, which may be the same as before.
+    var onState: ((ManagerState, _ isNew: Bool) -> Void)?
+
+    /// The deviations of the system's advertisements from those of Apple's devices.
+    private let advertisingException: AdvertisingException
+    /// Creates the upper layers of the host stack on a controller.
+    private let makeDevice: (HCIHost) -> GenericAccess
     private let source: ControllerSource
     private let loop: any EventLoop
     private let observers: Observers
@@ -80,13 +76,15 @@ package final class Controllers {
         loop: any EventLoop,
         observers: Observers,
         tap: PacketTap,
-        host: any ControllersHost
+        advertisingException: AdvertisingException,
+        makeDevice: @escaping (HCIHost) -> GenericAccess
     ) {
         self.source = source
         self.loop = loop
         self.observers = observers
         self.tap = tap
-        self.host = host
+        self.advertisingException = advertisingException
+        self.makeDevice = makeDevice
         source.onArrival = { [weak self] in self?.arrived() }
     }
 
@@ -109,7 +107,7 @@ package final class Controllers {
     /// controller.
     func advertise(_ plan: AdvertisingPlan?) {
         guard let attached, case .ready = attached.device.state else { return }
-        attached.advertisement.want(plan.map { AdvertisingConfiguration($0, except: host.advertisingException) })
+        attached.advertisement.want(plan.map { AdvertisingConfiguration($0, except: advertisingException) })
     }
 }
 
@@ -139,7 +137,7 @@ extension Controllers {
     }
 
     private func switchPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
-        host.userWillSwitch(isOn, by: powerSwitch)
+        onSwitch?(isOn, powerSwitch)
         handle(.switched(isOn: isOn))
     }
 }
@@ -178,7 +176,7 @@ extension Controllers {
         hasWorked = hasWorked || new == .poweredOn
         let isNew = new != state
         state = new
-        host.radioStateChanged(new, isNew: isNew)
+        onState?(new, isNew)
     }
 
     private func open() {
@@ -188,14 +186,14 @@ extension Controllers {
         }
         let transport = TappedTransport(line, tap)
         let stack = HCIHost(transport: transport, loop: loop, stackEvents: observers.sink, memory: memory)
-        let new = AttachedController(transport, stack, host.makeDevice(on: stack))
+        let new = AttachedController(transport, stack, makeDevice(stack))
         attached = new
         new.device.onStateChange = { [weak self, weak device = new.device] state in
             // Ignore a controller that has been discarded.
             guard let self, let device, attached?.device === device else { return }
             deviceChanged(state)
         }
-        host.willStart(new)
+        onAttach?(new)
         new.device.start()
     }
 

@@ -18,15 +18,14 @@ final class ChannelOpener {
     private let link: AccessLink
     private let peer: UUID
     private let peers: Peers
-    /// Returns the number of channels that an app has to the peer.
-    private let count: (AppIdentity) -> Int
+    private let managers: ManagerTable
     private let openings = LinkOperations()
 
-    init(_ link: AccessLink, of peer: UUID, _ peers: Peers, count: @escaping (AppIdentity) -> Int) {
+    init(_ link: AccessLink, of peer: UUID, _ peers: Peers, _ managers: ManagerTable) {
         self.link = link
         self.peer = peer
         self.peers = peers
-        self.count = count
+        self.managers = managers
     }
 
     /// Drops the requests that wait.
@@ -62,7 +61,7 @@ final class ChannelOpener {
     /// Whether the app may have another channel. The channels of a link are limited, and no app may use all of them.
     private func hasRoomForChannel(of app: AppIdentity?) -> Bool {
         guard let app else { return true }
-        return count(app) < ServiceLimits.channelsToPeer
+        return managers.channels(of: app, to: peer) < ServiceLimits.channelsToPeer
     }
 
     private func proceed(

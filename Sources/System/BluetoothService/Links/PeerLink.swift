@@ -46,18 +46,16 @@ final class PeerLink {
         self.links = links
         let opened = link.openAttributes(
             mtu: links.configuration.preferredMTU,
-            server: links.attributeServer.server,
+            server: links.served.server,
             enhanced: links.enhancedBearers
         )
         (bearer, client, served) = (opened.bearer, opened.client, opened.session)
         attributes = RemoteAttributes(of: peer, client, link.secureLink, links.peers)
         subscriptions = LinkSubscriptions(client, attributes, operations, attachments)
         commands = WriteCommandQueue(client, attributes, links.observers)
-        channelOpener = ChannelOpener(link, of: peer, links.peers) { [weak links] in
-            links?.channels(of: $0, to: peer) ?? 0
-        }
+        channelOpener = ChannelOpener(link, of: peer, links.peers, links.managers)
         reporter = LinkReporter(link, bearer, attributes, attachments)
-        if let served { links.attributeServer.attach(served, of: peer) }
+        if let served { links.served.attach(served, of: peer) }
         listen()
         followSecurity()
     }
@@ -218,7 +216,7 @@ extension PeerLink {
         commands.remove()
         subscriptions.close()
         attributes.keepCache()
-        if let served { links.attributeServer.forget(served) }
+        if let served { links.served.forget(served) }
         return left
     }
 

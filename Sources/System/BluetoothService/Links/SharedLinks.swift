@@ -43,31 +43,6 @@ protocol LinkServer: AnyObject {
     func centralLeft(_ central: UUID)
 }
 
-/// The attribute server of this system, as a link sees it.
-protocol AttributeServer: AnyObject {
-    var server: GATTServer { get }
-    /// Registers the session that serves `central`.
-    func attach(_ session: GATTServerSession, of central: UUID)
-    /// Removes a session that has ended, and with it its subscriptions (behaviour 7.40).
-    func forget(_ session: GATTServerSession)
-}
-
-/// The system, as its links see it.
-protocol LinksHost: AnyObject {
-    /// The central managers, the oldest first.
-    var linkUsers: [any LinkUser] { get }
-    /// The peripheral managers, the oldest first.
-    var linkServers: [any LinkServer] { get }
-    /// Returns the central manager with this key.
-    func linkUser(_ key: ManagerKey) -> (any LinkUser)?
-    /// The attribute server for all links.
-    var attributeServer: any AttributeServer { get }
-    /// Accepts the enhanced bearers that peers open, if the configuration allows them.
-    var enhancedBearers: EnhancedBearerListener? { get }
-    /// Returns the number of L2CAP channels that the managers of an app have to a peer.
-    func channels(of app: AppIdentity, to peer: UUID) -> Int
-}
-
 /// The links of a system, which all managers share (behaviours 3.9, 3.10), and the requests for them. Used on the loop
 /// only.
 package final class SharedLinks {
@@ -78,7 +53,11 @@ package final class SharedLinks {
     /// The established links, the oldest first.
     private(set) var all: [PeerLink] = []
 
-    private unowned let host: any LinksHost
+    let managers: ManagerTable
+    /// The attribute server for all links.
+    let served: ServedCentrals
+    /// Accepts the enhanced bearers that peers open, if the configuration allows them.
+    let enhancedBearers: EnhancedBearerListener?
     private let controllers: Controllers
 
     init(
@@ -87,14 +66,18 @@ package final class SharedLinks {
         observers: Observers,
         peers: Peers,
         controllers: Controllers,
-        host: any LinksHost
+        managers: ManagerTable,
+        served: ServedCentrals,
+        enhancedBearers: EnhancedBearerListener?
     ) {
         self.configuration = configuration
         self.loop = loop
         self.observers = observers
         self.peers = peers
         self.controllers = controllers
-        self.host = host
+        self.managers = managers
+        self.served = served
+        self.enhancedBearers = enhancedBearers
     }
 
     /// Follows the connections of a controller that is about to be started.
@@ -105,6 +88,15 @@ package final class SharedLinks {
             if case .failure(let error) = result, let peer { self?.attemptEnded(.failure(error), at: peer) }
         }
     }
+
+    /// The central managers, the oldest first.
+    private var users: [any LinkUser] { managers.entries.compactMap { $0.session as? any LinkUser } }
+
+    /// The peripheral managers, the oldest first.
+    private var servers: [any LinkServer] { managers.entries.compactMap { $0.session as? any LinkServer } }
+
+    /// Returns the central manager that a link belongs to.
+    private func user(_ user: Attachment) -> (any LinkUser)? { managers.session(user.key) as? any LinkUser }
 
     /// Returns the link to a peer, if there is one.
     func link(to peer: UUID) -> PeerLink? { all.first { $0.peer == peer } }
@@ -128,14 +120,14 @@ extension SharedLinks {
 
     /// Called when a manager no longer needs a connection to `peer`.
     func connectionUnwanted(to peer: UUID) {
-        guard let address = peers[peer]?.address, !host.linkUsers.contains(where: { $0.wants(peer) }) else { return }
+        guard let address = peers[peer]?.address, !users.contains(where: { $0.wants(peer) }) else { return }
         controllers.device?.connector.withdraw(address)
         link(to: peer)?.endIfUnused()
     }
 
     /// Reports the end of an attempt to connect to all managers that wait for it.
     private func report(_ result: Result<PeerLink, ServiceError>, to peer: UUID) {
-        for user in host.linkUsers { user.connectionAttemptEnded(to: peer, result) }
+        for user in users { user.connectionAttemptEnded(to: peer, result) }
     }
 }
 
@@ -171,7 +163,7 @@ extension SharedLinks {
         case .success:
             notifyWatchers(of: link, .connected)
             alert(.connected, of: link.peer)
-            if link.servesCentral { for server in host.linkServers { server.centralConnected(link.centralInfo) } }
+            if link.servesCentral { for server in servers { server.centralConnected(link.centralInfo) } }
             report(.success(link), to: link.peer)
             // The apps that requested the link may have cancelled meanwhile.
             link.endIfUnused()
@@ -202,7 +194,7 @@ extension SharedLinks {
     private func close(_ link: PeerLink) -> [Attachment] {
         let users = link.close()
         peers.release(link.peer)
-        for server in host.linkServers { server.centralLeft(link.peer) }
+        for server in servers { server.centralLeft(link.peer) }
         return users
     }
 
@@ -212,19 +204,19 @@ extension SharedLinks {
         if !link.isReady, !link.isEnding, !reason.isOfTheAir { report(.failure(error), to: link.peer) }
         if link.servesCentral {
             let told = link.isEnding ? nil : error
-            for server in host.linkServers { server.centralDisconnected(link.peer, told) }
+            for server in servers { server.centralDisconnected(link.peer, told) }
         }
         if link.isReady { alert(.disconnected, of: link.peer) }
-        for user in link.users { host.linkUser(user.key)?.linkEnds(link, user) }
-        for user in close(link) { host.linkUser(user.key)?.linkClosed(link, user, error) }
+        for user in link.users { self.user(user)?.linkEnds(link, user) }
+        for user in close(link) { self.user(user)?.linkClosed(link, user, error) }
         if link.isReady { notifyWatchers(of: link, .disconnected) }
         // Connection requests that arrived while the link was ending need a new link.
-        if host.linkUsers.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
+        if users.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
     }
 
     /// Reports a change to the managers that registered for connection events.
     private func notifyWatchers(of link: PeerLink, _ change: ConnectionChange) {
-        for user in host.linkUsers { user.linkChanged(of: link, change) }
+        for user in users { user.linkChanged(of: link, change) }
     }
 }
 
@@ -258,15 +250,6 @@ extension SharedLinks {
 // MARK: - For links
 
 extension SharedLinks {
-    /// The attribute server for all links.
-    var attributeServer: any AttributeServer { host.attributeServer }
-
-    /// Accepts the enhanced bearers that peers open, if the configuration allows them.
-    var enhancedBearers: EnhancedBearerListener? { host.enhancedBearers }
-
-    /// Returns the number of L2CAP channels that the managers of an app have to a peer.
-    func channels(of app: AppIdentity, to peer: UUID) -> Int { host.channels(of: app, to: peer) }
-
     /// Called when a link has ended.
     func ended(_ link: PeerLink, _ end: AccessLink.End) {
         all.removeAll { $0 === link }
@@ -278,14 +261,14 @@ extension SharedLinks {
 
     /// Called when the MTU of a link has changed.
     func centralChanged(_ central: CentralInfo) {
-        for server in host.linkServers { server.centralChanged(central) }
+        for server in servers { server.centralChanged(central) }
     }
 
     /// Alerts the user to an event of a peer, in place of suspended apps that asked for the alert. If there are
     /// several, the alert names the app that was in the foreground last (behaviour 3.15). Called before the apps are
     /// notified.
     func alert(_ alert: AppAlert, of peer: UUID) {
-        let candidates = host.linkUsers.filter { $0.wants(alert, of: peer) }
+        let candidates = users.filter { $0.wants(alert, of: peer) }
         guard let last = candidates.max(by: { $0.lastInFront < $1.lastInFront }) else { return }
         let name = peers[peer]?.info.name?.quotedName
         observers.report(.alert(app: last.appName, peer: name ?? "\(peer)", alert))

@@ -2,18 +2,6 @@ import EventLoops
 import Foundation
 import ServiceMessages
 
-/// The owner of all managers, as one of them sees it.
-protocol ManagerHost: AnyObject {
-    var loop: any EventLoop { get }
-    var observers: Observers { get }
-    /// Returns whether an app may use Bluetooth.
-    func permission(of app: AppIdentity) -> AppPermission
-    /// Returns how many more L2CAP channels an app may have.
-    func roomForChannels(of app: AppIdentity) -> Int
-    /// Called when something may have changed that the record of an app contains.
-    func noteChange(of app: AppIdentity)
-}
-
 /// The options and the event path of one manager, independent of its role. Used on the loop only.
 final class AppManager {
     let options: ManagerOptions
@@ -48,15 +36,21 @@ final class AppManager {
     /// How long a process has to create the managers that it had before, or to repeat their requests (behaviour 10.6).
     static let reclaimTimeout = Duration.seconds(10)
 
-    /// - Parameter intent: What a previous system has recorded, or nil for a new manager.
+    /// - Parameters:
+    ///   - intent: What a previous system has recorded, or nil for a new manager.
+    ///   - mayUseBluetooth: Returns whether an app may use Bluetooth.
+    ///   - noteChange: Called when something may have changed that the record of an app contains.
     init(
         _ role: ManagerRole,
         _ options: ManagerOptions,
         _ subject: Observation.Subject,
         _ sink: (any EventSink)?,
         _ lifecycle: any ManagerLifecycle,
-        recorded intent: Intent? = nil,
-        of host: any ManagerHost
+        recorded intent: Intent?,
+        _ observers: Observers,
+        _ managers: ManagerTable,
+        mayUseBluetooth: @escaping (AppIdentity) -> Bool,
+        noteChange: @escaping (AppIdentity) -> Void
     ) {
         self.role = role
         self.options = options
@@ -64,17 +58,17 @@ final class AppManager {
         self.sink = sink
         self.lifecycle = lifecycle
         intents = IntentKeeper(recorded: intent)
-        observers = host.observers
+        self.observers = observers
+        self.mayUseBluetooth = mayUseBluetooth
         mailbox = EventMailbox(sink)
-        channels = AppChannels(loop: host.loop)
+        channels = AppChannels(loop: lifecycle.loop)
         let app = subject.app
-        if let app { channels.shared = { [weak host] in host?.roomForChannels(of: app) ?? 0 } }
+        if let app { channels.shared = { [weak managers] in managers?.roomForChannels(of: app) ?? 0 } }
         let isRecorded = options.restoreIdentifier != nil
-        noteChange = { [weak host] in
-            if isRecorded, let app { host?.noteChange(of: app) }
+        self.noteChange = {
+            if isRecorded, let app { noteChange(app) }
         }
-        mayUseBluetooth = { [weak host] in host?.permission(of: $0) == .allowedAlways }
-        channels.onEvent = { [weak self, loop = host.loop] in self?.deliver(.channel($0, $1), on: loop) }
+        channels.onEvent = { [weak self, loop = lifecycle.loop] in self?.deliver(.channel($0, $1), on: loop) }
     }
 
     /// The app's name for the user.

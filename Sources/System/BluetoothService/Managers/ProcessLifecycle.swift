@@ -19,13 +19,6 @@ extension AppProcess {
     package var mark: ProcessMark? { nil }
 }
 
-/// The owner of all apps, as the life cycle of one sees it.
-protocol LifecycleHost: AnyObject {
-    var loop: any EventLoop { get }
-    /// Returns a number that is greater than all before, for an app that enters the foreground.
-    func nextInFront() -> UInt64
-}
-
 /// The life cycle of an app: the state machine with its timer, and the calls that wait while the app is not running.
 /// Used on the loop only.
 final class ProcessLifecycle: ManagerLifecycle {
@@ -45,21 +38,29 @@ final class ProcessLifecycle: ManagerLifecycle {
     private var heldOctets = 0
     /// Whether a call of the app was dropped because too many wait until the app runs.
     private(set) var hasDropped = false
-    private unowned let host: any LifecycleHost
+    let loop: any EventLoop
+    private let nextInFront: () -> UInt64
 
-    init(_ declaration: AppDeclaration, _ executable: String?, inBackground: Bool, host: any LifecycleHost) {
+    /// - Parameter nextInFront: Returns a number that is greater than all before, for an app that enters the foreground.
+    init(
+        _ declaration: AppDeclaration,
+        _ executable: String?,
+        inBackground: Bool,
+        loop: any EventLoop,
+        nextInFront: @escaping () -> UInt64
+    ) {
         self.declaration = declaration
         self.executable = executable
-        self.host = host
+        self.loop = loop
+        self.nextInFront = nextInFront
         // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
         let isBehind = inBackground && declaration.isManaged
         machine = AppLifecycle(inBackground: isBehind)
         rules = Self.rules(of: declaration, in: machine.phase)
-        lastInFront = isBehind ? 0 : host.nextInFront()
+        lastInFront = isBehind ? 0 : nextInFront()
         perform(machine.firstActions)
     }
 
-    var loop: any EventLoop { host.loop }
     var phase: AppPhase { machine.phase }
     /// Whether the app is not woken for now (behaviour 9.7).
     var isSlowedDown: Bool { machine.isSlowedDown }
@@ -83,7 +84,7 @@ final class ProcessLifecycle: ManagerLifecycle {
         let before = phase
         let actions = machine.handle(event)
         if phase != before { rules = Self.rules(of: declaration, in: phase) }
-        if phase == .foreground, before != .foreground { lastInFront = host.nextInFront() }
+        if phase == .foreground, before != .foreground { lastInFront = nextInFront() }
         perform(actions)
         if phase != before { onChange?(nil) }
     }
@@ -112,7 +113,7 @@ final class ProcessLifecycle: ManagerLifecycle {
             switch action {
             case .startTimer(let time):
                 endTimer()
-                timer = host.loop.schedule(after: time) { [weak self] in
+                timer = loop.schedule(after: time) { [weak self] in
                     self?.timer = nil
                     self?.handle(.timeIsUp)
                 }
@@ -141,7 +142,7 @@ final class ProcessLifecycle: ManagerLifecycle {
     }
 
     private func endTimer() {
-        if let timer { host.loop.cancel(timer) }
+        if let timer { loop.cancel(timer) }
         timer = nil
     }
 }

@@ -8,22 +8,6 @@ import GATT
 import L2CAP
 import ServiceMessages
 
-/// The system, as a peripheral manager sees it.
-protocol PeripheralHost: AnyObject {
-    var configuration: SystemConfiguration { get }
-    var loop: any EventLoop { get }
-    var observers: Observers { get }
-    var managers: ManagerTable { get }
-    var peers: Peers { get }
-    var links: SharedLinks { get }
-    /// The attribute table that all managers publish in.
-    var attributes: LocalAttributes { get }
-    /// The advertisement that all managers share.
-    var advertising: AdvertisingArbiter { get }
-    /// The servers of the L2CAP channels that apps publish.
-    var channels: ChannelServers { get }
-}
-
 /// One peripheral manager of an app: its services, its advertising, and the requests of centrals that it has to answer.
 final class PeripheralSession: ManagerSession, LinkServer {
     private struct Service {
@@ -40,7 +24,12 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     private let key: ManagerKey
     let manager: AppManager
-    private unowned let host: any PeripheralHost
+    private unowned let links: SharedLinks
+    private unowned let attributes: LocalAttributes
+    private unowned let advertising: AdvertisingArbiter
+    private let configuration: SystemConfiguration
+    private let loop: any EventLoop
+    private let observers: Observers
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
     private var requests = CentralRequests()
@@ -56,11 +45,25 @@ final class PeripheralSession: ManagerSession, LinkServer {
     /// The centrals that the app is disconnecting.
     private var releasing: Set<UUID> = []
 
-    init(_ key: ManagerKey, of manager: AppManager, host: any PeripheralHost) {
+    /// - Parameters:
+    ///   - attributes: The attribute table that all managers publish in.
+    ///   - advertising: The advertisement that all managers share.
+    ///   - servers: The servers of the L2CAP channels that apps publish.
+    init(
+        _ key: ManagerKey,
+        of manager: AppManager,
+        _ links: SharedLinks,
+        _ attributes: LocalAttributes,
+        _ advertising: AdvertisingArbiter,
+        _ servers: ChannelServers
+    ) {
         self.key = key
         self.manager = manager
-        self.host = host
-        channels = PublishedChannels(host, of: manager)
+        self.links = links
+        self.attributes = attributes
+        self.advertising = advertising
+        (configuration, loop, observers) = (links.configuration, links.loop, links.observers)
+        channels = PublishedChannels(links, servers, of: manager)
         channels.onOpen = { [weak self] psm, central, channel in
             self?.knownCentrals.insert(central.identifier)
             self?.emit(.channelOpened(psm: psm, central, channel))
@@ -68,7 +71,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
     }
 
     private func emit(_ event: PeripheralEvent) {
-        manager.deliver(.peripheral(event), on: host.loop)
+        manager.deliver(.peripheral(event), on: loop)
     }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
@@ -86,7 +89,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         )
     }
 
-    private var isAdvertising: Bool { host.advertising.contains(key) }
+    private var isAdvertising: Bool { advertising.contains(key) }
 
     /// The current advertisement, or nil.
     var advertisedRequest: AdvertisingRequest? { isAdvertising ? manager.intent.advertisement : nil }
@@ -108,7 +111,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         }
         // The app starts to count its credits anew after the state change.
         reportCredits()
-        if manager.report(state, on: host.loop) { carryOutIntent() }
+        if manager.report(state, on: loop) { carryOutIntent() }
         pump()
     }
 
@@ -122,16 +125,16 @@ final class PeripheralSession: ManagerSession, LinkServer {
     }
 
     private func stopAll() {
-        host.advertising.remove(key)
+        advertising.remove(key)
         // In reverse order, because a service comes after those that it includes.
         for index in services.indices.reversed() { try? unpublish(at: index) }
         channels.unpublishAll()
     }
 
-    func rulesChanged() { host.advertising.advertise(manager.lifecycle.rules.advertising, for: key) }
+    func rulesChanged() { advertising.advertise(manager.lifecycle.rules.advertising, for: key) }
 
     func close() {
-        host.advertising.remove(key)
+        advertising.remove(key)
         for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
         credits.reset()
@@ -140,11 +143,11 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     func handle(_ request: Request) {
         guard case .peripheral(let request) = request else {
-            return host.observers.misuse("a peripheral manager does not support \(request.name)", by: manager.subject)
+            return observers.misuse("a peripheral manager does not support \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
             if !manager.hasBeenPoweredOn {
-                host.observers.misuse(
+                observers.misuse(
                     "\(request.name) is only accepted while the manager is powered on",
                     by: manager.subject
                 )
@@ -165,7 +168,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         case .respond(let transaction, let status, let value): respond(transaction, status, value)
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
-            host.links.link(to: central)?.requestLatency(latency)
+            links.link(to: central)?.requestLatency(latency)
         case .publishChannel(let needsEncryption, let number): publishChannel(needsEncryption, number)
         case .unpublishChannel(let psm): emit(.channelUnpublished(psm: psm, channels.unpublish(psm)))
         case .watchCentrals(let isWanted): watchCentrals(isWanted)
@@ -218,11 +221,11 @@ final class PeripheralSession: ManagerSession, LinkServer {
         let definition = try ServiceDefinition(
             service,
             includedServices: included,
-            trust: host.configuration.protectedValuesRequirement,
-            anyDescriptor: host.configuration.publishesAnyDescriptor
+            trust: configuration.protectedValuesRequirement,
+            anyDescriptor: configuration.publishesAnyDescriptor
         )
         let count = GATTDatabase.attributeCount(of: definition)
-        if let refusal = host.managers.refusal(
+        if let refusal = links.managers.refusal(
             of: count,
             "attributes",
             ServiceLimits.attributes,
@@ -231,9 +234,9 @@ final class PeripheralSession: ManagerSession, LinkServer {
         ) {
             throw refusal
         }
-        if definition.takesSignedWrites { host.peers.wantSigningKeys() }
+        if definition.takesSignedWrites { links.peers.wantSigningKeys() }
         let ids = service.characteristics.map(\.id)
-        let published = try host.attributes.add(definition, ids, of: self)
+        let published = try attributes.add(definition, ids, of: self)
         for (id, characteristic) in zip(ids, published.characteristics) { handles[id] = characteristic.value }
         return published
     }
@@ -241,19 +244,19 @@ final class PeripheralSession: ManagerSession, LinkServer {
     private func remove(_ id: LocalAttributeID) {
         guard let index = index(of: id) else {
             manager.apply(.peripheral(.removeService(id)))
-            host.observers.misuse("the service to be removed is not published", by: manager.subject)
+            observers.misuse("the service to be removed is not published", by: manager.subject)
             return
         }
         do throws(ServiceError) {
             try unpublish(at: index)
             manager.apply(.peripheral(.removeService(id)))
         } catch {
-            host.observers.misuse("the service was not removed: \(error.reason ?? "no reason")", by: manager.subject)
+            observers.misuse("the service was not removed: \(error.reason ?? "no reason")", by: manager.subject)
         }
     }
 
     private func unpublish(at index: Int) throws(ServiceError) {
-        try host.attributes.remove(services[index].published)
+        try attributes.remove(services[index].published)
         for characteristic in services.remove(at: index).characteristics { handles[characteristic] = nil }
     }
 
@@ -275,7 +278,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         }
         manager.apply(.peripheral(.startAdvertising(request)))
         let goesOn = isResuming
-        host.advertising.add(AdvertisingContent(request), for: key, manager.lifecycle.rules.advertising) {
+        advertising.add(AdvertisingContent(request), for: key, manager.lifecycle.rules.advertising) {
             [weak self] error in
             let isCancelled = error?.code == .core(.operationCancelled)
             if error != nil, !isCancelled { self?.manager.apply(.peripheral(.stopAdvertising)) }
@@ -294,12 +297,16 @@ final class PeripheralSession: ManagerSession, LinkServer {
                 reason: "manufacturer data have to begin with a company identifier of two octets"
             )
         }
-        if let refusal = host.managers.refusal("advertisements", ServiceLimits.advertisers, \.advertisers, for: manager)
-        {
+        if let refusal = links.managers.refusal(
+            "advertisements",
+            ServiceLimits.advertisers,
+            \.advertisers,
+            for: manager
+        ) {
             return refusal
         }
         let way = manager.lifecycle.rules.advertising
-        let mayStart = host.configuration.mayStartAdvertisingInBackground
+        let mayStart = configuration.mayStartAdvertisingInBackground
         // An advertisement that is resumed waits for the foreground if necessary, like that of an app that has moved to
         // the background (behaviours 7.24, 10.15).
         return isResuming || way == .whole || way == .hidden && mayStart ? nil : .startedInBackground
@@ -307,7 +314,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     private func stopAdvertising() {
         manager.apply(.peripheral(.stopAdvertising))
-        host.advertising.remove(key)
+        advertising.remove(key)
     }
 
     // MARK: Requests of centrals
@@ -368,7 +375,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         guard isWanted != watchesCentrals else { return }
         watchesCentrals = isWanted
         guard isWanted else { return }
-        for link in host.links.all where link.servesCentral { centralConnected(link.centralInfo) }
+        for link in links.all where link.servesCentral { centralConnected(link.centralInfo) }
     }
 
     /// Called when a central can use the published services.
@@ -386,7 +393,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     /// Ends the link to a central, unless a central manager of this system uses it (behaviour 3.10).
     private func disconnect(_ central: UUID) {
-        guard let link = host.links.link(to: central), link.servesCentral else {
+        guard let link = links.link(to: central), link.servesCentral else {
             return emit(
                 .centralReleased(
                     central,
@@ -409,7 +416,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     /// The centrals that have subscribed to a characteristic.
     private func subscribers(of characteristic: LocalAttributeID) -> [CentralInfo] {
-        handles[characteristic].map(host.attributes.subscribers) ?? []
+        handles[characteristic].map(attributes.centrals.subscribers) ?? []
     }
 
     /// Drops what the ended process had queued. Requests that it did not answer are passed to the next process.
@@ -419,7 +426,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         releasing.removeAll()
         watchesCentrals = false
         channels.unpublishAll()
-        requests.askAgain(host.attributes.central)
+        requests.askAgain(attributes.centrals.central)
         askApp()
     }
 
@@ -439,11 +446,11 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     private func update(_ characteristic: LocalAttributeID, _ value: PacketBuffer, _ centrals: [UUID]?) {
         guard updates.count < ServiceLimits.valueUpdates else {
-            host.observers.misuse("a value update was dropped because the queue is full", by: manager.subject)
+            observers.misuse("a value update was dropped because the queue is full", by: manager.subject)
             return
         }
         guard let handle = handles[characteristic] else {
-            host.observers.misuse(
+            observers.misuse(
                 "a value update was dropped because its characteristic is not published",
                 by: manager.subject
             )
@@ -459,8 +466,8 @@ final class PeripheralSession: ManagerSession, LinkServer {
     func pump() {
         var sent = 0
         while let update = updates.first {
-            let targets = update.centrals.map(host.attributes.sessions(of:))
-            guard host.attributes.server.update(update.value, of: update.handle, for: targets) else { break }
+            let targets = update.centrals.map(attributes.centrals.sessions(of:))
+            guard attributes.server.update(update.value, of: update.handle, for: targets) else { break }
             updates.removeFirst()
             sent += 1
         }
@@ -477,13 +484,13 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     private func returnCredits(_ count: Int) {
         guard credits.add(count, waiting: updates.count) else { return }
-        host.loop.execute { [weak self] in self?.reportCredits() }
+        loop.execute { [weak self] in self?.reportCredits() }
     }
 
     private func reportCredits() {
         let (count, isAwaited) = credits.take()
         guard count > 0 else { return }
-        manager.deliver(.peripheral(.updateCreditsReturned(count)), on: host.loop, isAwaited: isAwaited)
+        manager.deliver(.peripheral(.updateCreditsReturned(count)), on: loop, isAwaited: isAwaited)
     }
 }
 

@@ -8,12 +8,14 @@ final class PublishedChannels {
     /// Called with each channel that a peer has opened.
     var onOpen: ((_ psm: UInt16, CentralInfo, ChannelID) -> Void)?
 
-    private unowned let host: any PeripheralHost
+    private unowned let links: SharedLinks
+    private let servers: ChannelServers
     private let manager: AppManager
     private var published: [SPSM] = []
 
-    init(_ host: any PeripheralHost, of manager: AppManager) {
-        self.host = host
+    init(_ links: SharedLinks, _ servers: ChannelServers, of manager: AppManager) {
+        self.links = links
+        self.servers = servers
         self.manager = manager
     }
 
@@ -24,11 +26,11 @@ final class PublishedChannels {
     /// attributes (behaviour 8.4).
     func publish(needsEncryption: Bool) throws(ServiceError) -> UInt16 {
         let quota = ServiceLimits.publishedChannels
-        if let refusal = host.managers.refusal("PSMs", quota, \.publishedChannels, for: manager) { throw refusal }
-        let requirement = needsEncryption ? host.configuration.protectedValuesRequirement : .none
+        if let refusal = links.managers.refusal("PSMs", quota, \.publishedChannels, for: manager) { throw refusal }
+        let requirement = needsEncryption ? links.configuration.protectedValuesRequirement : .none
         let server: ChannelServer
         do {
-            server = try host.channels.listen(parameters: AppChannel.parameters, requirement: requirement)
+            server = try servers.listen(parameters: AppChannel.parameters, requirement: requirement)
         } catch {
             throw ServiceError(.outOfSpace, reason: "no PSM is free: \(error)")
         }
@@ -44,17 +46,17 @@ final class PublishedChannels {
         guard let index = published.firstIndex(of: SPSM(rawValue: psm)) else {
             return ServiceError(.invalidParameters, reason: "no channel is published on PSM \(psm)")
         }
-        host.channels.stopListening(on: published.remove(at: index))
+        servers.stopListening(on: published.remove(at: index))
         return nil
     }
 
     func unpublishAll() {
-        for psm in published { host.channels.stopListening(on: psm) }
+        for psm in published { servers.stopListening(on: psm) }
         published = []
     }
 
     private func opened(_ channel: L2CAPCreditBasedChannel, on psm: SPSM) {
-        guard let link = host.links.all.first(where: { $0.link.l2cap === channel.connection }),
+        guard let link = links.all.first(where: { $0.link.l2cap === channel.connection }),
             let id = manager.channels.add(channel, of: link.peer)
         else { return channel.disconnect() }
         onOpen?(psm.rawValue, link.centralInfo, id)

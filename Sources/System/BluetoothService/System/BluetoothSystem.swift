@@ -41,7 +41,8 @@ package final class BluetoothSystem {
         loop: loop,
         observers: observers,
         tap: tap,
-        host: self
+        advertisingException: configuration.advertising,
+        makeDevice: { [unowned self] in makeDevice(on: $0) }
     )
     package private(set) lazy var links = SharedLinks(
         configuration,
@@ -49,7 +50,9 @@ package final class BluetoothSystem {
         observers: observers,
         peers: peers,
         controllers: controllers,
-        host: self
+        managers: managers,
+        served: attributes.centrals,
+        enhancedBearers: enhancedBearers
     )
     package private(set) lazy var apps = Apps(
         configuration,
@@ -57,15 +60,18 @@ package final class BluetoothSystem {
         observers: observers,
         controllers: controllers,
         peers: peers,
-        host: self
+        managers: managers,
+        scan: scan,
+        makeSession: { [unowned self] in makeSession($0, of: $1) }
     )
     private lazy var scan = SharedScan(
         loop: loop,
         observers: observers,
         peers: peers,
         controllers: controllers,
-        sessions: { [unowned self] in centrals }
+        managers: managers
     )
+    let managers = ManagerTable()
     let attributes: LocalAttributes
     let advertising = AdvertisingArbiter()
     /// The servers of the L2CAP channels that apps publish.
@@ -144,6 +150,9 @@ package final class BluetoothSystem {
         attributes.onRecord = { [weak peers] central, record in
             peers?.note(BondIdentifier(central)) { $0.record = record }
         }
+        controllers.onAttach = { [weak self] in self?.willStart($0) }
+        controllers.onSwitch = { [weak self] in self?.userWillSwitch($0, by: $1) }
+        controllers.onState = { [weak self] in self?.radioStateChanged($0, isNew: $1) }
         // The records follow the changes of peers and controllers from the beginning.
         _ = apps.records
     }
@@ -191,8 +200,8 @@ package final class BluetoothSystem {
         device.disconnectAll(within: Self.leaveLimit) { [self] in stop(completion) }
     }
 
-    var centrals: [CentralSession] { apps.managers.entries.compactMap { $0.session as? CentralSession } }
-    var peripherals: [PeripheralSession] { apps.managers.entries.compactMap { $0.session as? PeripheralSession } }
+    var centrals: [CentralSession] { managers.entries.compactMap { $0.session as? CentralSession } }
+    var peripherals: [PeripheralSession] { managers.entries.compactMap { $0.session as? PeripheralSession } }
 }
 
 // MARK: - Radio
@@ -200,12 +209,9 @@ package final class BluetoothSystem {
 extension BluetoothSystem {
     /// Starts a scan that runs whenever Bluetooth is on, beside the scans of apps. It replaces an open scan before it.
     package func begin(_ openScan: OpenScan) { scan.use(openScan) }
-}
 
-extension BluetoothSystem: ControllersHost {
-    var advertisingException: AdvertisingException { configuration.advertising }
-
-    func makeDevice(on host: HCIHost) -> GenericAccess {
+    /// Creates the upper layers of the host stack on a controller.
+    private func makeDevice(on host: HCIHost) -> GenericAccess {
         GenericAccess(
             host: host,
             loop: loop,
@@ -218,19 +224,22 @@ extension BluetoothSystem: ControllersHost {
         )
     }
 
-    func willStart(_ controller: AttachedController) {
+    /// Called when a controller is about to be started.
+    private func willStart(_ controller: AttachedController) {
         controller.device.openBonds = { [weak peers] in peers?.openBonds(for: $0) }
         links.follow(controller.device)
         controller.advertisement.onStarted = { [weak advertising] in advertising?.started() }
         controller.advertisement.onFailed = { [weak advertising] in advertising?.failed($0) }
     }
 
-    func userWillSwitch(_ isOn: Bool, by powerSwitch: PowerSwitch) {
+    /// Called when the user switches Bluetooth on or off, before the switch has any effect.
+    private func userWillSwitch(_ isOn: Bool, by powerSwitch: PowerSwitch) {
         let isKept = powerSwitch == .controlCentre && configuration.version.preservesAcrossSwitches
         if !isOn, !isKept { apps.preservation.discard() }
     }
 
-    func radioStateChanged(_ state: ManagerState, isNew: Bool) {
+    /// Called when the state of the radio has been determined, which may be the same as before.
+    private func radioStateChanged(_ state: ManagerState, isNew: Bool) {
         if isNew {
             // Cached tables do not survive power off (behaviour 4.12).
             if state == .poweredOff { peers.forgetTables() }
@@ -244,35 +253,17 @@ extension BluetoothSystem: ControllersHost {
     }
 }
 
-// MARK: - What the parts need of each other
-
-extension BluetoothSystem: LinksHost {
-    var linkUsers: [any LinkUser] { centrals }
-    var linkServers: [any LinkServer] { peripherals }
-    var attributeServer: any AttributeServer { attributes }
-
-    func linkUser(_ key: ManagerKey) -> (any LinkUser)? { apps.managers.session(key) as? CentralSession }
-
-    func channels(of app: AppIdentity, to peer: UUID) -> Int { apps.managers.channels(of: app, to: peer) }
-}
-
-extension BluetoothSystem: AppsHost, CentralHost, PeripheralHost {
-    var managers: ManagerTable { apps.managers }
-    var isPoweredOn: Bool { controllers.state == .poweredOn }
-
-    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
-        switch manager.role {
-        case .central: CentralSession(key, of: manager, host: self)
-        case .peripheral: PeripheralSession(key, of: manager, host: self)
-        }
-    }
-
-    func scansChanged() { scan.changed() }
-}
-
 // MARK: - Apps
 
 extension BluetoothSystem {
+    /// Creates the session of a manager, without an initial event.
+    private func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
+        switch manager.role {
+        case .central: CentralSession(key, of: manager, links, scan)
+        case .peripheral: PeripheralSession(key, of: manager, links, attributes, advertising, channels)
+        }
+    }
+
     /// Connects an app of this process, which the user opened, or which the system launched in the background.
     package func openApp(
         _ identity: AppIdentity,

@@ -24,14 +24,8 @@ package struct Diagnosis: Codable, Hashable, Sendable {
     }
 }
 
-/// The namespace of the checks. They are pure: only ``FactSource`` queries the machine.
+/// The namespace of the checks. They are pure: only ``LinuxFacts`` queries the machine.
 enum Check {}
-
-/// Collects facts about a machine. Tests substitute any machine.
-package protocol FactSource {
-    /// Returns the current facts. Contacts neither the service nor a controller.
-    func facts() -> MachineFacts
-}
 
 /// One result of a diagnosis.
 package struct Finding: Codable, Hashable, Sendable {

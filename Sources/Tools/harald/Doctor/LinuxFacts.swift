@@ -10,7 +10,7 @@ import HCITransports
 /// Facts about this machine, or about the machine whose file tree is below `root`.
 ///
 /// Collecting them changes nothing and needs no privileges. What is not accessible is left out.
-package struct LinuxFacts: FactSource {
+package struct LinuxFacts {
     /// The maximum number of entries read from a directory.
     static let maximumEntries = 4_096
     /// CAP_NET_ADMIN, the capability to claim adapters (`include/uapi/linux/capability.h`).

@@ -1,6 +1,6 @@
 import HCITransports
 
-/// A snapshot of everything on a machine that affects Bluetooth. Plain values; ``FactSource`` collects them.
+/// A snapshot of everything on a machine that affects Bluetooth. Plain values; ``LinuxFacts`` collects them.
 package struct MachineFacts: Hashable, Sendable {
     /// A Bluetooth adapter of the kernel.
     package struct Adapter: Hashable, Sendable {
