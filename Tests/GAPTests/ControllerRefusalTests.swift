@@ -194,7 +194,6 @@ import Testing
     func aRefusedRequestForLongPacketsIsRepeated() throws {
         for (status, count) in [(HCIStatus.commandDisallowed, 3), (.unsupportedRemoteFeature, 1)] {
             let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
-            let connector = Connector(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
             var connections: [HCIConnection] = []
             bench.host.onConnection = { connections.append($0) }
             bench.up()
@@ -202,7 +201,6 @@ import Testing
             var lengths = LEReadMaximumDataLength.Response()
             (lengths.txOctets, lengths.txTime) = (251, 2_120)
             information.apply(lengths)
-            connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: information)
             bench.controller.refuses[LESetDataLength.opcode] = status
             bench.inject(
                 LEEnhancedConnectionComplete(
@@ -216,7 +214,13 @@ import Testing
                     centralClockAccuracy: .ppm50
                 )
             )
-            connector.requestLongPackets(on: try #require(connections.first))
+            let commands = LinkCommands(
+                connection: try #require(connections.first),
+                host: bench.host,
+                loop: bench.loop,
+                stackEvents: bench.stackEvents
+            )
+            commands.requestLongPackets(information)
             bench.run(.seconds(20))
             #expect(bench.transport.commands.count { $0 is LESetDataLength } == count)
         }

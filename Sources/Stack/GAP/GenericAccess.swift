@@ -36,7 +36,7 @@ package final class GenericAccess {
     /// The event loop of the device.
     package let loop: any EventLoop
     package let advertiser: HostAdvertiser
-    /// Establishes and ends links. ``Central`` offers a higher-level interface.
+    /// Establishes links. ``Central`` offers a higher-level interface.
     package let connector: Connector
     /// The private addresses of this device and of bonded peers.
     package let privacy: DevicePrivacy
@@ -149,11 +149,14 @@ package final class GenericAccess {
         scanner = HostScanner(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy)
         connector = Connector(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy, scanner: scanner)
         deviceSecurity.begin(on: host, privacy)
-        listen()
-        fallbacks.begin()
+        wire()
     }
 
-    private func listen() {
+    /// Connects the parts with each other.
+    private func wire() {
+        privacy.advertiser = advertiser
+        privacy.scanner = scanner
+        privacy.connector = connector
         host.onStateChange = { [weak self] in self?.hostChanged($0) }
         host.onConnection = { [weak self] in self?.connected($0) }
         host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
@@ -165,15 +168,12 @@ package final class GenericAccess {
         }
         connector.onFailure = { [weak self] in self?.connectorFailed($0, $1) }
         connector.onHeld = { [weak self] in self?.connectorFailed($0, .connectionAlreadyExists) }
-        connector.onParametersUpdated = { [weak self] event in
-            self?.link(event.handle)?.updated(event)
-        }
-        connector.parameterPolicy = { [weak self] connection, parameters in
-            self?.links.first { $0.connection === connection }?.parameterPolicy(parameters) ?? false
-        }
+        host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
+        host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.link($0.handle)?.updated($0) }
         scanner.onSighting = { [weak self] in self?.currentScan?.onSighting($0) }
         scanner.onEnded = { [weak self] in self?.scanEnded(nil) }
         scanner.onFailed = { [weak self] in self?.scanEnded($0) }
+        fallbacks.begin()
     }
 
     /// Initializes the controller. Does nothing if it is starting or ready.
@@ -318,7 +318,7 @@ extension GenericAccess {
 
 // MARK: - Links
 
-extension GenericAccess: LinkDevice {
+extension GenericAccess {
     /// Reports connections to `owner` until ``unwatchConnections(for:)``.
     package func watchConnections(for owner: AnyObject, _ report: @escaping ConnectionWatcher) {
         unwatchConnections(for: owner)
@@ -339,7 +339,16 @@ extension GenericAccess: LinkDevice {
             privacy.connected(connection.handle, toSetAt: shown)
             own = shown
         }
-        let made = AccessLink(connection, ownAddress: own, on: self)
+        let made = AccessLink(
+            LinkCommands(connection: connection, host: host, loop: loop, stackEvents: stackEvents),
+            ownAddress: own,
+            controller,
+            peerFeatures,
+            privacy,
+            deviceSecurity,
+            channels
+        )
+        made?.onReplaced = { [weak self, weak made] in if let made { self?.replaced(made) } }
         if let made { links.append(made) }
         fallbacks.linkBegan()
         if connection.role == .central {
@@ -353,7 +362,7 @@ extension GenericAccess: LinkDevice {
             return
         }
         onLink?(link)
-        connector.requestLongPackets(on: connection)
+        link.requestLongPackets()
         guard connection.role == .central else { return }
         for watcher in watchers { watcher.report(.success(link), link.peer) }
     }
@@ -394,13 +403,42 @@ extension GenericAccess: LinkDevice {
         return controller != nil || links.isEmpty ? nil : "a link without a controller"
     }
 
+    /// Answers a peer's request for parameters by the link layer. Illegal ones do not reach the policy (AB-C10).
+    private func answer(_ request: LERemoteConnectionParameterRequest) {
+        let wanted = ConnectionParameters(
+            intervalMinimum: request.intervalMin,
+            intervalMaximum: request.intervalMax,
+            latency: request.maxLatency,
+            timeout: request.supervisionTimeout
+        )
+        guard wanted.isLegal, link(request.handle)?.parameterPolicy(wanted) == true else {
+            return host.send(
+                LERemoteConnectionParameterRequestNegativeReply(
+                    handle: request.handle,
+                    reason: .unacceptableConnectionParameters
+                )
+            )
+        }
+        host.send(
+            LERemoteConnectionParameterRequestReply(
+                handle: request.handle,
+                intervalMin: wanted.intervalMinimum,
+                intervalMax: wanted.intervalMaximum,
+                maxLatency: wanted.latency,
+                supervisionTimeout: wanted.timeout,
+                minCELength: 0,
+                maxCELength: 0
+            )
+        )
+    }
+
     /// Returns the open link with this handle.
-    func link(_ handle: ConnectionHandle) -> AccessLink? {
+    private func link(_ handle: ConnectionHandle) -> AccessLink? {
         links.first { $0.connection.handle == handle }
     }
 
     /// Called when another link to the same peer replaces this one.
-    func replaced(_ link: AccessLink) {
+    private func replaced(_ link: AccessLink) {
         links.removeAll { $0 === link }
         link.ended(.replaced)
     }

@@ -44,7 +44,6 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
         self.loop = loop
         self.stackEvents = stackEvents
         self.privacy = privacy
-        privacy?.advertiser = self
         host.onEvent(LEAdvertisingSetTerminated.self) { [weak self] in self?.terminated($0) }
     }
 

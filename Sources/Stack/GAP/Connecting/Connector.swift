@@ -2,22 +2,16 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
-import L2CAP
 import Security
 
-/// Establishes connections with legacy or extended commands as suits the controller, updates their parameters and ends
-/// them.
+/// Establishes connections with legacy or extended commands as suits the controller.
 package final class Connector: ConnectingUser, HeldRadioUser {
     /// The scan and connection parameters of new connections.
     package var settings = ConnectionSettings.specification
-    /// Decides on a peer's Connection Parameters Request of the link layer. Called only with legal parameters.
-    package var parameterPolicy: (HCIConnection, ConnectionParameters) -> Bool = { _, _ in true }
     /// Called when the controller cannot connect to a peer. The pending connection is removed.
     package var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
     /// Called when the controller claims to have a link to a peer already. The connection stays pending.
     package var onHeld: ((BluetoothAddress) -> Void)?
-    /// Called when an update of a link's parameters has ended, whichever side started it.
-    package var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
 
     /// Called when the controller refuses to connect. Returns whether a fall-back is being applied, for which the
     /// attempt waits.
@@ -54,9 +48,6 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         self.stackEvents = stackEvents
         self.privacy = privacy
         self.scanner = scanner
-        privacy?.connector = self
-        host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
-        host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.onParametersUpdated?($0) }
     }
 
     /// The reason why the controller does not search for peers now; nil once it has accepted an attempt.
@@ -135,109 +126,6 @@ package final class Connector: ConnectingUser, HeldRadioUser {
 
     /// Called when any link has ended.
     func linkEnded() { handle(.linkEnded) }
-
-    /// Requests the longest packets that the controller can send, on a new link in either role. Some controllers never
-    /// start the data length update procedure by themselves, whatever the suggested default.
-    func requestLongPackets(on connection: HCIConnection, attempts: Int = 3) {
-        guard let controller, controller.maxTxOctets > connection.maxTxOctets, connection.isOpen,
-            controller.supports(LESetDataLength.self)
-        else { return }
-        let request = LESetDataLength(
-            handle: connection.handle,
-            txOctets: controller.maxTxOctets,
-            txTime: controller.maxTxTime
-        )
-        host.send(request) { [weak self, weak connection] result in
-            guard let self, let connection, case .failure(let error) = result, !error.isOfHost else { return }
-            stackEvents.report(AccessEvent.cannotLengthen(connection.handle, error))
-            guard error.status?.isPassing == true, attempts > 1 else { return }
-            loop.schedule(after: ConnectorMachine.retryDelay) { [weak self, weak connection] in
-                if let connection { self?.requestLongPackets(on: connection, attempts: attempts - 1) }
-            }
-        }
-    }
-
-    /// Disconnects a link. If the controller refuses, reports an ``AccessEvent``.
-    package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
-        host.send(Disconnect(handle: connection.handle, reason: reason)) { [stackEvents] result in
-            guard case .failure(let error) = result else { return }
-            stackEvents.report(AccessEvent.cannotDisconnect(connection.handle, error))
-        }
-    }
-
-    /// Updates the parameters of a link as central, or requests an update by the link layer as peripheral (Core Vol 4
-    /// Part E 7.8.18).
-    ///
-    /// - Parameter refused: Called if the controller refuses the command. Otherwise ``onParametersUpdated`` reports the
-    ///   outcome.
-    package func update(
-        _ connection: HCIConnection,
-        _ parameters: ConnectionParameters,
-        refused: @escaping (GAPError) -> Void = { _ in }
-    ) {
-        host.send(
-            LEConnectionUpdate(
-                handle: connection.handle,
-                intervalMin: parameters.intervalMinimum,
-                intervalMax: parameters.intervalMaximum,
-                maxLatency: parameters.latency,
-                supervisionTimeout: parameters.timeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
-        ) { [stackEvents] result in
-            guard case .failure(let error) = result else { return }
-            stackEvents.report(AccessEvent.cannotUpdate(connection.handle, error))
-            refused(GAPError(error))
-        }
-    }
-
-    /// Answers a peer's request for parameters by the link layer. Illegal ones do not reach the policy (AB-C10).
-    private func answer(_ request: LERemoteConnectionParameterRequest) {
-        let wanted = ConnectionParameters(
-            intervalMinimum: request.intervalMin,
-            intervalMaximum: request.intervalMax,
-            latency: request.maxLatency,
-            timeout: request.supervisionTimeout
-        )
-        guard wanted.isLegal, let connection = host.connection(request.handle), parameterPolicy(connection, wanted)
-        else {
-            return host.send(
-                LERemoteConnectionParameterRequestNegativeReply(
-                    handle: request.handle,
-                    reason: .unacceptableConnectionParameters
-                )
-            )
-        }
-        host.send(
-            LERemoteConnectionParameterRequestReply(
-                handle: request.handle,
-                intervalMin: wanted.intervalMinimum,
-                intervalMax: wanted.intervalMaximum,
-                maxLatency: wanted.latency,
-                supervisionTimeout: wanted.timeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
-        )
-    }
-
-    /// Requests a PHY for both directions. The connection reports the result.
-    package func setPHY(_ phy: LEPHY, of connection: HCIConnection) {
-        let phys = LEPHYs(rawValue: 1 << (phy.rawValue - 1))
-        let coding = LECodedPHYOption(rawValue: 0)
-        host.send(
-            LESetPHY(handle: connection.handle, preference: [], txPHYs: phys, rxPHYs: phys, codedOption: coding)
-        )
-    }
-
-    /// Reads the signal strength of a link, in dBm.
-    package func readRSSI(
-        _ connection: HCIConnection,
-        _ completion: @escaping (Result<Int, HCICommandError>) -> Void
-    ) {
-        host.send(ReadRSSI(handle: connection.handle)) { result in completion(result.map { Int($0.rssi) }) }
-    }
 
     private func handle(_ event: ConnectorMachine.Event) {
         for action in machine.handle(event, &pending) {

@@ -41,8 +41,15 @@ package final class AccessLink {
     /// Called when the connection parameters have changed, whichever side requested it.
     package var onParametersChanged: (() -> Void)?
 
-    private weak var owner: (any LinkDevice)?
+    /// Called when another link to the same peer replaces this one.
+    var onReplaced: (() -> Void)?
+
     private let loop: any EventLoop
+    private let commands: LinkCommands
+    /// The capabilities of the controller that has established the link.
+    private let controller: ControllerInformation?
+    private let peerFeatures: PeerFeatures
+    private let privacy: DevicePrivacy
     private var update = ParameterUpdateMachine()
     private var updateTimer: ScheduledTask?
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
@@ -64,31 +71,44 @@ package final class AccessLink {
     }
 
     /// Returns nil if another link to the peer takes precedence.
-    init?(_ connection: HCIConnection, ownAddress: BluetoothAddress, on owner: any LinkDevice) {
-        self.connection = connection
-        self.owner = owner
-        loop = owner.loop
+    ///
+    /// - Parameters:
+    ///   - controller: The capabilities of the controller.
+    ///   - security: The security of all links.
+    ///   - channels: The servers for credit-based channels that peers open.
+    init?(
+        _ commands: LinkCommands,
+        ownAddress: BluetoothAddress,
+        _ controller: ControllerInformation?,
+        _ peerFeatures: PeerFeatures,
+        _ privacy: DevicePrivacy,
+        _ security: DeviceSecurity,
+        _ channels: ChannelServers
+    ) {
+        self.commands = commands
+        self.controller = controller
+        self.peerFeatures = peerFeatures
+        self.privacy = privacy
+        connection = commands.connection
+        loop = commands.loop
         l2cap = L2CAPConnection(
             link: connection,
             role: connection.role == .central ? .central : .peripheral,
-            loop: owner.loop,
-            servers: owner.channels
+            loop: loop,
+            servers: channels
         )
-        guard let secureLink = owner.deviceSecurity.attach(connection, l2cap, ownAddress: ownAddress) else {
+        guard let secureLink = security.attach(connection, l2cap, ownAddress: ownAddress) else {
             return nil
         }
         self.secureLink = secureLink
         secureLink.owner = self
         l2cap.parameterPolicy = { [weak self] in self?.parameterPolicy($0) ?? false }
-        l2cap.onParametersAccepted = { [weak self] parameters in
-            guard let self else { return }
-            self.owner?.connector.update(connection, parameters)
-        }
+        l2cap.onParametersAccepted = { [weak self] parameters in self?.commands.update(parameters) }
     }
 
     /// The peer's address: the identity address if it is bonded.
     package var peer: BluetoothAddress {
-        owner?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
+        privacy.identity(of: connection.peerAddress)
     }
 
     /// Opens the Attribute Protocol as client and, if `server` is given, as server. Later calls return the existing
@@ -121,15 +141,15 @@ package final class AccessLink {
     /// A central's controller reports a connection before the peer has answered. The peer may have missed the
     /// connection request; the link is then lost after six intervals without an answer (Core Vol 6 Part B 4.5.2).
     package func whenEstablished(_ completion: @escaping () -> Void) {
-        guard isOpen, let owner, connection.role == .central,
-            owner.controllerInformation?.supports(LEReadRemoteFeatures.self) == true
+        guard isOpen, connection.role == .central,
+            controller?.supports(LEReadRemoteFeatures.self) == true
         else { return completion() }
         onEstablished = completion
         // By then even a controller that never answers has reported the loss of the link.
-        establishment = owner.loop.schedule(after: .microseconds(8 * 1_250 * Int64(connection.interval) + 100_000)) {
+        establishment = loop.schedule(after: .microseconds(8 * 1_250 * Int64(connection.interval) + 100_000)) {
             [weak self] in self?.established()
         }
-        owner.peerFeatures.read(of: connection) { [weak self] result in
+        peerFeatures.read(of: connection) { [weak self] result in
             if case .success = result { self?.established() }
         }
     }
@@ -141,26 +161,26 @@ package final class AccessLink {
     }
 
     private func endEstablishment() {
-        if let establishment { owner?.loop.cancel(establishment) }
+        if let establishment { loop.cancel(establishment) }
         (establishment, onEstablished) = (nil, nil)
     }
 
     /// Disconnects the link (Core Vol 3 Part C 9.3.10).
     package func terminate() {
         guard isOpen else { return }
-        owner?.connector.disconnect(connection)
+        commands.disconnect()
     }
 
     /// Reads the signal strength of the link, in dBm.
     package func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
-        guard let owner, isOpen else { return completion(.failure(.host(.notRunning))) }
-        owner.connector.readRSSI(connection, completion)
+        guard isOpen else { return completion(.failure(.host(.notRunning))) }
+        commands.readRSSI(completion)
     }
 
     /// Requests a PHY; an invalid one is ignored. The connection shows whether both controllers have accepted it.
     package func prefer(phy: LEPHY) {
         guard isOpen, (1...3).contains(phy.rawValue) else { return }
-        owner?.connector.setPHY(phy, of: connection)
+        commands.setPHY(phy)
     }
 
     /// Updates the connection parameters as central, or asks the central to do so as peripheral (Core Vol 3 Part C
@@ -187,7 +207,7 @@ package final class AccessLink {
         case .linkLayer: return .linkLayer
         case .l2cap: return .l2cap
         case .automatic:
-            let features = owner?.controllerInformation?.leFeatures ?? []
+            let features = controller?.leFeatures ?? []
             return features.contains(.connectionParametersRequest) ? .linkLayerFirst : .l2cap
         }
     }
@@ -196,7 +216,7 @@ package final class AccessLink {
         for action in actions {
             switch action {
             case .askLinkLayer(let parameters):
-                owner?.connector.update(connection, parameters) { [weak self] error in
+                commands.update(parameters) { [weak self] error in
                     guard let self else { return }
                     perform(update.handle(.refused(error)))
                 }
@@ -217,7 +237,7 @@ package final class AccessLink {
 
     private func startTimer() {
         endTimer()
-        updateTimer = owner?.loop.schedule(after: GAPTimer.connectionParameters) { [weak self] in
+        updateTimer = loop.schedule(after: GAPTimer.connectionParameters) { [weak self] in
             guard let self else { return }
             updateTimer = nil
             perform(update.handle(.timeout))
@@ -225,8 +245,13 @@ package final class AccessLink {
     }
 
     private func endTimer() {
-        if let updateTimer { owner?.loop.cancel(updateTimer) }
+        if let updateTimer { loop.cancel(updateTimer) }
         updateTimer = nil
+    }
+
+    /// Requests the longest packets that the controller can send.
+    func requestLongPackets() {
+        if let controller { commands.requestLongPackets(controller) }
     }
 
     /// Called when the controller has updated the parameters or failed to.
@@ -275,5 +300,5 @@ extension AccessLink: SecureLinkOwner {
     }
 
     /// Called when another link to the peer has replaced this one.
-    package func secureLinkWasReplaced(_ secureLink: SecureLink) { owner?.replaced(self) }
+    package func secureLinkWasReplaced(_ secureLink: SecureLink) { onReplaced?() }
 }

@@ -60,7 +60,6 @@ package final class HostScanner: HeldRadioUser {
         self.loop = loop
         self.stackEvents = stackEvents
         self.privacy = privacy
-        privacy?.scanner = self
         host.onEvent(LEAdvertisingReport.self) { [weak self] in
             self?.receive($0.reports.compactMap { ReceivedPacket($0) })
         }
