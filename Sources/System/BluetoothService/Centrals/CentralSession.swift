@@ -113,22 +113,22 @@ final class CentralSession: ManagerSession, LinkUser {
             setScan(nil)
             sharedScan.changed()
         case .resetScanFilter: scan?.forgetReported()
-        case .peer(let peer, let request): handle(request, of: peer)
+        case .peer(let peer, let request): perform(request, of: peer)
         case .watchConnections(let new): watch = new
         }
     }
 
-    private func handle(_ request: PeerRequest, of peer: UUID) {
+    private func perform(_ request: PeerRequest, of peer: UUID) {
         switch request {
         case .connect(let options): connect(peer, options)
         case .cancelConnection: cancel(peer)
         case .forget: forget(peer)
-        case .link(let request): handle(request, number: 0, of: peer)
-        case .ask(let number, let request): handle(request, number: number, of: peer)
+        case .link(let request): ask(request, number: 0, of: peer)
+        case .ask(let number, let request): ask(request, number: number, of: peer)
         }
     }
 
-    private func handle(_ request: LinkRequest, number: UInt32, of peer: UUID) {
+    private func ask(_ request: LinkRequest, number: UInt32, of peer: UUID) {
         // Behaviour 1.7.
         guard case .connected(let link, let user) = uses[peer] else {
             // The app may not have read the disconnection yet, for example when it is restored to the state before it
@@ -139,10 +139,10 @@ final class CentralSession: ManagerSession, LinkUser {
                 by: manager.subject
             )
         }
-        handle(request, on: link, for: Asker(user: user, number: number))
+        start(request, on: link, for: Asker(user: user, number: number))
     }
 
-    private func handle(_ request: LinkRequest, on link: PeerLink, for asker: Asker) {
+    private func start(_ request: LinkRequest, on link: PeerLink, for asker: Asker) {
         switch request {
         case .discoverServices(let uuids): link.discoverServices(uuids, for: asker)
         case .discoverIncludedServices(let service, let uuids):
@@ -313,23 +313,21 @@ extension CentralSession {
         links.connectionWanted(to: peer)
     }
 
-    func connectionAttemptEnded(to peer: UUID, _ result: Result<PeerLink, ServiceError>) {
-        guard wants(peer) else { return }
-        switch result {
-        case .success(let link): attach(to: link)
-        case .failure(let error):
-            end(peer)
-            fail(peer, error)
-        }
+    /// See ``LinkUser/use(of:)``.
+    func use(of link: PeerLink) -> Attachment? {
+        let peer = link.peer
+        guard wants(peer), peers[peer] != nil else { return nil }
+        let needsANCS = manager.intent.connections[peer]?.requiresNotifications == true
+        let use = Attachment(key, manager, of: peer, loop: loop, requiresNotifications: needsANCS)
+        uses[peer] = .connected(link, use)
+        return use
     }
 
-    private func attach(to link: PeerLink) {
-        let peer = link.peer
-        guard let info = peers[peer]?.info else { return }
-        let user = Attachment(key, manager, of: peer, loop: loop)
-        uses[peer] = .connected(link, user)
-        link.attach(user, name: info.name)
-        if manager.intent.connections[peer]?.requiresNotifications == true { link.authorizeNotifications(for: user) }
+    /// See ``LinkUser/connectionFailed(to:_:)``.
+    func connectionFailed(to peer: UUID, _ error: ServiceError) {
+        guard wants(peer) else { return }
+        end(peer)
+        fail(peer, error)
     }
 
     /// Reports a change of any link, whether or not the manager uses it, if the app watches the peer or one of its

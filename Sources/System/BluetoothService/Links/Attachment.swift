@@ -19,14 +19,17 @@ final class Attachment {
     var phase: AppPhase { manager.lifecycle.phase }
     /// Whether the user may have to be alerted in place of the app (behaviour 3.15).
     var showsAlerts: Bool { manager.lifecycle.rules.showsAlerts }
+    /// Whether the manager needs this system's notifications to be authorized for the peer (ANCS, behaviour 3.19).
+    let requiresNotifications: Bool
     /// Whether the manager is notified of changes of the link.
     var watchesLink = false
     /// The attributes that the manager has discovered: handles of services and of characteristic values
     /// (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 
-    init(_ key: ManagerKey, _ manager: AppManager, of peer: UUID, loop: any EventLoop) {
+    init(_ key: ManagerKey, _ manager: AppManager, of peer: UUID, loop: any EventLoop, requiresNotifications: Bool) {
         self.key = key
+        self.requiresNotifications = requiresNotifications
         self.manager = manager
         self.peer = peer
         self.loop = loop
@@ -35,7 +38,7 @@ final class Attachment {
     /// Ends this attachment and returns one for another process of the app, which receives no answers to requests of
     /// this one.
     func renewed() -> Attachment {
-        let new = Attachment(key, manager, of: peer, loop: loop)
+        let new = Attachment(key, manager, of: peer, loop: loop, requiresNotifications: requiresNotifications)
         new.known = known
         end()
         return new

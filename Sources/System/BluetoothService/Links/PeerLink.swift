@@ -165,13 +165,14 @@ extension PeerLink {
     }
 
     /// Adds a manager, which is connected from then on (behaviour 3.9).
-    func attach(_ user: Attachment, name: String?) {
+    func attach(_ user: Attachment) {
         endLinger()
         attachments.add(user)
-        user.emit(.connected(name: name, maximumWriteWithoutResponse: maximumCommandLength))
+        user.emit(.connected(name: links.peers[peer]?.info.name, maximumWriteWithoutResponse: maximumCommandLength))
         if attributes.lacksServiceChanged { reportFlaw(.noServiceChanged, of: [user]) }
         for flaw in attributes.flaws { reportFlaw(.flawedTable(flaw), of: [user]) }
         beginExchange()
+        if user.requiresNotifications { authorizeNotifications(for: user) }
     }
 
     /// Removes a manager. After the last one, a link that this side created ends (behaviours 3.10, 3.11).
@@ -378,7 +379,7 @@ extension PeerLink {
 
     /// Pairs the link for a peer that requires this system's notifications, and then decides whether it gets them
     /// (ANCS, behaviour 3.19).
-    func authorizeNotifications(for user: Attachment) {
+    private func authorizeNotifications(for user: Attachment) {
         secureLink.pair { [weak self] result in
             guard let self else { return }
             let isPaired = if case .success = result { true } else { false }

@@ -20,9 +20,11 @@ protocol LinkUser: AnyObject {
     func wants(_ peer: UUID) -> Bool
     /// Whether to show the user an alert about `peer` in place of notifying the app.
     func wants(_ alert: AppAlert, of peer: UUID) -> Bool
-    /// Called when an attempt to connect to `peer` has ended, by whichever manager it was requested: with a link that
-    /// is ready, or with an error.
-    func connectionAttemptEnded(to peer: UUID, _ result: Result<PeerLink, ServiceError>)
+    /// Returns the manager's use of a link that is ready, or nil if the manager does not wait for a connection to the
+    /// peer. The manager is connected from then on.
+    func use(of link: PeerLink) -> Attachment?
+    /// Called when an attempt to connect to `peer` has failed, by whichever manager it was requested.
+    func connectionFailed(to peer: UUID, _ error: ServiceError)
     /// Called when a link changed, whether or not the manager uses it.
     func linkChanged(of link: PeerLink, _ change: ConnectionChange)
     /// Called when a link that the manager uses is about to end.
@@ -112,7 +114,7 @@ extension SharedLinks {
     func connectionWanted(to peer: UUID) {
         if let link = link(to: peer), !link.isEnding {
             // A link that is not ready yet is announced later, to all managers that wait for it.
-            if link.isReady { report(.success(link), to: peer) }
+            if link.isReady { attachUsers(to: link) }
         } else if link(to: peer) == nil, let address = peers[peer]?.address {
             controllers.device?.connector.want(address)
         }
@@ -125,9 +127,16 @@ extension SharedLinks {
         link(to: peer)?.endIfUnused()
     }
 
-    /// Reports the end of an attempt to connect to all managers that wait for it.
-    private func report(_ result: Result<PeerLink, ServiceError>, to peer: UUID) {
-        for user in users { user.connectionAttemptEnded(to: peer, result) }
+    /// Connects all managers that wait for a link that is ready.
+    private func attachUsers(to link: PeerLink) {
+        for user in users {
+            if let use = user.use(of: link) { link.attach(use) }
+        }
+    }
+
+    /// Reports the failure of an attempt to connect to all managers that wait for it.
+    private func report(_ error: ServiceError, to peer: UUID) {
+        for user in users { user.connectionFailed(to: peer, error) }
     }
 }
 
@@ -142,7 +151,7 @@ extension SharedLinks {
             // The controller refused because of another link: to this peer or, with some controllers, to any. The
             // connection stays pending.
             guard let status = error.status, status != .connectionAlreadyExists else { return }
-            report(.failure(ServiceError(connecting: status)), to: peers.peer(at: address).identifier)
+            report(ServiceError(connecting: status), to: peers.peer(at: address).identifier)
         }
     }
 
@@ -164,13 +173,13 @@ extension SharedLinks {
             notifyWatchers(of: link, .connected)
             alert(.connected, of: link.peer)
             if link.servesCentral { for server in servers { server.centralConnected(link.centralInfo) } }
-            report(.success(link), to: link.peer)
+            attachUsers(to: link)
             // The apps that requested the link may have cancelled meanwhile.
             link.endIfUnused()
         // The disconnection reports the details.
         case .failure(.linkLost): break
         case .failure(let error):
-            report(.failure(ServiceError(error)), to: link.peer)
+            report(ServiceError(error), to: link.peer)
             link.disconnect()
         }
     }
@@ -201,7 +210,7 @@ extension SharedLinks {
     /// Reports a lost link to all managers that used it or waited for it.
     private func over(_ link: PeerLink, _ reason: HCIStatus) {
         let error = link.error(for: reason)
-        if !link.isReady, !link.isEnding, !reason.isOfTheAir { report(.failure(error), to: link.peer) }
+        if !link.isReady, !link.isEnding, !reason.isOfTheAir { report(error, to: link.peer) }
         if link.servesCentral {
             let told = link.isEnding ? nil : error
             for server in servers { server.centralDisconnected(link.peer, told) }
