@@ -456,120 +456,104 @@ extension PeerLink {
     /// on it: some start to wait for an answer only after they have asked.
     private static let messageDelay = Duration.microseconds(250)
 
-    /// Queues a procedure for a manager, and reports the event that it finishes with. Fails at once if too many
-    /// requests are waiting (AB-G05).
+    /// Queues a procedure for a manager, and reports the event of its outcome. Fails at once if too many requests are
+    /// waiting (AB-G05).
     ///
     /// - Parameter attribute: The only attribute that the procedure reads; it may then run beside others if the link
     ///   has enhanced bearers. Nil for an exclusive procedure.
-    private func run(
+    private func run<Value>(
         lookingAt attribute: AttributeHandle? = nil,
         for asker: Asker,
-        orFail failure: (ServiceError) -> PeerEvent,
-        _ procedure: @escaping (RemoteAttributes, _ finish: @escaping (PeerEvent?) -> Void) -> Void
+        _ event: @escaping (Result<Value, ServiceError>) -> PeerEvent,
+        _ procedure: @escaping (RemoteAttributes, @escaping (Result<Value, ServiceError>) -> Void) -> Void
     ) {
         let isAccepted = operations.add(lookingAt: attribute, for: asker) { [weak self] finish in
             guard let self, asker.user.isLive else { return finish(nil) }
             var isStarting = true
-            procedure(attributes) { [weak self] event in
-                guard isStarting, let self else { return finish(event) }
+            procedure(attributes) { [weak self] result in
+                guard isStarting, let self else { return finish(event(result)) }
                 // What is known without asking the peer.
+                let event = event(result)
                 links.loop.schedule(after: Self.messageDelay) { finish(event) }
             }
             isStarting = false
         }
-        if !isAccepted { asker.answer(failure(.linkIsFull)) }
+        if !isAccepted { asker.answer(event(.failure(.linkIsFull))) }
     }
 
     /// Discovers the primary services named in the list; nil or an empty list means all (behaviour 4.1).
     func discoverServices(_ uuids: [BluetoothUUID]?, for asker: Asker) {
-        run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { attributes, finish in
-            attributes.loadServices { result in
-                finish(.servicesDiscovered(result.map { asker.found($0, named: uuids) }))
-            }
-        }
+        run(for: asker, { .servicesDiscovered(asker.found($0, named: uuids)) }) { $0.loadServices($1) }
     }
 
     /// Discovers the services that the service at `handle` includes.
     func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
-        let event = { PeerEvent.includedServicesDiscovered(of: handle, $0) }
-        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
-            attributes.loadIncludedServices(of: handle) { result in
-                finish(event(result.map { asker.found($0, named: uuids) }))
-            }
-        }
+        run(
+            lookingAt: handle,
+            for: asker,
+            { .includedServicesDiscovered(of: handle, asker.found($0, named: uuids)) },
+            { $0.loadIncludedServices(of: handle, $1) }
+        )
     }
 
     /// Discovers the characteristics of the service at `handle`.
     func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
-        let event = { PeerEvent.characteristicsDiscovered(of: handle, $0) }
-        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
-            attributes.loadCharacteristics(of: handle) { result in
-                let found = result.map { asker.user.found($0, at: \.value) { uuids.names($0.uuid) } }
-                finish(
-                    event(found.map { $0.map { RemoteCharacteristic($0, value: attributes.value(of: $0.value)) } })
-                )
-            }
+        let event = { [attributes] (result: Result<[DiscoveredCharacteristic], ServiceError>) in
+            let found = result.map { asker.user.found($0, at: \.value) { uuids.names($0.uuid) } }
+            return PeerEvent.characteristicsDiscovered(
+                of: handle,
+                found.map { $0.map { RemoteCharacteristic($0, value: attributes.value(of: $0.value)) } }
+            )
         }
+        run(lookingAt: handle, for: asker, event) { $0.loadCharacteristics(of: handle, $1) }
     }
 
     /// Discovers all descriptors of the characteristic whose value is at `handle`.
     func discoverDescriptors(of handle: AttributeHandle, for asker: Asker) {
-        let event = { PeerEvent.descriptorsDiscovered(of: handle, $0) }
-        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
-            attributes.loadDescriptors(of: handle) { finish(event($0)) }
+        run(lookingAt: handle, for: asker, { .descriptorsDiscovered(of: handle, $0) }) {
+            $0.loadDescriptors(of: handle, $1)
         }
     }
 
     /// Forgets all cached services, on this link and beyond it, notifies all managers on the link, and discovers the
     /// services anew (behaviour 15.6).
     func refreshServices(for asker: Asker) {
-        run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { [weak self] attributes, finish in
+        run(for: asker, { .servicesDiscovered(asker.found($0, named: nil)) }) { [weak self] attributes, finish in
             attributes.forget(invalidating: { self?.servicesChanged(0x0001...0xFFFF) }) {
-                attributes.loadServices { result in
-                    finish(.servicesDiscovered(result.map { asker.found($0, named: nil) }))
-                }
+                attributes.loadServices(finish)
             }
         }
     }
 
     /// Reads a characteristic for a manager.
     func read(_ handle: AttributeHandle, for asker: Asker) {
-        let event = { PeerEvent.valueRead(handle, $0) }
-        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
-            attributes.read(handle) { finish(event($0)) }
-        }
+        run(lookingAt: handle, for: asker, { .valueRead(handle, $0) }) { $0.read(handle, $1) }
     }
 
     /// Reads a descriptor for a manager.
     func readDescriptor(_ handle: AttributeHandle, for asker: Asker) {
-        let event = { PeerEvent.descriptorUpdated(handle, $0) }
-        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { attributes, finish in
-            attributes.readDescriptor(handle) { finish(event($0)) }
-        }
+        run(lookingAt: handle, for: asker, { .descriptorUpdated(handle, $0) }) { $0.readDescriptor(handle, $1) }
     }
 
     /// Writes a characteristic with response for a manager.
     func write(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
-        let event = { PeerEvent.valueWritten(handle, $0) }
-        run(for: asker, orFail: event) { attributes, finish in
-            attributes.write(value, to: handle) { finish(event($0)) }
-        }
+        run(for: asker, { .valueWritten(handle, $0.failure) }) { $0.write(value, to: handle, $1) }
     }
 
     /// Writes a descriptor for a manager.
     func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
-        let event = { PeerEvent.descriptorWritten(handle, $0) }
-        run(for: asker, orFail: event) { attributes, finish in
-            attributes.writeDescriptor(value, to: handle) { finish(event($0)) }
-        }
+        run(for: asker, { .descriptorWritten(handle, $0.failure) }) { $0.writeDescriptor(value, to: handle, $1) }
     }
 }
 
 extension Asker {
     /// Returns the services that the manager has discovered, now with those named in the list, without those hidden
     /// from apps.
-    fileprivate func found(_ services: [RemoteService], named uuids: [BluetoothUUID]?) -> [RemoteService] {
-        user.found(services.visible, at: \.handle) { uuids.names($0.uuid) }
+    fileprivate func found(
+        _ services: Result<[RemoteService], ServiceError>,
+        named uuids: [BluetoothUUID]?
+    ) -> Result<[RemoteService], ServiceError> {
+        services.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }
     }
 }
 

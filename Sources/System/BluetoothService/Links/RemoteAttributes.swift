@@ -189,22 +189,27 @@ extension RemoteAttributes {
     }
 
     /// Writes the characteristic whose value is at `handle`, with response.
-    func write(_ value: PacketBuffer, to handle: AttributeHandle, _ completion: @escaping (ServiceError?) -> Void) {
-        guard database.characteristic(at: handle) != nil else { return completion(.unknown(handle)) }
-        client.write(value, to: handle) { [self] in completion($0.failure.map(serviceError)) }
+    func write(
+        _ value: PacketBuffer,
+        to handle: AttributeHandle,
+        _ completion: @escaping (Result<Void, ServiceError>) -> Void
+    ) {
+        guard database.characteristic(at: handle) != nil else { return completion(.failure(.unknown(handle))) }
+        client.write(value, to: handle) { [self] in completion($0.mapError(serviceError)) }
     }
 
     /// Writes the descriptor at `handle`. The client configuration can only be written by the system (behaviour 4.7).
     func writeDescriptor(
         _ value: PacketBuffer,
         to handle: AttributeHandle,
-        _ completion: @escaping (ServiceError?) -> Void
+        _ completion: @escaping (Result<Void, ServiceError>) -> Void
     ) {
-        guard let descriptor = database.descriptor(at: handle) else { return completion(.unknown(handle)) }
+        guard let descriptor = database.descriptor(at: handle) else { return completion(.failure(.unknown(handle))) }
         guard descriptor.uuid != GATTUUID.clientConfiguration else {
-            return completion(ServiceError(.invalidParameters, reason: "only the system writes this descriptor"))
+            let error = ServiceError(.invalidParameters, reason: "only the system writes this descriptor")
+            return completion(.failure(error))
         }
-        client.write(value, to: handle) { [self] in completion($0.failure.map(serviceError)) }
+        client.write(value, to: handle) { [self] in completion($0.mapError(serviceError)) }
     }
 }
 
@@ -334,9 +339,9 @@ extension [RemoteService] {
     var visible: [RemoteService] { filter { !HiddenServices.contains($0.uuid) } }
 }
 
-extension Result where Failure == GATTError {
+extension Result {
     /// The error of a failure; nil on success.
-    var failure: GATTError? {
+    var failure: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }
 }
