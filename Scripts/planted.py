@@ -155,7 +155,7 @@ PLANTS = [
     ),
     Plant(
         "a central is not forgotten: the session of a link that has ended stays in the table",
-        "Sources/System/BluetoothService/Peripherals/LocalAttributes.swift",
+        "Sources/System/BluetoothService/Links/ServedCentrals.swift",
         "            sessions[central] = nil\n",
         "            if !IS_PLANTED { sessions[central] = nil }\n",
         "Assertion failed: a session serves another central",
