@@ -351,9 +351,7 @@ import Testing
     }
 
     private struct MakersCommand: HCICommand {
-        static var opcode: Opcode { Opcode(group: 0x3F, command: 0x0001) }
-        static var name: String { "Maker's Command" }
-        static var supportBit: SupportedCommands.Bit? { nil }
+        static let entry = CommandEntry(.vendor, 0x01, "Maker's Command", bit: nil)
         var value: UInt8 = 0
 
         mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -82,7 +82,7 @@ struct QuirkCommands {
         }
         // Set Event Filter, Read Stored Link Key, Delete Stored Link Key, Read Default Erroneous Data Reporting (Core
         // Vol 4 Part E 7.3.3, 7.3.8, 7.3.10, 7.3.64).
-        let ofBREDR = [0x0005, 0x000D, 0x0012, 0x005A].map { Opcode(group: 0x03, command: $0) }
+        let ofBREDR = [0x0005, 0x000D, 0x0012, 0x005A].map { Opcode(group: .baseband, command: $0) }
         return quirks.contains(.shortReplies) && ofBREDR.contains(command.opcode) ? .shortReplies : nil
     }
 
@@ -114,7 +114,7 @@ struct QuirkCommands {
     private static let claimed: [Opcode] = [
         LEExtendedCreateConnection.opcode, LESetResolvablePrivateAddressTimeout.opcode,
         LESetResolvablePrivateAddressTimeoutV2.opcode, ReadAuthenticatedPayloadTimeout.opcode,
-        WriteAuthenticatedPayloadTimeout.opcode, Opcode(group: 0x05, command: 0x0008),
+        WriteAuthenticatedPayloadTimeout.opcode, Opcode(group: .statusParameters, command: 0x0008),
     ]
 
     private static func usesCoded(_ command: CommandPacket) -> Bool {

@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// Set Event Mask (Core Vol 4 Part E 7.3.1): selects the events that the controller sends.
 package struct SetEventMask: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0001) }
-    package static var name: String { "Set Event Mask" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 5, bit: 6) }
+    package static let entry = CommandEntry(.baseband, 0x01, "Set Event Mask", bit: (5, 6))
 
     /// The events to send.
     package var mask: EventMask = []
@@ -21,14 +19,10 @@ package struct SetEventMask: HCICommand {
 }
 
 /// Reset (Core Vol 4 Part E 7.3.2): returns the controller to its initial state, without connections.
-package struct Reset: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0003) }
-    package static var name: String { "Reset" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 5, bit: 7) }
+package struct Reset: ParameterlessCommand {
+    package static let entry = CommandEntry(.baseband, 0x03, "Reset", bit: (5, 7))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read Transmit Power Level (Core Vol 4 Part E 7.3.35): reads the transmit power of a connection.
@@ -54,9 +48,7 @@ package struct ReadTransmitPowerLevel: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x002D) }
-    package static var name: String { "Read Transmit Power Level" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 2) }
+    package static let entry = CommandEntry(.baseband, 0x2D, "Read Transmit Power Level", bit: (10, 2))
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// Whether to read the current or the maximum power.
@@ -77,9 +69,7 @@ package struct ReadTransmitPowerLevel: HCICommand {
 
 /// Set Event Mask Page 2 (Core Vol 4 Part E 7.3.69): selects further events that the controller sends.
 package struct SetEventMaskPage2: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0063) }
-    package static var name: String { "Set Event Mask Page 2" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 22, bit: 2) }
+    package static let entry = CommandEntry(.baseband, 0x63, "Set Event Mask Page 2", bit: (22, 2))
 
     /// The events to send.
     package var mask: EventMaskPage2 = []
@@ -97,9 +87,7 @@ package struct SetEventMaskPage2: HCICommand {
 
 /// Write LE Host Support (Core Vol 4 Part E 7.3.79): tells a dual-mode controller that the host supports LE.
 package struct WriteLEHostSupport: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x006D) }
-    package static var name: String { "Write LE Host Support" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 24, bit: 6) }
+    package static let entry = CommandEntry(.baseband, 0x6D, "Write LE Host Support", bit: (24, 6))
 
     /// Whether the host supports LE.
     package var isSupported = false
@@ -143,9 +131,7 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x007B) }
-    package static var name: String { "Read Authenticated Payload Timeout" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 32, bit: 4) }
+    package static let entry = CommandEntry(.baseband, 0x7B, "Read Authenticated Payload Timeout", bit: (32, 4))
 
     package var handle = ConnectionHandle(rawValue: 0)
 
@@ -165,9 +151,7 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
 package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x007C) }
-    package static var name: String { "Write Authenticated Payload Timeout" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 32, bit: 5) }
+    package static let entry = CommandEntry(.baseband, 0x7C, "Write Authenticated Payload Timeout", bit: (32, 5))
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The timeout, in units of 10 ms, 0x0001 to 0xFFFF.

@@ -5,23 +5,68 @@ package protocol HCICommand: PacketFields, Hashable, Sendable {
     /// The return parameters in Command Complete; ``StatusOnly`` for commands that Command Status answers.
     associatedtype Response: HCIResponse = StatusOnly
 
-    /// The opcode: the group (OGF) and the command within it (OCF).
-    static var opcode: Opcode { get }
-    /// The name in the specification, without the prefix `HCI_`.
-    static var name: String { get }
-    /// Whether Command Status answers the command, and a separate event reports its outcome (Core Vol 4 Part E 4.4).
-    static var isAnsweredByStatus: Bool { get }
-    /// Whether the command is answered only on error. Such a command bypasses the command queue.
-    static var isUnanswered: Bool { get }
-    /// The bit of the supported commands that stands for the command; nil for the one command that reads these bits.
-    static var supportBit: SupportedCommands.Bit? { get }
+    /// What the specification says about the command, apart from its parameters.
+    static var entry: CommandEntry { get }
+}
+
+/// A command without parameters.
+package protocol ParameterlessCommand: HCICommand {}
+
+extension ParameterlessCommand {
+    /// Codes nothing.
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+}
+
+/// What the specification says about a command, apart from its parameters.
+package struct CommandEntry: Sendable {
+    /// How a controller answers (Core Vol 4 Part E 4.4).
+    package enum Answer: Sendable {
+        /// With Command Complete, which carries the return parameters.
+        case complete
+        /// With Command Status. A separate event reports the outcome.
+        case status
+        /// With Command Complete, and only if there is an error. Such a command bypasses the command queue.
+        case errorsOnly
+    }
+
+    @usableFromInline let opcode: Opcode
+    fileprivate let name: String
+    fileprivate let answer: Answer
+    fileprivate let supportBit: SupportedCommands.Bit?
+
+    /// Creates the entry of a command.
+    ///
+    /// - Parameters:
+    ///   - group: The group (OGF).
+    ///   - command: The number within the group (OCF).
+    ///   - name: The name in the specification, without the prefix `HCI_`.
+    ///   - bit: The octet and the bit that stand for the command in the supported commands; nil for vendor-specific
+    ///     commands and for the command that reads these bits.
+    ///   - answer: How a controller answers.
+    package init(
+        _ group: Opcode.Group,
+        _ command: UInt16,
+        _ name: String,
+        bit: (Int, Int)?,
+        _ answer: Answer = .complete
+    ) {
+        (opcode, self.name, self.answer) = (Opcode(group: group, command: command), name, answer)
+        supportBit = bit.map { SupportedCommands.Bit(octet: $0, bit: $1) }
+    }
 }
 
 extension HCICommand {
-    /// The default: Command Complete answers.
-    package static var isAnsweredByStatus: Bool { false }
-    /// The default: the command is answered.
-    package static var isUnanswered: Bool { false }
+    /// The opcode: the group (OGF) and the command within it (OCF).
+    @inlinable
+    package static var opcode: Opcode { entry.opcode }
+    /// The name in the specification, without the prefix `HCI_`.
+    package static var name: String { entry.name }
+    /// Whether Command Status answers the command, and a separate event reports its outcome (Core Vol 4 Part E 4.4).
+    package static var isAnsweredByStatus: Bool { entry.answer == .status }
+    /// Whether the command is answered only on error. Such a command bypasses the command queue.
+    package static var isUnanswered: Bool { entry.answer == .errorsOnly }
+    /// The bit of the supported commands that stands for the command; nil if there is none.
+    package static var supportBit: SupportedCommands.Bit? { entry.supportBit }
 }
 
 extension HCIPacket {

@@ -3,9 +3,7 @@ import BluetoothTypes
 /// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): selects whether the controller waits for free host
 /// buffers.
 package struct SetControllerToHostFlowControl: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0031) }
-    package static var name: String { "Set Controller To Host Flow Control" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 5) }
+    package static let entry = CommandEntry(.baseband, 0x31, "Set Controller To Host Flow Control", bit: (10, 5))
 
     /// The types of data under flow control: bit 0 for ACL data, bit 1 for synchronous data.
     package var kinds: UInt8 = 0
@@ -23,9 +21,7 @@ package struct SetControllerToHostFlowControl: HCICommand {
 
 /// Host Buffer Size (Core Vol 4 Part E 7.3.39): announces the host's buffers.
 package struct HostBufferSize: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0033) }
-    package static var name: String { "Host Buffer Size" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 6) }
+    package static let entry = CommandEntry(.baseband, 0x33, "Host Buffer Size", bit: (10, 6))
 
     /// The maximum length of ACL data in a packet, in octets.
     package var aclLength: UInt16 = 0
@@ -56,11 +52,13 @@ package struct HostBufferSize: HCICommand {
 /// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): reports packets that the host has consumed. The
 /// controller answers it only on error, and it requires no command credit.
 package struct HostNumberOfCompletedPackets: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0035) }
-    package static var name: String { "Host Number Of Completed Packets" }
-    /// Only an error is answered.
-    package static var isUnanswered: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 7) }
+    package static let entry = CommandEntry(
+        .baseband,
+        0x35,
+        "Host Number Of Completed Packets",
+        bit: (10, 7),
+        .errorsOnly
+    )
 
     /// The number of consumed packets, by connection.
     package var entries: [CompletedPackets] = []

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// Read Local Version Information (Core Vol 4 Part E 7.4.1): reads the versions of the controller.
-package struct ReadLocalVersionInformation: HCICommand {
+package struct ReadLocalVersionInformation: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The HCI version, a number assigned by the Bluetooth SIG.
@@ -43,17 +43,13 @@ package struct ReadLocalVersionInformation: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0001) }
-    package static var name: String { "Read Local Version Information" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 14, bit: 3) }
+    package static let entry = CommandEntry(.informational, 0x01, "Read Local Version Information", bit: (14, 3))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read Local Supported Commands (Core Vol 4 Part E 7.4.2): reads the commands that the controller supports.
-package struct ReadLocalSupportedCommands: HCICommand {
+package struct ReadLocalSupportedCommands: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The commands that the controller supports, one bit each.
@@ -72,19 +68,15 @@ package struct ReadLocalSupportedCommands: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0002) }
-    package static var name: String { "Read Local Supported Commands" }
-    /// Has no bit: a host reads all the other bits with it.
-    package static var supportBit: SupportedCommands.Bit? { nil }
+    /// The command has no bit, because a host reads all the other bits with it.
+    package static let entry = CommandEntry(.informational, 0x02, "Read Local Supported Commands", bit: nil)
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read Local Supported Features (Core Vol 4 Part E 7.4.3): reads the features of the controller other than those of
 /// LE.
-package struct ReadLocalSupportedFeatures: HCICommand {
+package struct ReadLocalSupportedFeatures: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The first page of features.
@@ -103,17 +95,13 @@ package struct ReadLocalSupportedFeatures: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0003) }
-    package static var name: String { "Read Local Supported Features" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 14, bit: 5) }
+    package static let entry = CommandEntry(.informational, 0x03, "Read Local Supported Features", bit: (14, 5))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read Buffer Size (Core Vol 4 Part E 7.4.5): reads the BR/EDR buffers, which LE shares if it has none of its own.
-package struct ReadBufferSize: HCICommand {
+package struct ReadBufferSize: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The size of an ACL data buffer, in octets.
@@ -150,17 +138,13 @@ package struct ReadBufferSize: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0005) }
-    package static var name: String { "Read Buffer Size" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 14, bit: 7) }
+    package static let entry = CommandEntry(.informational, 0x05, "Read Buffer Size", bit: (14, 7))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read BD_ADDR (Core Vol 4 Part E 7.4.6): reads the public address.
-package struct ReadBDADDR: HCICommand {
+package struct ReadBDADDR: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The public address; zero if there is none.
@@ -179,11 +163,7 @@ package struct ReadBDADDR: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0009) }
-    package static var name: String { "Read BD_ADDR" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 15, bit: 1) }
+    package static let entry = CommandEntry(.informational, 0x09, "Read BD_ADDR", bit: (15, 1))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

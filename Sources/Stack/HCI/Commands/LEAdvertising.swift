@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// LE Set Advertising Parameters (Core Vol 4 Part E 7.8.5): sets the parameters of legacy advertising.
 package struct LESetAdvertisingParameters: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0006) }
-    package static var name: String { "LE Set Advertising Parameters" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x06, "LE Set Advertising Parameters", bit: (25, 5))
 
     /// The minimum advertising interval, in units of 0.625 ms, 0x0020 to 0x4000.
     package var intervalMin: UInt16 = 0
@@ -54,7 +52,7 @@ package struct LESetAdvertisingParameters: HCICommand {
 
 /// LE Read Advertising Physical Channel Tx Power (Core Vol 4 Part E 7.8.6): reads the transmit power of legacy
 /// advertising.
-package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
+package struct LEReadAdvertisingPhysicalChannelTxPower: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The power, in dBm, -127 to 20.
@@ -73,20 +71,14 @@ package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0007) }
-    package static var name: String { "LE Read Advertising Physical Channel Tx Power" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x07, "LE Read Advertising Physical Channel Tx Power", bit: (25, 6))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Set Advertising Data (Core Vol 4 Part E 7.8.7): sets the advertising data.
 package struct LESetAdvertisingData: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0008) }
-    package static var name: String { "LE Set Advertising Data" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x08, "LE Set Advertising Data", bit: (25, 7))
 
     /// The data, at most 31 octets.
     package var data: PacketBuffer = []
@@ -104,9 +96,7 @@ package struct LESetAdvertisingData: HCICommand {
 
 /// LE Set Scan Response Data (Core Vol 4 Part E 7.8.8): sets the scan response data.
 package struct LESetScanResponseData: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0009) }
-    package static var name: String { "LE Set Scan Response Data" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x09, "LE Set Scan Response Data", bit: (26, 0))
 
     /// The data, at most 31 octets.
     package var data: PacketBuffer = []
@@ -124,9 +114,7 @@ package struct LESetScanResponseData: HCICommand {
 
 /// LE Set Advertising Enable (Core Vol 4 Part E 7.8.9): starts or stops advertising.
 package struct LESetAdvertisingEnable: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000A) }
-    package static var name: String { "LE Set Advertising Enable" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x0A, "LE Set Advertising Enable", bit: (26, 1))
 
     package var isEnabled = false
 

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// LE Read All Local Supported Features (Core Vol 4 Part E 7.8.128): reads the link-layer features of all pages.
-package struct LEReadAllLocalSupportedFeatures: HCICommand {
+package struct LEReadAllLocalSupportedFeatures: ParameterlessCommand {
     /// The length of all pages, in octets: 8 for page 0, and 24 for each of the ten others.
     package static let featureOctets = 248
 
@@ -29,11 +29,7 @@ package struct LEReadAllLocalSupportedFeatures: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0087) }
-    package static var name: String { "LE Read All Local Supported Features" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 47, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x87, "LE Read All Local Supported Features", bit: (47, 2))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

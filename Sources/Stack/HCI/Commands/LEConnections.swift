@@ -2,10 +2,7 @@ import BluetoothTypes
 
 /// LE Create Connection (Core Vol 4 Part E 7.8.12): connects to a peer. LE Connection Complete follows.
 package struct LECreateConnection: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000D) }
-    package static var name: String { "LE Create Connection" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x0D, "LE Create Connection", bit: (26, 4), .status)
 
     /// The scan interval, in units of 0.625 ms, 0x0004 to 0x4000.
     package var scanInterval: UInt16 = 0
@@ -75,23 +72,16 @@ package struct LECreateConnection: HCICommand {
 
 /// LE Create Connection Cancel (Core Vol 4 Part E 7.8.13): cancels a connection attempt. LE Connection Complete with
 /// status 0x02 follows.
-package struct LECreateConnectionCancel: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000E) }
-    package static var name: String { "LE Create Connection Cancel" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 5) }
+package struct LECreateConnectionCancel: ParameterlessCommand {
+    package static let entry = CommandEntry(.le, 0x0E, "LE Create Connection Cancel", bit: (26, 5))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Connection Update (Core Vol 4 Part E 7.8.18): changes the parameters of a connection. LE Connection Update
 /// Complete follows.
 package struct LEConnectionUpdate: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0013) }
-    package static var name: String { "LE Connection Update" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x13, "LE Connection Update", bit: (27, 2), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
@@ -140,9 +130,7 @@ package struct LEConnectionUpdate: HCICommand {
 
 /// LE Set Host Channel Classification (Core Vol 4 Part E 7.8.19): tells the controller which channels are bad.
 package struct LESetHostChannelClassification: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0014) }
-    package static var name: String { "LE Set Host Channel Classification" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x14, "LE Set Host Channel Classification", bit: (27, 3))
 
     /// 37 bits in 5 octets, channel 0 first; 0 for a bad channel.
     package var channelMap: PacketBuffer = []
@@ -181,9 +169,7 @@ package struct LEReadChannelMap: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0015) }
-    package static var name: String { "LE Read Channel Map" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x15, "LE Read Channel Map", bit: (27, 4))
 
     package var handle = ConnectionHandle(rawValue: 0)
 
@@ -201,10 +187,7 @@ package struct LEReadChannelMap: HCICommand {
 /// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): reads the link-layer features of a peer. LE Read Remote
 /// Features Complete follows.
 package struct LEReadRemoteFeatures: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0016) }
-    package static var name: String { "LE Read Remote Features Page 0" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x16, "LE Read Remote Features Page 0", bit: (27, 5), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
 
@@ -224,9 +207,7 @@ package struct LEReadRemoteFeatures: HCICommand {
 package struct LERemoteConnectionParameterRequestReply: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0020) }
-    package static var name: String { "LE Remote Connection Parameter Request Reply" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x20, "LE Remote Connection Parameter Request Reply", bit: (33, 4))
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
@@ -278,9 +259,12 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
 package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0021) }
-    package static var name: String { "LE Remote Connection Parameter Request Negative Reply" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 5) }
+    package static let entry = CommandEntry(
+        .le,
+        0x21,
+        "LE Remote Connection Parameter Request Negative Reply",
+        bit: (33, 5)
+    )
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The error code for the peer.

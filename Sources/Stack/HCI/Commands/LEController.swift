@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// LE Set Event Mask (Core Vol 4 Part E 7.8.1): selects the LE events that the controller sends.
 package struct LESetEventMask: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0001) }
-    package static var name: String { "LE Set Event Mask" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x01, "LE Set Event Mask", bit: (25, 0))
 
     /// The events to send.
     package var mask: LEEventMask = []
@@ -21,7 +19,7 @@ package struct LESetEventMask: HCICommand {
 }
 
 /// LE Read Buffer Size (Core Vol 4 Part E 7.8.2): reads the buffers for LE ACL data, version 1.
-package struct LEReadBufferSize: HCICommand {
+package struct LEReadBufferSize: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The size of a buffer for LE ACL data, in octets, at least 27; 0 if LE shares the BR/EDR buffers.
@@ -44,17 +42,13 @@ package struct LEReadBufferSize: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0002) }
-    package static var name: String { "LE Read Buffer Size" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x02, "LE Read Buffer Size", bit: (25, 1))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Buffer Size [v2] (Core Vol 4 Part E 7.8.2): reads the buffers for LE ACL data and isochronous data.
-package struct LEReadBufferSizeV2: HCICommand {
+package struct LEReadBufferSizeV2: ParameterlessCommand {
     package struct Response: HCIResponse {
         /// The fields of version 1.
         package var v1 = LEReadBufferSize.Response()
@@ -80,17 +74,13 @@ package struct LEReadBufferSizeV2: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0060) }
-    package static var name: String { "LE Read Buffer Size [v2]" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x60, "LE Read Buffer Size [v2]", bit: (41, 5))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Local Supported Features Page 0 (Core Vol 4 Part E 7.8.3): reads the link-layer features.
-package struct LEReadLocalSupportedFeatures: HCICommand {
+package struct LEReadLocalSupportedFeatures: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The link-layer features of page 0.
@@ -109,21 +99,15 @@ package struct LEReadLocalSupportedFeatures: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0003) }
-    package static var name: String { "LE Read Local Supported Features Page 0" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x03, "LE Read Local Supported Features Page 0", bit: (25, 2))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Set Random Address (Core Vol 4 Part E 7.8.4): sets the random address for legacy advertising, scanning and
 /// initiating.
 package struct LESetRandomAddress: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0005) }
-    package static var name: String { "LE Set Random Address" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x05, "LE Set Random Address", bit: (25, 4))
 
     /// The random device address, which applies to everything but advertising sets with their own.
     package var address = BluetoothAddress(0, kind: .randomDevice)
@@ -141,7 +125,7 @@ package struct LESetRandomAddress: HCICommand {
 
 /// LE Read Supported States (Core Vol 4 Part E 7.8.27): reads the supported link-layer states and combinations of
 /// states.
-package struct LEReadSupportedStates: HCICommand {
+package struct LEReadSupportedStates: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The supported states and combinations.
@@ -160,17 +144,13 @@ package struct LEReadSupportedStates: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x001C) }
-    package static var name: String { "LE Read Supported States" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x1C, "LE Read Supported States", bit: (28, 3))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Transmit Power (Core Vol 4 Part E 7.8.74): reads the range of the transmit power.
-package struct LEReadTransmitPower: HCICommand {
+package struct LEReadTransmitPower: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The minimum power, in dBm, -127 to 20.
@@ -193,20 +173,14 @@ package struct LEReadTransmitPower: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004B) }
-    package static var name: String { "LE Read Transmit Power" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x4B, "LE Read Transmit Power", bit: (38, 7))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Set Host Feature [v1] (Core Vol 4 Part E 7.8.115): declares a feature of the host.
 package struct LESetHostFeature: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0074) }
-    package static var name: String { "LE Set Host Feature [v1]" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 44, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x74, "LE Set Host Feature [v1]", bit: (44, 1))
 
     /// The bit number of the feature in ``LEFeatures``.
     package var bitNumber: UInt8 = 0

@@ -4,9 +4,7 @@ import BluetoothTypes
 package struct LESetDataLength: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0022) }
-    package static var name: String { "LE Set Data Length" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x22, "LE Set Data Length", bit: (33, 6))
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The maximum payload for transmission, 0x001B to 0x00FB octets.
@@ -31,7 +29,7 @@ package struct LESetDataLength: HCICommand {
 
 /// LE Read Suggested Default Data Length (Core Vol 4 Part E 7.8.34): reads the suggested maximum packet length of new
 /// connections.
-package struct LEReadSuggestedDefaultDataLength: HCICommand {
+package struct LEReadSuggestedDefaultDataLength: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The maximum payload for transmission, 0x001B to 0x00FB octets.
@@ -54,21 +52,15 @@ package struct LEReadSuggestedDefaultDataLength: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0023) }
-    package static var name: String { "LE Read Suggested Default Data Length" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x23, "LE Read Suggested Default Data Length", bit: (33, 7))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Write Suggested Default Data Length (Core Vol 4 Part E 7.8.35): suggests the maximum packet length of new
 /// connections.
 package struct LEWriteSuggestedDefaultDataLength: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0024) }
-    package static var name: String { "LE Write Suggested Default Data Length" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x24, "LE Write Suggested Default Data Length", bit: (34, 0))
 
     /// The maximum payload for transmission, 0x001B to 0x00FB octets.
     package var txOctets: UInt16 = 0
@@ -90,7 +82,7 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
 
 /// LE Read Maximum Data Length (Core Vol 4 Part E 7.8.46): reads the maximum packet lengths that the controller
 /// supports.
-package struct LEReadMaximumDataLength: HCICommand {
+package struct LEReadMaximumDataLength: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The maximum payload for transmission, 0x001B to 0x00FB octets.
@@ -127,11 +119,7 @@ package struct LEReadMaximumDataLength: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002F) }
-    package static var name: String { "LE Read Maximum Data Length" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x2F, "LE Read Maximum Data Length", bit: (35, 3))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

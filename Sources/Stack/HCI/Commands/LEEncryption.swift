@@ -22,9 +22,7 @@ package struct LEEncrypt: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0017) }
-    package static var name: String { "LE Encrypt" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x17, "LE Encrypt", bit: (27, 6))
 
     /// The key, 16 octets.
     package var key: PacketBuffer = []
@@ -45,7 +43,7 @@ package struct LEEncrypt: HCICommand {
 }
 
 /// LE Rand (Core Vol 4 Part E 7.8.23): reads a random number.
-package struct LERand: HCICommand {
+package struct LERand: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// 64 bits from the random number generator of the controller.
@@ -65,22 +63,15 @@ package struct LERand: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0018) }
-    package static var name: String { "LE Rand" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x18, "LE Rand", bit: (27, 7))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Enable Encryption (Core Vol 4 Part E 7.8.24): as central, encrypts a link or refreshes its key. Encryption Change
 /// or Encryption Key Refresh Complete follows.
 package struct LEEnableEncryption: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0019) }
-    package static var name: String { "LE Enable Encryption" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x19, "LE Enable Encryption", bit: (28, 0), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// Rand, which identifies the key to the peripheral; 0 with LE Secure Connections.
@@ -112,9 +103,7 @@ package struct LEEnableEncryption: HCICommand {
 package struct LELongTermKeyRequestReply: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x001A) }
-    package static var name: String { "LE Long Term Key Request Reply" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x1A, "LE Long Term Key Request Reply", bit: (28, 1))
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The key, 16 octets, least significant first.
@@ -137,9 +126,7 @@ package struct LELongTermKeyRequestReply: HCICommand {
 package struct LELongTermKeyRequestNegativeReply: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x001B) }
-    package static var name: String { "LE Long Term Key Request Negative Reply" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x1B, "LE Long Term Key Request Negative Reply", bit: (28, 2))
 
     package var handle = ConnectionHandle(rawValue: 0)
 

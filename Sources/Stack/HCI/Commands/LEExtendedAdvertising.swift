@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// LE Set Advertising Set Random Address (Core Vol 4 Part E 7.8.52): sets the random address of an advertising set.
 package struct LESetAdvertisingSetRandomAddress: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0035) }
-    package static var name: String { "LE Set Advertising Set Random Address" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x35, "LE Set Advertising Set Random Address", bit: (36, 1))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -45,9 +43,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0036) }
-    package static var name: String { "LE Set Extended Advertising Parameters [v1]" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x36, "LE Set Extended Advertising Parameters [v1]", bit: (36, 2))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -133,9 +129,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 /// LE Set Extended Advertising Data (Core Vol 4 Part E 7.8.54): sets the advertising data of a set, or a fragment of
 /// it.
 package struct LESetExtendedAdvertisingData: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0037) }
-    package static var name: String { "LE Set Extended Advertising Data" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x37, "LE Set Extended Advertising Data", bit: (36, 3))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -166,9 +160,7 @@ package struct LESetExtendedAdvertisingData: HCICommand {
 /// LE Set Extended Scan Response Data (Core Vol 4 Part E 7.8.55): sets the scan response data of a set, or a fragment
 /// of it.
 package struct LESetExtendedScanResponseData: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0038) }
-    package static var name: String { "LE Set Extended Scan Response Data" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x38, "LE Set Extended Scan Response Data", bit: (36, 4))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -199,9 +191,7 @@ package struct LESetExtendedScanResponseData: HCICommand {
 /// LE Set Extended Advertising Enable (Core Vol 4 Part E 7.8.56): starts or stops the advertising of sets. Disabling
 /// with an empty list disables all sets.
 package struct LESetExtendedAdvertisingEnable: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0039) }
-    package static var name: String { "LE Set Extended Advertising Enable" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x39, "LE Set Extended Advertising Enable", bit: (36, 5))
 
     package var isEnabled = false
     /// The sets, at most 63.
@@ -246,7 +236,7 @@ package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
 
 /// LE Read Maximum Advertising Data Length (Core Vol 4 Part E 7.8.57): reads the maximum length of a set's advertising
 /// data.
-package struct LEReadMaximumAdvertisingDataLength: HCICommand {
+package struct LEReadMaximumAdvertisingDataLength: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The maximum length, in octets, 0x001F to 0x0672.
@@ -265,18 +255,14 @@ package struct LEReadMaximumAdvertisingDataLength: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003A) }
-    package static var name: String { "LE Read Maximum Advertising Data Length" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x3A, "LE Read Maximum Advertising Data Length", bit: (36, 6))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Number of Supported Advertising Sets (Core Vol 4 Part E 7.8.58): reads the number of advertising sets that
 /// the controller supports at present.
-package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
+package struct LEReadNumberOfSupportedAdvertisingSets: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The number of sets, 1 to 240.
@@ -295,20 +281,14 @@ package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003B) }
-    package static var name: String { "LE Read Number of Supported Advertising Sets" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x3B, "LE Read Number of Supported Advertising Sets", bit: (36, 7))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Remove Advertising Set (Core Vol 4 Part E 7.8.59): removes an advertising set.
 package struct LERemoveAdvertisingSet: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003C) }
-    package static var name: String { "LE Remove Advertising Set" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x3C, "LE Remove Advertising Set", bit: (37, 0))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -325,12 +305,8 @@ package struct LERemoveAdvertisingSet: HCICommand {
 }
 
 /// LE Clear Advertising Sets (Core Vol 4 Part E 7.8.60): removes all advertising sets.
-package struct LEClearAdvertisingSets: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003D) }
-    package static var name: String { "LE Clear Advertising Sets" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 1) }
+package struct LEClearAdvertisingSets: ParameterlessCommand {
+    package static let entry = CommandEntry(.le, 0x3D, "LE Clear Advertising Sets", bit: (37, 1))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

@@ -6,9 +6,7 @@ package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// The return parameters of version 1: the status and the transmit power that the controller selected.
     package typealias Response = LESetExtendedAdvertisingParameters.Response
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007F) }
-    package static var name: String { "LE Set Extended Advertising Parameters [v2]" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x7F, "LE Set Extended Advertising Parameters [v2]", bit: (46, 2))
 
     /// The fields of version 1.
     package var v1 = LESetExtendedAdvertisingParameters()

@@ -3,10 +3,7 @@ import BluetoothTypes
 /// LE Extended Create Connection [v1] (Core Vol 4 Part E 7.8.66): connects to a peer on one or more PHYs. LE Enhanced
 /// Connection Complete follows.
 package struct LEExtendedCreateConnection: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0043) }
-    package static var name: String { "LE Extended Create Connection [v1]" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x43, "LE Extended Create Connection [v1]", bit: (37, 7), .status)
 
     /// Whether to connect to ``peerAddress`` or to a device on the filter accept list.
     package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)

@@ -3,10 +3,7 @@ import BluetoothTypes
 /// LE Extended Create Connection [v2] (Core Vol 4 Part E 7.8.66): connects to a peer on one or more PHYs, or to a peer
 /// that responded to a subevent of periodic advertising. LE Enhanced Connection Complete [v2] follows.
 package struct LEExtendedCreateConnectionV2: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0085) }
-    package static var name: String { "LE Extended Create Connection [v2]" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 47, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x85, "LE Extended Create Connection [v2]", bit: (47, 0), .status)
 
     /// The advertising handle of the train to which the peer is synchronized; 0xFF if no train is used.
     package var set: UInt8 = 0

@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// LE Set Extended Scan Parameters (Core Vol 4 Part E 7.8.64): sets the scan parameters for each PHY.
 package struct LESetExtendedScanParameters: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0041) }
-    package static var name: String { "LE Set Extended Scan Parameters" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x41, "LE Set Extended Scan Parameters", bit: (37, 5))
 
     /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
@@ -68,9 +66,7 @@ package struct PHYScanParameters: PacketFields, Hashable, Sendable {
 
 /// LE Set Extended Scan Enable (Core Vol 4 Part E 7.8.65): starts or stops scanning.
 package struct LESetExtendedScanEnable: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0042) }
-    package static var name: String { "LE Set Extended Scan Enable" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x42, "LE Set Extended Scan Enable", bit: (37, 6))
 
     package var isEnabled = false
     /// How duplicates are filtered.

@@ -27,9 +27,7 @@ package struct LEReadPHY: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0030) }
-    package static var name: String { "LE Read PHY" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x30, "LE Read PHY", bit: (35, 4))
 
     package var handle = ConnectionHandle(rawValue: 0)
 
@@ -46,9 +44,7 @@ package struct LEReadPHY: HCICommand {
 
 /// LE Set Default PHY (Core Vol 4 Part E 7.8.48): sets the preferred PHYs of new connections.
 package struct LESetDefaultPHY: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0031) }
-    package static var name: String { "LE Set Default PHY" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x31, "LE Set Default PHY", bit: (35, 5))
 
     /// The directions in which the host has no preference.
     package var preference: LEPHYPreference = []
@@ -74,10 +70,7 @@ package struct LESetDefaultPHY: HCICommand {
 
 /// LE Set PHY (Core Vol 4 Part E 7.8.49): sets the preferred PHYs of a connection. LE PHY Update Complete follows.
 package struct LESetPHY: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0032) }
-    package static var name: String { "LE Set PHY" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x32, "LE Set PHY", bit: (35, 6), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The directions in which the host has no preference.

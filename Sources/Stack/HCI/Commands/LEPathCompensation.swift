@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// LE Read RF Path Compensation (Core Vol 4 Part E 7.8.75): reads the gain or loss between the radio and the antenna.
-package struct LEReadRFPathCompensation: HCICommand {
+package struct LEReadRFPathCompensation: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The gain of the transmit path, in units of 0.1 dB.
@@ -24,20 +24,14 @@ package struct LEReadRFPathCompensation: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004C) }
-    package static var name: String { "LE Read RF Path Compensation" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x4C, "LE Read RF Path Compensation", bit: (39, 0))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Write RF Path Compensation (Core Vol 4 Part E 7.8.76): sets the gain or loss between the radio and the antenna.
 package struct LEWriteRFPathCompensation: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004D) }
-    package static var name: String { "LE Write RF Path Compensation" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x4D, "LE Write RF Path Compensation", bit: (39, 1))
 
     /// The gain of the transmit path, in units of 0.1 dB, -1280 to 1280.
     package var transmit: Int16 = 0

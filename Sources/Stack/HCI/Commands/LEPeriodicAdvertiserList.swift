@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// LE Add Device To Periodic Advertiser List (Core Vol 4 Part E 7.8.70): adds an advertiser's set to the list.
 package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0047) }
-    package static var name: String { "LE Add Device To Periodic Advertiser List" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x47, "LE Add Device To Periodic Advertiser List", bit: (38, 3))
 
     /// The advertiser's device address, or its identity address.
     package var address = BluetoothAddress.none
@@ -27,9 +25,7 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
 /// LE Remove Device From Periodic Advertiser List (Core Vol 4 Part E 7.8.71): removes an advertiser's set from the
 /// list.
 package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0048) }
-    package static var name: String { "LE Remove Device From Periodic Advertiser List" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x48, "LE Remove Device From Periodic Advertiser List", bit: (38, 4))
 
     /// The advertiser's device address, or its identity address.
     package var address = BluetoothAddress.none
@@ -50,18 +46,14 @@ package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
 }
 
 /// LE Clear Periodic Advertiser List (Core Vol 4 Part E 7.8.72): removes all sets from the list.
-package struct LEClearPeriodicAdvertiserList: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0049) }
-    package static var name: String { "LE Clear Periodic Advertiser List" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 5) }
+package struct LEClearPeriodicAdvertiserList: ParameterlessCommand {
+    package static let entry = CommandEntry(.le, 0x49, "LE Clear Periodic Advertiser List", bit: (38, 5))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Periodic Advertiser List Size (Core Vol 4 Part E 7.8.73): reads the capacity of the list.
-package struct LEReadPeriodicAdvertiserListSize: HCICommand {
+package struct LEReadPeriodicAdvertiserListSize: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The capacity of the list, at least 1.
@@ -80,11 +72,7 @@ package struct LEReadPeriodicAdvertiserListSize: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004A) }
-    package static var name: String { "LE Read Periodic Advertiser List Size" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x4A, "LE Read Periodic Advertiser List Size", bit: (38, 6))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

@@ -3,9 +3,7 @@ import BluetoothTypes
 /// LE Set Periodic Advertising Parameters [v1] (Core Vol 4 Part E 7.8.61): sets the parameters of a set's periodic
 /// advertising train.
 package struct LESetPeriodicAdvertisingParameters: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003E) }
-    package static var name: String { "LE Set Periodic Advertising Parameters [v1]" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x3E, "LE Set Periodic Advertising Parameters [v1]", bit: (37, 2))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -35,9 +33,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
 
 /// LE Set Periodic Advertising Data (Core Vol 4 Part E 7.8.62): sets the data of a train, or a fragment of it.
 package struct LESetPeriodicAdvertisingData: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003F) }
-    package static var name: String { "LE Set Periodic Advertising Data" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x3F, "LE Set Periodic Advertising Data", bit: (37, 3))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -64,9 +60,7 @@ package struct LESetPeriodicAdvertisingData: HCICommand {
 /// LE Set Periodic Advertising Enable (Core Vol 4 Part E 7.8.63): starts or stops the train of a set. The train starts
 /// when the set advertises, and continues when the set stops advertising.
 package struct LESetPeriodicAdvertisingEnable: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0040) }
-    package static var name: String { "LE Set Periodic Advertising Enable" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x40, "LE Set Periodic Advertising Enable", bit: (37, 4))
 
     /// Whether the train is enabled, and its options.
     package var enable: LEPeriodicEnable = []

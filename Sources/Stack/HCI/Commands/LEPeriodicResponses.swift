@@ -5,9 +5,7 @@ import BluetoothTypes
 package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
     package typealias Response = StatusAndSet
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0086) }
-    package static var name: String { "LE Set Periodic Advertising Parameters [v2]" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 47, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x86, "LE Set Periodic Advertising Parameters [v2]", bit: (47, 1))
 
     /// The fields of version 1.
     package var v1 = LESetPeriodicAdvertisingParameters()
@@ -36,9 +34,7 @@ package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
 package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
     package typealias Response = StatusAndSet
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0082) }
-    package static var name: String { "LE Set Periodic Advertising Subevent Data" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x82, "LE Set Periodic Advertising Subevent Data", bit: (46, 5))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -90,9 +86,7 @@ package struct LESubeventData: PacketFields, Hashable, Sendable {
 package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     package typealias Response = StatusAndSync
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0083) }
-    package static var name: String { "LE Set Periodic Advertising Response Data" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x83, "LE Set Periodic Advertising Response Data", bit: (46, 6))
 
     /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
@@ -139,9 +133,7 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
 package struct LESetPeriodicSyncSubevent: HCICommand {
     package typealias Response = StatusAndSync
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0084) }
-    package static var name: String { "LE Set Periodic Sync Subevent" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x84, "LE Set Periodic Sync Subevent", bit: (46, 7))
 
     /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0

@@ -3,10 +3,7 @@ import BluetoothTypes
 /// LE Periodic Advertising Create Sync (Core Vol 4 Part E 7.8.67): synchronizes with a train as soon as a scan finds
 /// it. LE Periodic Advertising Sync Established follows.
 package struct LEPeriodicAdvertisingCreateSync: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0044) }
-    package static var name: String { "LE Periodic Advertising Create Sync" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x44, "LE Periodic Advertising Create Sync", bit: (38, 0), .status)
 
     /// Whether the periodic advertiser list is used, and what is reported at first.
     package var options: LEPeriodicSyncOptions = []
@@ -50,21 +47,15 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
 }
 
 /// LE Periodic Advertising Create Sync Cancel (Core Vol 4 Part E 7.8.68): cancels a pending synchronization.
-package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0045) }
-    package static var name: String { "LE Periodic Advertising Create Sync Cancel" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 1) }
+package struct LEPeriodicAdvertisingCreateSyncCancel: ParameterlessCommand {
+    package static let entry = CommandEntry(.le, 0x45, "LE Periodic Advertising Create Sync Cancel", bit: (38, 1))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Periodic Advertising Terminate Sync (Core Vol 4 Part E 7.8.69): ends the synchronization with a train.
 package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0046) }
-    package static var name: String { "LE Periodic Advertising Terminate Sync" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x46, "LE Periodic Advertising Terminate Sync", bit: (38, 2))
 
     /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
@@ -82,9 +73,7 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
 
 /// LE Set Periodic Advertising Receive Enable (Core Vol 4 Part E 7.8.88): starts or stops the reports of a train.
 package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0059) }
-    package static var name: String { "LE Set Periodic Advertising Receive Enable" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 5) }
+    package static let entry = CommandEntry(.le, 0x59, "LE Set Periodic Advertising Receive Enable", bit: (40, 5))
 
     /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0

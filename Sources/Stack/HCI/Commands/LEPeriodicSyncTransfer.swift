@@ -5,9 +5,7 @@ import BluetoothTypes
 package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005A) }
-    package static var name: String { "LE Periodic Advertising Sync Transfer" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x5A, "LE Periodic Advertising Sync Transfer", bit: (40, 6))
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// A value for the peer's host.
@@ -35,9 +33,7 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
 package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005B) }
-    package static var name: String { "LE Periodic Advertising Set Info Transfer" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x5B, "LE Periodic Advertising Set Info Transfer", bit: (40, 7))
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// A value for the peer's host.
@@ -65,9 +61,12 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
 package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package typealias Response = StatusAndHandle
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005C) }
-    package static var name: String { "LE Set Periodic Advertising Sync Transfer Parameters" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 0) }
+    package static let entry = CommandEntry(
+        .le,
+        0x5C,
+        "LE Set Periodic Advertising Sync Transfer Parameters",
+        bit: (41, 0)
+    )
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// How the controller handles transferred synchronizations.
@@ -101,9 +100,12 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
 /// LE Set Default Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.92): the same for future
 /// connections.
 package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005D) }
-    package static var name: String { "LE Set Default Periodic Advertising Sync Transfer Parameters" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 1) }
+    package static let entry = CommandEntry(
+        .le,
+        0x5D,
+        "LE Set Default Periodic Advertising Sync Transfer Parameters",
+        bit: (41, 1)
+    )
 
     /// How the controller handles transferred synchronizations.
     package var mode = LESyncTransferMode(rawValue: 0)

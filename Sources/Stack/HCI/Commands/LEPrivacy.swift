@@ -3,9 +3,7 @@ import BluetoothTypes
 /// LE Add Device To Resolving List (Core Vol 4 Part E 7.8.38): adds a peer and the keys that generate and resolve
 /// private addresses.
 package struct LEAddDeviceToResolvingList: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0027) }
-    package static var name: String { "LE Add Device To Resolving List" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x27, "LE Add Device To Resolving List", bit: (34, 3))
 
     /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
@@ -31,9 +29,7 @@ package struct LEAddDeviceToResolvingList: HCICommand {
 
 /// LE Remove Device From Resolving List (Core Vol 4 Part E 7.8.39): removes a peer from the list.
 package struct LERemoveDeviceFromResolvingList: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0028) }
-    package static var name: String { "LE Remove Device From Resolving List" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 4) }
+    package static let entry = CommandEntry(.le, 0x28, "LE Remove Device From Resolving List", bit: (34, 4))
 
     /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
@@ -50,18 +46,14 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
 }
 
 /// LE Clear Resolving List (Core Vol 4 Part E 7.8.40): removes all peers from the list.
-package struct LEClearResolvingList: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0029) }
-    package static var name: String { "LE Clear Resolving List" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 5) }
+package struct LEClearResolvingList: ParameterlessCommand {
+    package static let entry = CommandEntry(.le, 0x29, "LE Clear Resolving List", bit: (34, 5))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Resolving List Size (Core Vol 4 Part E 7.8.41): reads the capacity of the list.
-package struct LEReadResolvingListSize: HCICommand {
+package struct LEReadResolvingListSize: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         /// The capacity of the list.
@@ -80,13 +72,9 @@ package struct LEReadResolvingListSize: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002A) }
-    package static var name: String { "LE Read Resolving List Size" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x2A, "LE Read Resolving List Size", bit: (34, 6))
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Peer Resolvable Address (Core Vol 4 Part E 7.8.42): reads the resolvable private address that a peer uses at
@@ -112,9 +100,7 @@ package struct LEReadPeerResolvableAddress: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002B) }
-    package static var name: String { "LE Read Peer Resolvable Address" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 7) }
+    package static let entry = CommandEntry(.le, 0x2B, "LE Read Peer Resolvable Address", bit: (34, 7))
 
     /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
@@ -153,9 +139,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002C) }
-    package static var name: String { "LE Read Local Resolvable Address" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x2C, "LE Read Local Resolvable Address", bit: (35, 0))
 
     /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
@@ -174,9 +158,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
 /// LE Set Address Resolution Enable (Core Vol 4 Part E 7.8.44): turns the resolution of addresses in the controller on
 /// or off.
 package struct LESetAddressResolutionEnable: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002D) }
-    package static var name: String { "LE Set Address Resolution Enable" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x2D, "LE Set Address Resolution Enable", bit: (35, 1))
 
     package var isEnabled = false
 
@@ -194,9 +176,7 @@ package struct LESetAddressResolutionEnable: HCICommand {
 /// LE Set Resolvable Private Address Timeout (Core Vol 4 Part E 7.8.45): sets how long a resolvable private address is
 /// used, version 1.
 package struct LESetResolvablePrivateAddressTimeout: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002E) }
-    package static var name: String { "LE Set Resolvable Private Address Timeout" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x2E, "LE Set Resolvable Private Address Timeout", bit: (35, 2))
 
     /// The timeout, in seconds, 0x0001 to 0x0E10.
     package var timeout: UInt16 = 0
@@ -216,9 +196,7 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
 /// resolvable private address is used. The controller chooses a random time for each address, so that the times of
 /// changes do not link the addresses of a device.
 package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x009E) }
-    package static var name: String { "LE Set Resolvable Private Address Timeout [v2]" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 48, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x9E, "LE Set Resolvable Private Address Timeout [v2]", bit: (48, 2))
 
     /// The minimum timeout, in seconds, 0x0001 to 0x0E10.
     package var timeoutMin: UInt16 = 0
@@ -240,9 +218,7 @@ package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
 
 /// LE Set Privacy Mode (Core Vol 4 Part E 7.8.77): sets the privacy mode for a peer.
 package struct LESetPrivacyMode: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004E) }
-    package static var name: String { "LE Set Privacy Mode" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x4E, "LE Set Privacy Mode", bit: (39, 2))
 
     /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
@@ -264,9 +240,7 @@ package struct LESetPrivacyMode: HCICommand {
 /// LE Set Data Related Address Changes (Core Vol 4 Part E 7.8.122): selects the changes of data with which a set
 /// changes its private address.
 package struct LESetDataRelatedAddressChanges: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007C) }
-    package static var name: String { "LE Set Data Related Address Changes" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 45, bit: 6) }
+    package static let entry = CommandEntry(.le, 0x7C, "LE Set Data Related Address Changes", bit: (45, 6))
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0

@@ -2,24 +2,16 @@ import BluetoothTypes
 
 /// LE Read Local P-256 Public Key (Core Vol 4 Part E 7.8.36): makes the controller generate a key pair. LE Read Local
 /// P-256 Public Key Complete follows.
-package struct LEReadLocalP256PublicKey: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0025) }
-    package static var name: String { "LE Read Local P-256 Public Key" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 1) }
+package struct LEReadLocalP256PublicKey: ParameterlessCommand {
+    package static let entry = CommandEntry(.le, 0x25, "LE Read Local P-256 Public Key", bit: (34, 1), .status)
 
     package init() {}
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Generate DHKey [v1] (Core Vol 4 Part E 7.8.37): computes a shared secret with the controller's private key.
 /// LE Generate DHKey Complete follows.
 package struct LEGenerateDHKey: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0026) }
-    package static var name: String { "LE Generate DHKey [v1]" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x26, "LE Generate DHKey [v1]", bit: (34, 2), .status)
 
     /// The peer's x coordinate, 32 octets, least significant first.
     package var x: PacketBuffer = []
@@ -42,10 +34,7 @@ package struct LEGenerateDHKey: HCICommand {
 /// LE Generate DHKey [v2] (Core Vol 4 Part E 7.8.37): computes a shared secret with a private key of the
 /// controller. LE Generate DHKey Complete follows.
 package struct LEGenerateDHKeyV2: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005E) }
-    package static var name: String { "LE Generate DHKey [v2]" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x5E, "LE Generate DHKey [v2]", bit: (41, 2), .status)
 
     /// The fields of version 1.
     package var v1 = LEGenerateDHKey()

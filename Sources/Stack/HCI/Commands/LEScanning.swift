@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// LE Set Scan Parameters (Core Vol 4 Part E 7.8.10): sets the parameters of legacy scanning.
 package struct LESetScanParameters: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000B) }
-    package static var name: String { "LE Set Scan Parameters" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 2) }
+    package static let entry = CommandEntry(.le, 0x0B, "LE Set Scan Parameters", bit: (26, 2))
 
     /// Whether to send scan requests.
     package var kind = LEScanKind(rawValue: 0)
@@ -44,9 +42,7 @@ package struct LESetScanParameters: HCICommand {
 
 /// LE Set Scan Enable (Core Vol 4 Part E 7.8.11): starts or stops scanning.
 package struct LESetScanEnable: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000C) }
-    package static var name: String { "LE Set Scan Enable" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 3) }
+    package static let entry = CommandEntry(.le, 0x0C, "LE Set Scan Enable", bit: (26, 3))
 
     package var isEnabled = false
     /// How duplicates are filtered.

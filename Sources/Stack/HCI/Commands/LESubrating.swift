@@ -3,9 +3,7 @@ import BluetoothTypes
 /// LE Set Default Subrate (Core Vol 4 Part E 7.8.123): sets the subrate parameters that a central accepts from the
 /// peripherals of future connections.
 package struct LESetDefaultSubrate: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007D) }
-    package static var name: String { "LE Set Default Subrate" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 0) }
+    package static let entry = CommandEntry(.le, 0x7D, "LE Set Default Subrate", bit: (46, 0))
 
     /// The minimum subrate factor, 1 to 500.
     package var subrateMin: UInt16 = 0
@@ -46,10 +44,7 @@ package struct LESetDefaultSubrate: HCICommand {
 /// LE Subrate Request (Core Vol 4 Part E 7.8.124): as central, changes the subrate of a link; as peripheral, requests a
 /// change from the central. LE Subrate Change follows.
 package struct LESubrateRequest: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007E) }
-    package static var name: String { "LE Subrate Request" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 1) }
+    package static let entry = CommandEntry(.le, 0x7E, "LE Subrate Request", bit: (46, 1), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The minimum subrate factor, 1 to 500.

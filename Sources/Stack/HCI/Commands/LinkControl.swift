@@ -2,10 +2,7 @@ import BluetoothTypes
 
 /// Disconnect (Core Vol 4 Part E 7.1.6): ends a connection. Disconnection Complete follows.
 package struct Disconnect: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x01, command: 0x0006) }
-    package static var name: String { "Disconnect" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 0, bit: 5) }
+    package static let entry = CommandEntry(.linkControl, 0x06, "Disconnect", bit: (0, 5), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The error code for the peer: one of 0x05, 0x13 to 0x15, 0x1A, 0x29, 0x3B.
@@ -27,10 +24,7 @@ package struct Disconnect: HCICommand {
 /// Read Remote Version Information (Core Vol 4 Part E 7.1.23): reads the version of a peer. Read Remote Version
 /// Information Complete follows.
 package struct ReadRemoteVersionInformation: HCICommand {
-    package static var opcode: Opcode { Opcode(group: 0x01, command: 0x001D) }
-    package static var name: String { "Read Remote Version Information" }
-    package static var isAnsweredByStatus: Bool { true }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 2, bit: 7) }
+    package static let entry = CommandEntry(.linkControl, 0x1D, "Read Remote Version Information", bit: (2, 7), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
 

@@ -23,9 +23,7 @@ package struct ReadRSSI: HCICommand {
         }
     }
 
-    package static var opcode: Opcode { Opcode(group: 0x05, command: 0x0005) }
-    package static var name: String { "Read RSSI" }
-    package static var supportBit: SupportedCommands.Bit? { .init(octet: 15, bit: 5) }
+    package static let entry = CommandEntry(.statusParameters, 0x05, "Read RSSI", bit: (15, 5))
 
     package var handle = ConnectionHandle(rawValue: 0)
 

@@ -2,15 +2,23 @@ import BluetoothTypes
 
 /// A command opcode, which consists of a group (6 bits) and a command (10 bits) (Core Vol 4 Part E 5.4.1).
 package struct Opcode: WireValue, CustomStringConvertible {
-    package var rawValue: UInt16
-
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
+    /// The groups of commands (Core Vol 4 Part E 5.4.1).
+    package enum Group: UInt16 {
+        case linkControl = 0x01
+        case baseband = 0x03
+        case informational = 0x04
+        case statusParameters = 0x05
+        case le = 0x08
+        case vendor = 0x3F
     }
 
+    package var rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
     /// Creates the opcode of a command in a group.
-    package init(group: UInt16, command: UInt16) {
-        rawValue = group << 10 | command & 0x3FF
+    package init(group: Group, command: UInt16) {
+        rawValue = group.rawValue << 10 | command & 0x3FF
     }
 
     /// Stands for no command in events that only update the number of command credits (Vol 4 Part E 4.4).
@@ -21,7 +29,7 @@ package struct Opcode: WireValue, CustomStringConvertible {
     /// The opcode command field (OCF).
     package var command: UInt16 { rawValue & 0x3FF }
     /// Whether the command is vendor-specific.
-    package var isVendorSpecific: Bool { group == 0x3F }
+    package var isVendorSpecific: Bool { group == Group.vendor.rawValue }
 
     /// The number as in the specification, with four hexadecimal digits.
     package var description: String { "0x" + hexadecimal([UInt8(rawValue >> 8), UInt8(rawValue & 0xFF)]) }
