@@ -44,28 +44,28 @@ final class Crowd {
             }
             line.command(LESetAdvertisingData(data: PacketBuffer(Array(repeating: 1, count: 31))))
             line.command(
-                LESetAdvertisingParameters(
-                    intervalMin: UInt16(interval * 8 / 5),
-                    intervalMax: UInt16(interval * 8 / 5),
-                    kind: .nonConnectable,
-                    ownAddressKind: isPrivate ? .randomDevice : .publicDevice,
-                    peerAddress: .none,
-                    channels: .all,
-                    filterPolicy: .unfiltered
-                )
+                LESetAdvertisingParameters {
+                    $0.intervalMin = UInt16(interval * 8 / 5)
+                    $0.intervalMax = UInt16(interval * 8 / 5)
+                    $0.kind = .nonConnectable
+                    $0.ownAddressKind = isPrivate ? .randomDevice : .publicDevice
+                    $0.peerAddress = .none
+                    $0.channels = .all
+                    $0.filterPolicy = .unfiltered
+                }
             )
             loop.schedule(after: .microseconds(Int64(random.below(UInt64(interval) * 1_000)))) {
                 line.command(LESetAdvertisingEnable(isEnabled: true))
             }
         }
         scanner.command(
-            LESetScanParameters(
-                kind: .passive,
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                ownAddressKind: .publicDevice,
-                filterPolicy: .unfiltered
-            )
+            LESetScanParameters {
+                $0.kind = .passive
+                $0.scanInterval = 0x10
+                $0.scanWindow = 0x10
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = .unfiltered
+            }
         )
         scanner.command(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
         loop.run(for: .milliseconds(interval))

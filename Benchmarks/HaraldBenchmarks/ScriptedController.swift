@@ -67,15 +67,15 @@ final class ScriptedController: HCITransport {
     func connect(_ role: LERole) {
         onReceive?(
             HCIPacket(
-                LEConnectionComplete(
-                    handle: Self.handle,
-                    role: role,
-                    peerAddress: BluetoothAddress(role == .central ? 2 : 1, kind: .publicDevice),
-                    interval: 24,
-                    latency: 0,
-                    supervisionTimeout: 72,
-                    centralClockAccuracy: .ppm50
-                )
+                LEConnectionComplete {
+                    $0.handle = Self.handle
+                    $0.role = role
+                    $0.peerAddress = BluetoothAddress(role == .central ? 2 : 1, kind: .publicDevice)
+                    $0.interval = 24
+                    $0.latency = 0
+                    $0.supervisionTimeout = 72
+                    $0.centralClockAccuracy = .ppm50
+                }
             )
         )
     }

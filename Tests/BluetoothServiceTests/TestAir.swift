@@ -239,15 +239,15 @@ final class TestController {
         let link = TestLink(lastHandle, owner: self)
         links.append(link)
         send(
-            LEConnectionComplete(
-                handle: link.handle,
-                role: role,
-                peerAddress: peer.address,
-                interval: 24,
-                latency: 0,
-                supervisionTimeout: 72,
-                centralClockAccuracy: .ppm50
-            )
+            LEConnectionComplete {
+                $0.handle = link.handle
+                $0.role = role
+                $0.peerAddress = peer.address
+                $0.interval = 24
+                $0.latency = 0
+                $0.supervisionTimeout = 72
+                $0.centralClockAccuracy = .ppm50
+            }
         )
         return link
     }

@@ -67,15 +67,15 @@ struct CaptureBench {
     /// Adds a connection as the central.
     mutating func connect(_ peer: BluetoothAddress = Self.peer, interval: UInt16 = 24) {
         event(
-            LEConnectionComplete(
-                handle: Self.handle,
-                role: .central,
-                peerAddress: peer,
-                interval: interval,
-                latency: 0,
-                supervisionTimeout: 72,
-                centralClockAccuracy: .ppm500
-            )
+            LEConnectionComplete {
+                $0.handle = Self.handle
+                $0.role = .central
+                $0.peerAddress = peer
+                $0.interval = interval
+                $0.latency = 0
+                $0.supervisionTimeout = 72
+                $0.centralClockAccuracy = .ppm500
+            }
         )
     }
 

@@ -203,16 +203,16 @@ import Testing
             information.apply(lengths)
             bench.controller.refuses[LESetDataLength.opcode] = status
             bench.inject(
-                LEEnhancedConnectionComplete(
-                    status: .success,
-                    handle: ConnectionHandle(rawValue: 1),
-                    role: .central,
-                    peerAddress: BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice),
-                    interval: 24,
-                    latency: 0,
-                    supervisionTimeout: 400,
-                    centralClockAccuracy: .ppm50
-                )
+                LEEnhancedConnectionComplete {
+                    $0.status = .success
+                    $0.handle = ConnectionHandle(rawValue: 1)
+                    $0.role = .central
+                    $0.peerAddress = BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)
+                    $0.interval = 24
+                    $0.latency = 0
+                    $0.supervisionTimeout = 400
+                    $0.centralClockAccuracy = .ppm50
+                }
             )
             let commands = LinkCommands(
                 connection: try #require(connections.first),

@@ -215,13 +215,13 @@ import Testing
         bench.connect(1, role: .peripheral)
         bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 1), random: 0, encryptedDiversifier: 0))
         bench.inject(
-            LERemoteConnectionParameterRequest(
-                handle: .init(rawValue: 1),
-                intervalMin: 6,
-                intervalMax: 6,
-                maxLatency: 0,
-                supervisionTimeout: 100
-            )
+            LERemoteConnectionParameterRequest {
+                $0.handle = .init(rawValue: 1)
+                $0.intervalMin = 6
+                $0.intervalMax = 6
+                $0.maxLatency = 0
+                $0.supervisionTimeout = 100
+            }
         )
         #expect(
             bench.transport.commandNames == [

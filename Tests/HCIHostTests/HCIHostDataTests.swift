@@ -426,15 +426,15 @@ import Testing
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
         bench.inject(
-            LEConnectionComplete(
-                handle: handle,
-                role: .peripheral,
-                peerAddress: BluetoothAddress(5, kind: .publicDevice),
-                interval: 6,
-                latency: 1,
-                supervisionTimeout: 42,
-                centralClockAccuracy: .ppm20
-            )
+            LEConnectionComplete {
+                $0.handle = handle
+                $0.role = .peripheral
+                $0.peerAddress = BluetoothAddress(5, kind: .publicDevice)
+                $0.interval = 6
+                $0.latency = 1
+                $0.supervisionTimeout = 42
+                $0.centralClockAccuracy = .ppm20
+            }
         )
         let link = try #require(bench.connections.first)
         #expect(link.role == .peripheral)
@@ -454,7 +454,13 @@ import Testing
         #expect(link.rxPHY == .coded)
         #expect(link.maxTxOctets == 251)
         #expect(link.maxRxOctets == 100)
-        let subrate = LESubrateChange(handle: handle, factor: 5, latency: 2, continuation: 1, supervisionTimeout: 900)
+        let subrate = LESubrateChange {
+            $0.handle = handle
+            $0.factor = 5
+            $0.latency = 2
+            $0.continuation = 1
+            $0.supervisionTimeout = 900
+        }
         var changes = 0
         link.onChange = { changes += 1 }
         bench.inject(subrate)

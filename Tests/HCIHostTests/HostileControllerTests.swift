@@ -218,14 +218,14 @@ import Testing
         bench.inject(update)
         bench.inject(phy)
         bench.inject(
-            LESubrateChange(
-                status: .unknownConnection,
-                handle: link.handle,
-                factor: 7,
-                latency: 9,
-                continuation: 0,
-                supervisionTimeout: 10
-            )
+            LESubrateChange {
+                $0.status = .unknownConnection
+                $0.handle = link.handle
+                $0.factor = 7
+                $0.latency = 9
+                $0.continuation = 0
+                $0.supervisionTimeout = 10
+            }
         )
         #expect(link.subrateFactor == 1)
         #expect(snapshot(link) == before)

@@ -103,13 +103,13 @@ import Testing
         ),
         Sample(
             packet: HCIPacket(
-                LESetScanParameters(
-                    kind: .active,
-                    scanInterval: 0x0010,
-                    scanWindow: 0x0008,
-                    ownAddressKind: .randomDevice,
-                    filterPolicy: .unfiltered
-                )
+                LESetScanParameters {
+                    $0.kind = .active
+                    $0.scanInterval = 0x0010
+                    $0.scanWindow = 0x0008
+                    $0.ownAddressKind = .randomDevice
+                    $0.filterPolicy = .unfiltered
+                }
             ),
             bytes: [0x0B, 0x20, 0x07, 0x01, 0x10, 0x00, 0x08, 0x00, 0x01, 0x00]
         ),
@@ -119,12 +119,12 @@ import Testing
         ),
         Sample(
             packet: HCIPacket(
-                LESetExtendedScanParameters(
-                    ownAddressKind: .publicDevice,
-                    filterPolicy: .unfiltered,
-                    le1M: .init(kind: .passive, scanInterval: 0x60, scanWindow: 0x30),
-                    coded: .init(kind: .active, scanInterval: 0x0120, scanWindow: 0x90)
-                )
+                LESetExtendedScanParameters {
+                    $0.ownAddressKind = .publicDevice
+                    $0.filterPolicy = .unfiltered
+                    $0.le1M = .init(kind: .passive, scanInterval: 0x60, scanWindow: 0x30)
+                    $0.coded = .init(kind: .active, scanInterval: 0x0120, scanWindow: 0x90)
+                }
             ),
             bytes: [
                 0x41, 0x20, 0x0D, 0x00, 0x00, 0x05, 0x00, 0x60, 0x00, 0x30, 0x00, 0x01, 0x20, 0x01, 0x90, 0x00,
@@ -150,11 +150,11 @@ import Testing
     }
 
     @Test func anExtendedConnectionListsThePHYsInOrder() throws {
-        var command = LEExtendedCreateConnection(
-            filterPolicy: .peerAddress,
-            ownAddressKind: .publicDevice,
-            peerAddress: BluetoothAddress(0x0102_0304_0506, kind: .randomDevice)
-        )
+        var command = LEExtendedCreateConnection {
+            $0.filterPolicy = .peerAddress
+            $0.ownAddressKind = .publicDevice
+            $0.peerAddress = BluetoothAddress(0x0102_0304_0506, kind: .randomDevice)
+        }
         command.le1M = PHYConnectionParameters()
         command.coded = PHYConnectionParameters()
         command.coded?.scanInterval = 0xABCD

@@ -286,14 +286,14 @@ import Testing
         #expect(
             central.send(LEPeriodicAdvertisingSetInfoTransfer(handle: handle, serviceData: 0x0102, set: 0)) == .success
         )
-        let request = LESubrateRequest(
-            handle: handle,
-            subrateMin: 2,
-            subrateMax: 4,
-            maxLatency: 0,
-            continuation: 1,
-            supervisionTimeout: 400
-        )
+        let request = LESubrateRequest {
+            $0.handle = handle
+            $0.subrateMin = 2
+            $0.subrateMax = 4
+            $0.maxLatency = 0
+            $0.continuation = 1
+            $0.supervisionTimeout = 400
+        }
         #expect(central.send(request) == .success)
         world.run(.seconds(1))
         // AUX_ADV_IND, AUX_CHAIN_IND and AUX_SYNC_IND, distinguished by the flags.

@@ -5,13 +5,13 @@ import Testing
 @testable import LinkLayer
 
 private let advertising = LESetAdvertisingParameters.sending(.nonConnectable)
-private let scanning = LESetScanParameters(
-    kind: .passive,
-    scanInterval: 0x10,
-    scanWindow: 0x10,
-    ownAddressKind: .publicDevice,
-    filterPolicy: .unfiltered
-)
+private let scanning = LESetScanParameters {
+    $0.kind = .passive
+    $0.scanInterval = 0x10
+    $0.scanWindow = 0x10
+    $0.ownAddressKind = .publicDevice
+    $0.filterPolicy = .unfiltered
+}
 private let windows = PHYScanParameters(kind: .passive, scanInterval: 0x10, scanWindow: 0x10)
 
 private let legacy: [HCIPacket] = [
@@ -28,7 +28,13 @@ private let extended: [HCIPacket] = [
     HCIPacket(LESetExtendedScanResponseData(set: 0, operation: .complete, fragmentPreference: 0, data: [])),
     HCIPacket(LESetExtendedAdvertisingEnable(isEnabled: false, sets: [])), HCIPacket(LERemoveAdvertisingSet(set: 0)),
     HCIPacket(LEClearAdvertisingSets()),
-    HCIPacket(LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .unfiltered, le1M: windows)),
+    HCIPacket(
+        LESetExtendedScanParameters {
+            $0.ownAddressKind = .publicDevice
+            $0.filterPolicy = .unfiltered
+            $0.le1M = windows
+        }
+    ),
     HCIPacket(LESetExtendedScanEnable(isEnabled: false, filterDuplicates: .disabled, duration: 0, period: 0)),
     HCIPacket(LEExtendedCreateConnection()),
 ]

@@ -57,15 +57,15 @@ extension TestHost {
     fileprivate func crowd(interval: Int) {
         send(LESetAdvertisingData(data: PacketBuffer([UInt8](repeating: 1, count: 31))))
         send(
-            LESetAdvertisingParameters(
-                intervalMin: UInt16(interval * 8 / 5),
-                intervalMax: UInt16(interval * 8 / 5),
-                kind: .nonConnectable,
-                ownAddressKind: .publicDevice,
-                peerAddress: .none,
-                channels: .channel37,
-                filterPolicy: .unfiltered
-            )
+            LESetAdvertisingParameters {
+                $0.intervalMin = UInt16(interval * 8 / 5)
+                $0.intervalMax = UInt16(interval * 8 / 5)
+                $0.kind = .nonConnectable
+                $0.ownAddressKind = .publicDevice
+                $0.peerAddress = .none
+                $0.channels = .channel37
+                $0.filterPolicy = .unfiltered
+            }
         )
         send(LESetAdvertisingEnable(isEnabled: true))
     }
@@ -74,13 +74,13 @@ extension TestHost {
     fileprivate func scanOnTheFirstChannel() {
         send(LESetScanEnable(isEnabled: false, filterDuplicates: .disabled))
         send(
-            LESetScanParameters(
-                kind: .passive,
-                scanInterval: 0x4000,
-                scanWindow: 0x4000,
-                ownAddressKind: .publicDevice,
-                filterPolicy: .unfiltered
-            )
+            LESetScanParameters {
+                $0.kind = .passive
+                $0.scanInterval = 0x4000
+                $0.scanWindow = 0x4000
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = .unfiltered
+            }
         )
         send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
     }

@@ -28,45 +28,45 @@ private struct Case: Sendable, CustomTestStringConvertible {
 }
 
 private func advertising(_ change: (inout LESetAdvertisingParameters) -> Void) -> LESetAdvertisingParameters {
-    var command = LESetAdvertisingParameters(
-        intervalMin: 0x20,
-        intervalMax: 0x40,
-        kind: .connectableScannable,
-        ownAddressKind: .publicDevice,
-        peerAddress: .none,
-        channels: .all,
-        filterPolicy: .unfiltered
-    )
+    var command = LESetAdvertisingParameters {
+        $0.intervalMin = 0x20
+        $0.intervalMax = 0x40
+        $0.kind = .connectableScannable
+        $0.ownAddressKind = .publicDevice
+        $0.peerAddress = .none
+        $0.channels = .all
+        $0.filterPolicy = .unfiltered
+    }
     change(&command)
     return command
 }
 
 private func scanning(_ change: (inout LESetScanParameters) -> Void) -> LESetScanParameters {
-    var command = LESetScanParameters(
-        kind: .active,
-        scanInterval: 0x10,
-        scanWindow: 0x10,
-        ownAddressKind: .publicDevice,
-        filterPolicy: .unfiltered
-    )
+    var command = LESetScanParameters {
+        $0.kind = .active
+        $0.scanInterval = 0x10
+        $0.scanWindow = 0x10
+        $0.ownAddressKind = .publicDevice
+        $0.filterPolicy = .unfiltered
+    }
     change(&command)
     return command
 }
 
 private func connecting(_ change: (inout LECreateConnection) -> Void) -> LECreateConnection {
-    var command = LECreateConnection(
-        scanInterval: 0x10,
-        scanWindow: 0x10,
-        filterPolicy: .peerAddress,
-        peerAddress: peer,
-        ownAddressKind: .publicDevice,
-        intervalMin: 6,
-        intervalMax: 24,
-        maxLatency: 0,
-        supervisionTimeout: 100,
-        minCELength: 0,
-        maxCELength: 0
-    )
+    var command = LECreateConnection {
+        $0.scanInterval = 0x10
+        $0.scanWindow = 0x10
+        $0.filterPolicy = .peerAddress
+        $0.peerAddress = peer
+        $0.ownAddressKind = .publicDevice
+        $0.intervalMin = 6
+        $0.intervalMax = 24
+        $0.maxLatency = 0
+        $0.supervisionTimeout = 100
+        $0.minCELength = 0
+        $0.maxCELength = 0
+    }
     change(&command)
     return command
 }

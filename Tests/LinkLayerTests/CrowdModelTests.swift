@@ -93,13 +93,13 @@ extension TestHost {
     /// Scans without pauses, 30 ms on each channel.
     fileprivate func scanInTurn() {
         send(
-            LESetScanParameters(
-                kind: .passive,
-                scanInterval: 48,
-                scanWindow: 48,
-                ownAddressKind: .publicDevice,
-                filterPolicy: .unfiltered
-            )
+            LESetScanParameters {
+                $0.kind = .passive
+                $0.scanInterval = 48
+                $0.scanWindow = 48
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = .unfiltered
+            }
         )
         send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
     }

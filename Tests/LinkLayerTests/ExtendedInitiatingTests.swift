@@ -130,14 +130,14 @@ import Testing
             return phys.contains(phy) ? parameters : nil
         }
         central.send(
-            LEExtendedCreateConnection(
-                filterPolicy: .peerAddress,
-                ownAddressKind: .publicDevice,
-                peerAddress: peripheral.address,
-                le1M: parameters(.le1M, 10),
-                le2M: parameters(.le2M, 20),
-                coded: parameters(.coded, 30)
-            )
+            LEExtendedCreateConnection {
+                $0.filterPolicy = .peerAddress
+                $0.ownAddressKind = .publicDevice
+                $0.peerAddress = peripheral.address
+                $0.le1M = parameters(.le1M, 10)
+                $0.le2M = parameters(.le2M, 20)
+                $0.coded = parameters(.coded, 30)
+            }
         )
         peripheral.advertiseExtended(.connectable) { $0.secondaryPHY = secondary }
         world.run(.seconds(2))

@@ -193,15 +193,15 @@ import Testing
         let (host, handle) = (pair.central, pair.centralHandle)
         func update(_ min: UInt16, _ max: UInt16, _ latency: UInt16 = 0, _ timeout: UInt16 = 300) -> HCIStatus {
             host.send(
-                LEConnectionUpdate(
-                    handle: handle,
-                    intervalMin: min,
-                    intervalMax: max,
-                    maxLatency: latency,
-                    supervisionTimeout: timeout,
-                    minCELength: 0,
-                    maxCELength: 0
-                )
+                LEConnectionUpdate {
+                    $0.handle = handle
+                    $0.intervalMin = min
+                    $0.intervalMax = max
+                    $0.maxLatency = latency
+                    $0.supervisionTimeout = timeout
+                    $0.minCELength = 0
+                    $0.maxCELength = 0
+                }
             )
         }
         #expect(update(5, 24) == .invalidParameters)

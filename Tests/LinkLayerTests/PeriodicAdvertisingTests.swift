@@ -45,14 +45,14 @@ extension TestHost {
         timeout: UInt16 = 100
     ) -> HCIStatus {
         send(
-            LEPeriodicAdvertisingCreateSync(
-                options: options,
-                sid: sid,
-                address: address,
-                skip: skip,
-                timeout: timeout,
-                toneKinds: 0
-            )
+            LEPeriodicAdvertisingCreateSync {
+                $0.options = options
+                $0.sid = sid
+                $0.address = address
+                $0.skip = skip
+                $0.timeout = timeout
+                $0.toneKinds = 0
+            }
         )
     }
 

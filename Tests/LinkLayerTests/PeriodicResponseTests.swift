@@ -270,14 +270,15 @@ import Testing
         var whole = pieces[0].data
         whole.append(contentsOf: pieces[1].data)
         #expect(whole == sampleData(249) && pieces[0].event == pieces[1].event)
-        let answer = LESetPeriodicAdvertisingResponseData(
-            sync: scene.sync,
-            requestEvent: try #require(pieces.last).event,
-            requestSubevent: 1,
-            responseSubevent: 1,
-            slot: 2,
-            data: sampleData(247)
-        )
+        let last = try #require(pieces.last)
+        let answer = LESetPeriodicAdvertisingResponseData {
+            $0.sync = scene.sync
+            $0.requestEvent = last.event
+            $0.requestSubevent = 1
+            $0.responseSubevent = 1
+            $0.slot = 2
+            $0.data = sampleData(247)
+        }
         scene.advertiser.forget()
         // It is too late for the last received event, but not for the next.
         var next = answer
@@ -563,14 +564,14 @@ import Testing
         #expect(listener.subeventReports.count >= 9)
         #expect(listener.subeventReports.allSatisfy { $0.periodicSubevent == 0xFF && $0.data == sampleData(20) })
         #expect(listener.send(LESetPeriodicSyncSubevent(sync: train.v1.sync, subevents: [0])) == .commandDisallowed)
-        let answer = LESetPeriodicAdvertisingResponseData(
-            sync: train.v1.sync,
-            requestEvent: 0,
-            requestSubevent: 0,
-            responseSubevent: 0,
-            slot: 0,
-            data: []
-        )
+        let answer = LESetPeriodicAdvertisingResponseData {
+            $0.sync = train.v1.sync
+            $0.requestEvent = 0
+            $0.requestSubevent = 0
+            $0.responseSubevent = 0
+            $0.slot = 0
+            $0.data = []
+        }
         #expect(listener.send(answer) == .commandDisallowed)
     }
 }

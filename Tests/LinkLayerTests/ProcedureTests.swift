@@ -139,15 +139,15 @@ import Testing
 
     @Test func connectionUpdateByTheCentral() throws {
         let pair = try Pair(interval: 24)
-        let command = LEConnectionUpdate(
-            handle: pair.centralHandle,
-            intervalMin: 80,
-            intervalMax: 80,
-            maxLatency: 2,
-            supervisionTimeout: 500,
-            minCELength: 0,
-            maxCELength: 0
-        )
+        let command = LEConnectionUpdate {
+            $0.handle = pair.centralHandle
+            $0.intervalMin = 80
+            $0.intervalMax = 80
+            $0.maxLatency = 2
+            $0.supervisionTimeout = 500
+            $0.minCELength = 0
+            $0.maxCELength = 0
+        }
         #expect(pair.central.send(command) == .success)
         pair.world.run(.seconds(1))
         for host in [pair.central, pair.peripheral] {
@@ -168,30 +168,30 @@ import Testing
         let pair = try Pair(interval: 24)
         pair.central.acceptsParameters = false
         pair.peripheral.send(
-            LEConnectionUpdate(
-                handle: pair.peripheralHandle,
-                intervalMin: 40,
-                intervalMax: 60,
-                maxLatency: 1,
-                supervisionTimeout: 300,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LEConnectionUpdate {
+                $0.handle = pair.peripheralHandle
+                $0.intervalMin = 40
+                $0.intervalMax = 60
+                $0.maxLatency = 1
+                $0.supervisionTimeout = 300
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
         pair.world.run(.seconds(1))
         let asked = try #require(pair.central.events(LERemoteConnectionParameterRequest.self).first)
         #expect((asked.intervalMin, asked.intervalMax, asked.maxLatency, asked.supervisionTimeout) == (40, 60, 1, 300))
         if isAccepted {
             pair.central.send(
-                LERemoteConnectionParameterRequestReply(
-                    handle: pair.centralHandle,
-                    intervalMin: 40,
-                    intervalMax: 60,
-                    maxLatency: 1,
-                    supervisionTimeout: 300,
-                    minCELength: 0,
-                    maxCELength: 0
-                )
+                LERemoteConnectionParameterRequestReply {
+                    $0.handle = pair.centralHandle
+                    $0.intervalMin = 40
+                    $0.intervalMax = 60
+                    $0.maxLatency = 1
+                    $0.supervisionTimeout = 300
+                    $0.minCELength = 0
+                    $0.maxCELength = 0
+                }
             )
         } else {
             pair.central.send(
@@ -213,15 +213,15 @@ import Testing
         let pair = try Pair()
         pair.central.send(LESetEventMask(mask: .initial))
         pair.peripheral.send(
-            LEConnectionUpdate(
-                handle: pair.peripheralHandle,
-                intervalMin: 40,
-                intervalMax: 60,
-                maxLatency: 0,
-                supervisionTimeout: 300,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LEConnectionUpdate {
+                $0.handle = pair.peripheralHandle
+                $0.intervalMin = 40
+                $0.intervalMax = 60
+                $0.maxLatency = 0
+                $0.supervisionTimeout = 300
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
         pair.world.run(.seconds(1))
         let statuses = pair.peripheral.events(LEConnectionUpdateComplete.self).map(\.status)
@@ -276,15 +276,15 @@ import Testing
         let pair = try Pair(timeout: 300)
         pair.central.acceptsParameters = false
         pair.peripheral.send(
-            LEConnectionUpdate(
-                handle: pair.peripheralHandle,
-                intervalMin: 40,
-                intervalMax: 60,
-                maxLatency: 0,
-                supervisionTimeout: 300,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LEConnectionUpdate {
+                $0.handle = pair.peripheralHandle
+                $0.intervalMin = 40
+                $0.intervalMax = 60
+                $0.maxLatency = 0
+                $0.supervisionTimeout = 300
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
         pair.world.run(.milliseconds(39_900))
         #expect(pair.peripheral.events(DisconnectionComplete.self).isEmpty)
@@ -303,15 +303,15 @@ import Testing
             guard event.subevent == LERemoteConnectionParameterRequest.leSubevent else { return }
             pair.world.loop.schedule(after: .milliseconds(100)) {
                 central.send(
-                    LERemoteConnectionParameterRequestReply(
-                        handle: pair.centralHandle,
-                        intervalMin: 40,
-                        intervalMax: 40,
-                        maxLatency: 0,
-                        supervisionTimeout: 300,
-                        minCELength: 0,
-                        maxCELength: 0
-                    )
+                    LERemoteConnectionParameterRequestReply {
+                        $0.handle = pair.centralHandle
+                        $0.intervalMin = 40
+                        $0.intervalMax = 40
+                        $0.maxLatency = 0
+                        $0.supervisionTimeout = 300
+                        $0.minCELength = 0
+                        $0.maxCELength = 0
+                    }
                 )
             }
         }
@@ -323,28 +323,28 @@ import Testing
             LESetPHY(handle: pair.peripheralHandle, preference: [], txPHYs: .coded, rxPHYs: .coded, codedOption: .s8)
         )
         peripheral.send(
-            LEConnectionUpdate(
-                handle: pair.peripheralHandle,
-                intervalMin: 40,
-                intervalMax: 40,
-                maxLatency: 0,
-                supervisionTimeout: 300,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LEConnectionUpdate {
+                $0.handle = pair.peripheralHandle
+                $0.intervalMin = 40
+                $0.intervalMax = 40
+                $0.maxLatency = 0
+                $0.supervisionTimeout = 300
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
         central.send(LEReadRemoteFeatures(handle: pair.centralHandle))
         peripheral.send(ReadRemoteVersionInformation(handle: pair.peripheralHandle))
         central.send(
-            LEConnectionUpdate(
-                handle: pair.centralHandle,
-                intervalMin: 12,
-                intervalMax: 12,
-                maxLatency: 0,
-                supervisionTimeout: 300,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LEConnectionUpdate {
+                $0.handle = pair.centralHandle
+                $0.intervalMin = 12
+                $0.intervalMax = 12
+                $0.maxLatency = 0
+                $0.supervisionTimeout = 300
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
         pair.world.run(.seconds(90))
         #expect(central.events(DisconnectionComplete.self).isEmpty)

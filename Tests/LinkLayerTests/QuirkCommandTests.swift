@@ -32,12 +32,12 @@ import Testing
         let phy = PHYScanParameters(kind: .passive, scanInterval: 96, scanWindow: 48)
         func scan(_ coded: PHYScanParameters?) -> HCIPacket {
             HCIPacket(
-                LESetExtendedScanParameters(
-                    ownAddressKind: .publicDevice,
-                    filterPolicy: .unfiltered,
-                    le1M: phy,
-                    coded: coded
-                )
+                LESetExtendedScanParameters {
+                    $0.ownAddressKind = .publicDevice
+                    $0.filterPolicy = .unfiltered
+                    $0.le1M = phy
+                    $0.coded = coded
+                }
             )
         }
         #expect(outcome(.codedRefused, scan(phy)) == ["show", "answer"])

@@ -8,7 +8,11 @@ private let peer = BluetoothAddress(0x11_2233_4455, kind: .publicDevice)
 private let windows = PHYScanParameters(kind: .active, scanInterval: 0x10, scanWindow: 0x10)
 
 private func scanning(_ change: (inout LESetExtendedScanParameters) -> Void = { _ in }) -> LESetExtendedScanParameters {
-    var command = LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .unfiltered, le1M: windows)
+    var command = LESetExtendedScanParameters {
+        $0.ownAddressKind = .publicDevice
+        $0.filterPolicy = .unfiltered
+        $0.le1M = windows
+    }
     change(&command)
     return command
 }
@@ -95,12 +99,12 @@ private let enableCases: [CommandCase] = [
 private func connecting(
     _ change: (inout LEExtendedCreateConnection) -> Void = { _ in }
 ) -> LEExtendedCreateConnection {
-    var command = LEExtendedCreateConnection(
-        filterPolicy: .peerAddress,
-        ownAddressKind: .publicDevice,
-        peerAddress: peer,
-        le1M: .standard
-    )
+    var command = LEExtendedCreateConnection {
+        $0.filterPolicy = .peerAddress
+        $0.ownAddressKind = .publicDevice
+        $0.peerAddress = peer
+        $0.le1M = .standard
+    }
     change(&command)
     return command
 }
@@ -236,6 +240,10 @@ private let legacyCases: [CommandCase] = [
     }
 
     private func scanning2() -> LESetExtendedScanParameters {
-        LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .unfiltered, coded: windows)
+        LESetExtendedScanParameters {
+            $0.ownAddressKind = .publicDevice
+            $0.filterPolicy = .unfiltered
+            $0.coded = windows
+        }
     }
 }

@@ -82,13 +82,13 @@ import Testing
         let world = LinkLayerWorld()
         let scanner = world.host()
         scanner.send(
-            LESetScanParameters(
-                kind: .passive,
-                scanInterval: interval,
-                scanWindow: window,
-                ownAddressKind: .publicDevice,
-                filterPolicy: .unfiltered
-            )
+            LESetScanParameters {
+                $0.kind = .passive
+                $0.scanInterval = interval
+                $0.scanWindow = window
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = .unfiltered
+            }
         )
         scanner.send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
         world.run(.seconds(10))
@@ -103,13 +103,13 @@ import Testing
         other.advertise()
         scanner.send(LEAddDeviceToFilterAcceptList(address: wanted.address))
         scanner.send(
-            LESetScanParameters(
-                kind: .passive,
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                ownAddressKind: .publicDevice,
-                filterPolicy: .acceptListOnly
-            )
+            LESetScanParameters {
+                $0.kind = .passive
+                $0.scanInterval = 0x10
+                $0.scanWindow = 0x10
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = .acceptListOnly
+            }
         )
         scanner.send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
         world.run(.seconds(1))

@@ -232,13 +232,13 @@ import Testing
         let (central, peripheral) = (world.host(), world.host(at: 1))
         for host in [central, peripheral] {
             #expect(host.send(LESetHostFeature(bitNumber: 38, isSupported: true)) == .success)
-            let range = LESetDefaultSubrate(
-                subrateMin: 1,
-                subrateMax: 100,
-                maxLatency: 3,
-                continuation: 0,
-                supervisionTimeout: 3_200
-            )
+            let range = LESetDefaultSubrate {
+                $0.subrateMin = 1
+                $0.subrateMax = 100
+                $0.maxLatency = 3
+                $0.continuation = 0
+                $0.supervisionTimeout = 3_200
+            }
             #expect(host.send(range) == .success)
         }
         let pair = try Pair(world, central: central, peripheral: peripheral, interval: interval)
@@ -254,14 +254,14 @@ import Testing
         continuation: UInt16 = 0,
         timeout: UInt16 = 3_200
     ) -> LESubrateRequest {
-        .init(
-            handle: handle,
-            subrateMin: factor,
-            subrateMax: factor,
-            maxLatency: latency,
-            continuation: continuation,
-            supervisionTimeout: timeout
-        )
+        .init {
+            $0.handle = handle
+            $0.subrateMin = factor
+            $0.subrateMax = factor
+            $0.maxLatency = latency
+            $0.continuation = continuation
+            $0.supervisionTimeout = timeout
+        }
     }
 
     /// The number of PDUs that the central sends in this time.

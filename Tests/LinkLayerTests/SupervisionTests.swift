@@ -198,13 +198,13 @@ private struct SupervisedLink {
             for host in [central, peripheral] {
                 host.send(LESetHostFeature(bitNumber: 38, isSupported: true))
                 host.send(
-                    LESetDefaultSubrate(
-                        subrateMin: 1,
-                        subrateMax: 500,
-                        maxLatency: 0,
-                        continuation: 0,
-                        supervisionTimeout: 3_200
-                    )
+                    LESetDefaultSubrate {
+                        $0.subrateMin = 1
+                        $0.subrateMax = 500
+                        $0.maxLatency = 0
+                        $0.continuation = 0
+                        $0.supervisionTimeout = 3_200
+                    }
                 )
             }
         }
@@ -260,14 +260,14 @@ private struct SupervisedLink {
     }
 
     func request(factor: UInt16, timeout: UInt16, byCentral: Bool = true) -> LESubrateRequest {
-        LESubrateRequest(
-            handle: byCentral ? pair.centralHandle : pair.peripheralHandle,
-            subrateMin: factor,
-            subrateMax: factor,
-            maxLatency: 0,
-            continuation: 0,
-            supervisionTimeout: timeout
-        )
+        LESubrateRequest {
+            $0.handle = byCentral ? pair.centralHandle : pair.peripheralHandle
+            $0.subrateMin = factor
+            $0.subrateMax = factor
+            $0.maxLatency = 0
+            $0.continuation = 0
+            $0.supervisionTimeout = timeout
+        }
     }
 
     /// Changes the subrating, and runs until both ends use it.

@@ -24,13 +24,13 @@ import Testing
     }
 
     private func scan(_ radio: inout EstimatedRadio, at seconds: Int, status: HCIStatus = .success) {
-        let parameters = LESetScanParameters(
-            kind: .passive,
-            scanInterval: 160,
-            scanWindow: 40,
-            ownAddressKind: .publicDevice,
-            filterPolicy: .unfiltered
-        )
+        let parameters = LESetScanParameters {
+            $0.kind = .passive
+            $0.scanInterval = 160
+            $0.scanWindow = 40
+            $0.ownAddressKind = .publicDevice
+            $0.filterPolicy = .unfiltered
+        }
         answer(parameters, at: seconds, &radio)
         answer(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled), status, at: seconds, &radio)
     }

@@ -81,13 +81,13 @@ struct AssumedController: Sendable {
     private var version: ReadLocalVersionInformation.Response {
         // Extended advertising came with version 5.0. 0xFFFF is no company.
         let version = SpecificationVersion(rawValue: isExtended ? 0x09 : 0x08)
-        return ReadLocalVersionInformation.Response(
-            hciVersion: version,
-            hciRevision: 0,
-            linkLayerVersion: version,
-            companyIdentifier: 0xFFFF,
-            linkLayerSubversion: 0
-        )
+        return ReadLocalVersionInformation.Response {
+            $0.hciVersion = version
+            $0.hciRevision = 0
+            $0.linkLayerVersion = version
+            $0.companyIdentifier = 0xFFFF
+            $0.linkLayerSubversion = 0
+        }
     }
 
     /// A capture does not tell the address of its controller.

@@ -420,15 +420,15 @@ extension GenericAccess {
             )
         }
         host.send(
-            LERemoteConnectionParameterRequestReply(
-                handle: request.handle,
-                intervalMin: wanted.intervalMinimum,
-                intervalMax: wanted.intervalMaximum,
-                maxLatency: wanted.latency,
-                supervisionTimeout: wanted.timeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LERemoteConnectionParameterRequestReply {
+                $0.handle = request.handle
+                $0.intervalMin = wanted.intervalMinimum
+                $0.intervalMax = wanted.intervalMaximum
+                $0.maxLatency = wanted.latency
+                $0.supervisionTimeout = wanted.timeout
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
     }
 

@@ -74,16 +74,16 @@ package final class HostBench {
         role: LERole = .central,
         status: HCIStatus = .success
     ) -> LEEnhancedConnectionComplete {
-        LEEnhancedConnectionComplete(
-            status: status,
-            handle: ConnectionHandle(rawValue: handle),
-            role: role,
-            peerAddress: BluetoothAddress(0xC000_0000_0000 + UInt64(handle), kind: .randomDevice),
-            interval: 24,
-            latency: 0,
-            supervisionTimeout: 72,
-            centralClockAccuracy: .ppm50
-        )
+        LEEnhancedConnectionComplete {
+            $0.status = status
+            $0.handle = ConnectionHandle(rawValue: handle)
+            $0.role = role
+            $0.peerAddress = BluetoothAddress(0xC000_0000_0000 + UInt64(handle), kind: .randomDevice)
+            $0.interval = 24
+            $0.latency = 0
+            $0.supervisionTimeout = 72
+            $0.centralClockAccuracy = .ppm50
+        }
     }
 
     package func completed(_ entries: (UInt16, UInt16)...) {

@@ -87,13 +87,13 @@ package final class ScriptedController {
     private func response(_ command: any HCICommand) -> any HCIResponse {
         switch command {
         case is ReadLocalVersionInformation:
-            ReadLocalVersionInformation.Response(
-                hciVersion: version,
-                hciRevision: 1,
-                linkLayerVersion: version,
-                companyIdentifier: 0x05F1,
-                linkLayerSubversion: 2
-            )
+            ReadLocalVersionInformation.Response {
+                $0.hciVersion = version
+                $0.hciRevision = 1
+                $0.linkLayerVersion = version
+                $0.companyIdentifier = 0x05F1
+                $0.linkLayerSubversion = 2
+            }
         case is ReadLocalSupportedCommands: ReadLocalSupportedCommands.Response(commands: commands)
         case is ReadLocalSupportedFeatures: ReadLocalSupportedFeatures.Response(features: features)
         case is ReadBDADDR:
@@ -106,12 +106,12 @@ package final class ScriptedController {
         case is LEReadBufferSize:
             LEReadBufferSize.Response(aclDataPacketLength: bufferSize, totalACLDataPackets: bufferCount)
         case is ReadBufferSize:
-            ReadBufferSize.Response(
-                aclDataPacketLength: 1_021,
-                synchronousDataPacketLength: 64,
-                totalACLDataPackets: 5,
-                totalSynchronousDataPackets: 1
-            )
+            ReadBufferSize.Response {
+                $0.aclDataPacketLength = 1_021
+                $0.synchronousDataPacketLength = 64
+                $0.totalACLDataPackets = 5
+                $0.totalSynchronousDataPackets = 1
+            }
         case is LEReadSupportedStates: LEReadSupportedStates.Response(states: .all)
         case is LEReadFilterAcceptListSize: LEReadFilterAcceptListSize.Response(size: 8)
         case is LEReadResolvingListSize: LEReadResolvingListSize.Response(size: 7)

@@ -84,15 +84,15 @@ package struct SecurityBench {
         _ address: BluetoothAddress,
         _ handle: ConnectionHandle = handle
     ) -> LEEnhancedConnectionComplete {
-        LEEnhancedConnectionComplete(
-            handle: handle,
-            role: role,
-            peerAddress: address,
-            interval: 24,
-            latency: 0,
-            supervisionTimeout: 72,
-            centralClockAccuracy: LEClockAccuracy(rawValue: 0)
-        )
+        LEEnhancedConnectionComplete {
+            $0.handle = handle
+            $0.role = role
+            $0.peerAddress = address
+            $0.interval = 24
+            $0.latency = 0
+            $0.supervisionTimeout = 72
+            $0.centralClockAccuracy = LEClockAccuracy(rawValue: 0)
+        }
     }
 
     package func change(_ state: UInt8, _ status: HCIStatus = .success, _ handle: ConnectionHandle = handle) {

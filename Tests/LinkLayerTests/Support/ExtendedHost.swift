@@ -11,22 +11,22 @@ extension LESetExtendedAdvertisingParameters {
         _ properties: LEAdvertisingProperties = [],
         _ change: (inout LESetExtendedAdvertisingParameters) -> Void = { _ in }
     ) -> LESetExtendedAdvertisingParameters {
-        var command = LESetExtendedAdvertisingParameters(
-            set: set,
-            properties: properties,
-            intervalMin: 0x20,
-            intervalMax: 0x4000,
-            channels: .all,
-            ownAddressKind: .publicDevice,
-            peerAddress: .none,
-            filterPolicy: .unfiltered,
-            txPower: 0x7F,
-            primaryPHY: .le1M,
-            secondaryMaxSkip: 0,
-            secondaryPHY: .le1M,
-            sid: 3,
-            notifiesScanRequests: false
-        )
+        var command = LESetExtendedAdvertisingParameters {
+            $0.set = set
+            $0.properties = properties
+            $0.intervalMin = 0x20
+            $0.intervalMax = 0x4000
+            $0.channels = .all
+            $0.ownAddressKind = .publicDevice
+            $0.peerAddress = .none
+            $0.filterPolicy = .unfiltered
+            $0.txPower = 0x7F
+            $0.primaryPHY = .le1M
+            $0.secondaryMaxSkip = 0
+            $0.secondaryPHY = .le1M
+            $0.sid = 3
+            $0.notifiesScanRequests = false
+        }
         change(&command)
         return command
     }
@@ -34,16 +34,16 @@ extension LESetExtendedAdvertisingParameters {
 
 extension PHYConnectionParameters {
     /// An interval of 30 ms and a timeout of one second.
-    static let standard = PHYConnectionParameters(
-        scanInterval: 0x10,
-        scanWindow: 0x10,
-        intervalMin: 24,
-        intervalMax: 24,
-        maxLatency: 0,
-        supervisionTimeout: 100,
-        minCELength: 0,
-        maxCELength: 0
-    )
+    static let standard = PHYConnectionParameters {
+        $0.scanInterval = 0x10
+        $0.scanWindow = 0x10
+        $0.intervalMin = 24
+        $0.intervalMax = 24
+        $0.maxLatency = 0
+        $0.supervisionTimeout = 100
+        $0.minCELength = 0
+        $0.maxCELength = 0
+    }
 }
 
 extension TestHost {
@@ -117,12 +117,12 @@ extension TestHost {
     ) -> HCIStatus {
         let phy = PHYScanParameters(kind: kind, scanInterval: interval, scanWindow: window)
         send(
-            LESetExtendedScanParameters(
-                ownAddressKind: .publicDevice,
-                filterPolicy: policy,
-                le1M: phys.contains(.le1M) ? phy : nil,
-                coded: phys.contains(.coded) ? phy : nil
-            )
+            LESetExtendedScanParameters {
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = policy
+                $0.le1M = phys.contains(.le1M) ? phy : nil
+                $0.coded = phys.contains(.coded) ? phy : nil
+            }
         )
         return send(
             LESetExtendedScanEnable(isEnabled: true, filterDuplicates: filter, duration: duration, period: period)
@@ -139,14 +139,14 @@ extension TestHost {
         var phy = PHYConnectionParameters.standard
         change(&phy)
         return send(
-            LEExtendedCreateConnection(
-                filterPolicy: peer == nil ? .acceptList : .peerAddress,
-                ownAddressKind: .publicDevice,
-                peerAddress: peer ?? .none,
-                le1M: phys.contains(.le1M) ? phy : nil,
-                le2M: phys.contains(.le2M) ? phy : nil,
-                coded: phys.contains(.coded) ? phy : nil
-            )
+            LEExtendedCreateConnection {
+                $0.filterPolicy = peer == nil ? .acceptList : .peerAddress
+                $0.ownAddressKind = .publicDevice
+                $0.peerAddress = peer ?? .none
+                $0.le1M = phys.contains(.le1M) ? phy : nil
+                $0.le2M = phys.contains(.le2M) ? phy : nil
+                $0.coded = phys.contains(.coded) ? phy : nil
+            }
         )
     }
 

@@ -101,18 +101,24 @@ extension TestHost {
     ) -> HCIStatus {
         let windows = PHYScanParameters(kind: kind, scanInterval: 0x10, scanWindow: 0x10)
         if commands == .extended {
-            let status = send(LESetExtendedScanParameters(ownAddressKind: own, filterPolicy: policy, le1M: windows))
+            let status = send(
+                LESetExtendedScanParameters {
+                    $0.ownAddressKind = own
+                    $0.filterPolicy = policy
+                    $0.le1M = windows
+                }
+            )
             guard status == .success else { return status }
             return send(LESetExtendedScanEnable(isEnabled: true, filterDuplicates: filter, duration: 0, period: 0))
         }
         let status = send(
-            LESetScanParameters(
-                kind: kind,
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                ownAddressKind: own,
-                filterPolicy: policy
-            )
+            LESetScanParameters {
+                $0.kind = kind
+                $0.scanInterval = 0x10
+                $0.scanWindow = 0x10
+                $0.ownAddressKind = own
+                $0.filterPolicy = policy
+            }
         )
         return status == .success ? send(LESetScanEnable(isEnabled: true, filterDuplicates: filter)) : status
     }
@@ -142,12 +148,12 @@ extension TestHost {
     ) -> HCIStatus {
         if commands == .extended {
             return send(
-                LEExtendedCreateConnection(
-                    filterPolicy: peer == nil ? .acceptList : .peerAddress,
-                    ownAddressKind: own,
-                    peerAddress: peer ?? .none,
-                    le1M: .standard
-                )
+                LEExtendedCreateConnection {
+                    $0.filterPolicy = peer == nil ? .acceptList : .peerAddress
+                    $0.ownAddressKind = own
+                    $0.peerAddress = peer ?? .none
+                    $0.le1M = .standard
+                }
             )
         }
         return send(

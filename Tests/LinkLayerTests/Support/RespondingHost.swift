@@ -106,13 +106,13 @@ extension LEPeriodicAdvertisingReportV2 {
         slot: UInt8,
         in subevent: UInt8? = nil
     ) -> LESetPeriodicAdvertisingResponseData {
-        .init(
-            sync: sync,
-            requestEvent: event,
-            requestSubevent: periodicSubevent,
-            responseSubevent: subevent ?? periodicSubevent,
-            slot: slot,
-            data: data
-        )
+        .init {
+            $0.sync = sync
+            $0.requestEvent = event
+            $0.requestSubevent = periodicSubevent
+            $0.responseSubevent = subevent ?? periodicSubevent
+            $0.slot = slot
+            $0.data = data
+        }
     }
 }

@@ -74,15 +74,15 @@ final class TestHost {
     /// Accepts the peer's connection parameter request.
     func accept(_ asked: LERemoteConnectionParameterRequest) {
         send(
-            LERemoteConnectionParameterRequestReply(
-                handle: asked.handle,
-                intervalMin: asked.intervalMin,
-                intervalMax: asked.intervalMax,
-                maxLatency: asked.maxLatency,
-                supervisionTimeout: asked.supervisionTimeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LERemoteConnectionParameterRequestReply {
+                $0.handle = asked.handle
+                $0.intervalMin = asked.intervalMin
+                $0.intervalMax = asked.intervalMax
+                $0.maxLatency = asked.maxLatency
+                $0.supervisionTimeout = asked.supervisionTimeout
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
     }
 
@@ -216,13 +216,13 @@ extension TestHost {
     /// Scans continuously, with the legacy commands.
     func scan(_ kind: LEScanKind = .passive, filterDuplicates: Bool = false) {
         send(
-            LESetScanParameters(
-                kind: kind,
-                scanInterval: 0x10,
-                scanWindow: 0x10,
-                ownAddressKind: .publicDevice,
-                filterPolicy: .unfiltered
-            )
+            LESetScanParameters {
+                $0.kind = kind
+                $0.scanInterval = 0x10
+                $0.scanWindow = 0x10
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = .unfiltered
+            }
         )
         send(LESetScanEnable(isEnabled: true, filterDuplicates: filterDuplicates ? .enabled : .disabled))
     }
@@ -236,15 +236,15 @@ extension TestHost {
         timeout: UInt16 = 300
     ) -> HCIStatus {
         send(
-            LEConnectionUpdate(
-                handle: handle,
-                intervalMin: interval.lowerBound,
-                intervalMax: interval.upperBound,
-                maxLatency: latency,
-                supervisionTimeout: timeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LEConnectionUpdate {
+                $0.handle = handle
+                $0.intervalMin = interval.lowerBound
+                $0.intervalMax = interval.upperBound
+                $0.maxLatency = latency
+                $0.supervisionTimeout = timeout
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         )
     }
 
@@ -270,19 +270,19 @@ extension LECreateConnection {
         latency: UInt16 = 0,
         timeout: UInt16 = 100
     ) -> LECreateConnection {
-        LECreateConnection(
-            scanInterval: 0x10,
-            scanWindow: 0x10,
-            filterPolicy: policy,
-            peerAddress: peer,
-            ownAddressKind: own,
-            intervalMin: interval,
-            intervalMax: interval,
-            maxLatency: latency,
-            supervisionTimeout: timeout,
-            minCELength: 0,
-            maxCELength: 0
-        )
+        LECreateConnection {
+            $0.scanInterval = 0x10
+            $0.scanWindow = 0x10
+            $0.filterPolicy = policy
+            $0.peerAddress = peer
+            $0.ownAddressKind = own
+            $0.intervalMin = interval
+            $0.intervalMax = interval
+            $0.maxLatency = latency
+            $0.supervisionTimeout = timeout
+            $0.minCELength = 0
+            $0.maxCELength = 0
+        }
     }
 }
 
@@ -296,15 +296,15 @@ extension LESetAdvertisingParameters {
         channels: LEAdvertisingChannels = .all,
         policy: LEAdvertisingFilterPolicy = .unfiltered
     ) -> LESetAdvertisingParameters {
-        LESetAdvertisingParameters(
-            intervalMin: interval,
-            intervalMax: interval,
-            kind: kind,
-            ownAddressKind: own,
-            peerAddress: peer,
-            channels: channels,
-            filterPolicy: policy
-        )
+        LESetAdvertisingParameters {
+            $0.intervalMin = interval
+            $0.intervalMax = interval
+            $0.kind = kind
+            $0.ownAddressKind = own
+            $0.peerAddress = peer
+            $0.channels = channels
+            $0.filterPolicy = policy
+        }
     }
 }
 

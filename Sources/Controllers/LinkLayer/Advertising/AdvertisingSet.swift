@@ -74,15 +74,15 @@ struct AdvertisingSet {
     init() {
         handle = nil
         parameters = LESetExtendedAdvertisingParameters(
-            LESetAdvertisingParameters(
-                intervalMin: 0x0800,
-                intervalMax: 0x0800,
-                kind: .connectableScannable,
-                ownAddressKind: .publicDevice,
-                peerAddress: .none,
-                channels: .all,
-                filterPolicy: .unfiltered
-            )
+            LESetAdvertisingParameters {
+                $0.intervalMin = 0x0800
+                $0.intervalMax = 0x0800
+                $0.kind = .connectableScannable
+                $0.ownAddressKind = .publicDevice
+                $0.peerAddress = .none
+                $0.channels = .all
+                $0.filterPolicy = .unfiltered
+            }
         )
     }
 
@@ -228,22 +228,22 @@ struct AdvertisingSet {
 extension LESetExtendedAdvertisingParameters {
     /// Creates extended parameters equivalent to those of a legacy command.
     init(_ legacy: LESetAdvertisingParameters) {
-        self.init(
-            set: 0,
-            properties: LEAdvertisingProperties(legacy.kind),
-            intervalMin: UInt32(legacy.intervalMin),
-            intervalMax: UInt32(legacy.intervalMax),
-            channels: legacy.channels,
-            ownAddressKind: legacy.ownAddressKind,
-            peerAddress: legacy.peerAddress,
-            filterPolicy: legacy.filterPolicy,
-            txPower: 0x7F,
-            primaryPHY: .le1M,
-            secondaryMaxSkip: 0,
-            secondaryPHY: .le1M,
-            sid: 0,
-            notifiesScanRequests: false
-        )
+        self.init {
+            $0.set = 0
+            $0.properties = LEAdvertisingProperties(legacy.kind)
+            $0.intervalMin = UInt32(legacy.intervalMin)
+            $0.intervalMax = UInt32(legacy.intervalMax)
+            $0.channels = legacy.channels
+            $0.ownAddressKind = legacy.ownAddressKind
+            $0.peerAddress = legacy.peerAddress
+            $0.filterPolicy = legacy.filterPolicy
+            $0.txPower = 0x7F
+            $0.primaryPHY = .le1M
+            $0.secondaryMaxSkip = 0
+            $0.secondaryPHY = .le1M
+            $0.sid = 0
+            $0.notifiesScanRequests = false
+        }
     }
 }
 

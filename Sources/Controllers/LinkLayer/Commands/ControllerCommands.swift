@@ -34,13 +34,13 @@ extension CommandTable {
     private mutating func addInformationCommands() {
         add(ReadLocalVersionInformation.self) { controller, _ in
             let it = controller.configuration
-            return .init(
-                hciVersion: it.version,
-                hciRevision: it.subversion,
-                linkLayerVersion: it.version,
-                companyIdentifier: it.companyIdentifier,
-                linkLayerSubversion: it.subversion
-            )
+            return .init {
+                $0.hciVersion = it.version
+                $0.hciRevision = it.subversion
+                $0.linkLayerVersion = it.version
+                $0.companyIdentifier = it.companyIdentifier
+                $0.linkLayerSubversion = it.subversion
+            }
         }
         add(ReadLocalSupportedCommands.self) { controller, _ in
             .init(commands: CommandTable.shared.supported(with: controller.configuration.features))

@@ -85,20 +85,20 @@ extension VirtualController {
 extension LEExtendedCreateConnection {
     /// Creates an extended command equivalent to a legacy one.
     init(_ legacy: LECreateConnection) {
-        self.init(
-            filterPolicy: legacy.filterPolicy,
-            ownAddressKind: legacy.ownAddressKind,
-            peerAddress: legacy.peerAddress,
-            le1M: PHYConnectionParameters(
-                scanInterval: legacy.scanInterval,
-                scanWindow: legacy.scanWindow,
-                intervalMin: legacy.intervalMin,
-                intervalMax: legacy.intervalMax,
-                maxLatency: legacy.maxLatency,
-                supervisionTimeout: legacy.supervisionTimeout,
-                minCELength: legacy.minCELength,
-                maxCELength: legacy.maxCELength
-            )
-        )
+        self.init {
+            $0.filterPolicy = legacy.filterPolicy
+            $0.ownAddressKind = legacy.ownAddressKind
+            $0.peerAddress = legacy.peerAddress
+            $0.le1M = PHYConnectionParameters {
+                $0.scanInterval = legacy.scanInterval
+                $0.scanWindow = legacy.scanWindow
+                $0.intervalMin = legacy.intervalMin
+                $0.intervalMax = legacy.intervalMax
+                $0.maxLatency = legacy.maxLatency
+                $0.supervisionTimeout = legacy.supervisionTimeout
+                $0.minCELength = legacy.minCELength
+                $0.maxCELength = legacy.maxCELength
+            }
+        }
     }
 }

@@ -7,13 +7,13 @@ extension Link {
         _ status: HCIStatus,
         _ peer: VersionIndication
     ) -> ReadRemoteVersionInformationComplete {
-        .init(
-            status: status,
-            handle: handle,
-            version: peer.version,
-            companyIdentifier: peer.company,
-            subversion: peer.subversion
-        )
+        .init {
+            $0.status = status
+            $0.handle = handle
+            $0.version = peer.version
+            $0.companyIdentifier = peer.company
+            $0.subversion = peer.subversion
+        }
     }
 
     var dataLengthChange: LEDataLengthChange {
@@ -42,23 +42,23 @@ extension Link {
     }
 
     func subrateChange(_ status: HCIStatus, _ subrate: SubrateIndication) -> LESubrateChange {
-        .init(
-            status: status,
-            handle: handle,
-            factor: subrate.factor,
-            latency: control.timing.latency,
-            continuation: subrate.continuation,
-            supervisionTimeout: control.timing.timeout
-        )
+        .init {
+            $0.status = status
+            $0.handle = handle
+            $0.factor = subrate.factor
+            $0.latency = control.timing.latency
+            $0.continuation = subrate.continuation
+            $0.supervisionTimeout = control.timing.timeout
+        }
     }
 
     func parameterRequest(_ asked: ConnectionParameterRequest) -> LERemoteConnectionParameterRequest {
-        .init(
-            handle: handle,
-            intervalMin: asked.intervalMin,
-            intervalMax: asked.intervalMax,
-            maxLatency: asked.latency,
-            supervisionTimeout: asked.timeout
-        )
+        .init {
+            $0.handle = handle
+            $0.intervalMin = asked.intervalMin
+            $0.intervalMax = asked.intervalMax
+            $0.maxLatency = asked.latency
+            $0.supervisionTimeout = asked.timeout
+        }
     }
 }

@@ -366,14 +366,14 @@ final class PeriodicFollower: RadioClaimant {
             rest = rest.suffix(after: owner.reportSize)
             owner.follower(
                 self,
-                reports: LEPeriodicAdvertisingReport(
-                    sync: handle,
-                    txPower: txPower ?? 127,
-                    rssi: rssi,
-                    toneKind: 0xFF,
-                    dataStatus: rest.isEmpty ? status : .moreToCome,
-                    data: piece
-                ),
+                reports: LEPeriodicAdvertisingReport {
+                    $0.sync = handle
+                    $0.txPower = txPower ?? 127
+                    $0.rssi = rssi
+                    $0.toneKind = 0xFF
+                    $0.dataStatus = rest.isEmpty ? status : .moreToCome
+                    $0.data = piece
+                },
                 event: counter,
                 subevent: train.responses == nil ? nil : subevent
             )

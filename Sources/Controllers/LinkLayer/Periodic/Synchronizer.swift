@@ -227,30 +227,30 @@ extension Synchronizer: PeriodicFollowerOwner {
         case .asked:
             wanted = nil
             send(
-                LEPeriodicAdvertisingSyncEstablished(
-                    status: status,
-                    sync: follower.handle,
-                    sid: train.sid,
-                    address: train.advertiser,
-                    phy: train.phy,
-                    interval: train.sync.interval,
-                    accuracy: LEClockAccuracy(rawValue: train.sync.accuracy.code)
-                ),
+                LEPeriodicAdvertisingSyncEstablished {
+                    $0.status = status
+                    $0.sync = follower.handle
+                    $0.sid = train.sid
+                    $0.address = train.advertiser
+                    $0.phy = train.phy
+                    $0.interval = train.sync.interval
+                    $0.accuracy = LEClockAccuracy(rawValue: train.sync.accuracy.code)
+                },
                 timing
             )
         case .transferred(let handle, let serviceData):
             send(
-                LEPeriodicAdvertisingSyncTransferReceived(
-                    status: status,
-                    handle: handle,
-                    serviceData: serviceData,
-                    sync: follower.handle,
-                    sid: train.sid,
-                    address: train.advertiser,
-                    phy: train.phy,
-                    interval: train.sync.interval,
-                    accuracy: LEClockAccuracy(rawValue: train.sync.accuracy.code)
-                ),
+                LEPeriodicAdvertisingSyncTransferReceived {
+                    $0.status = status
+                    $0.handle = handle
+                    $0.serviceData = serviceData
+                    $0.sync = follower.handle
+                    $0.sid = train.sid
+                    $0.address = train.advertiser
+                    $0.phy = train.phy
+                    $0.interval = train.sync.interval
+                    $0.accuracy = LEClockAccuracy(rawValue: train.sync.accuracy.code)
+                },
                 timing
             )
         }

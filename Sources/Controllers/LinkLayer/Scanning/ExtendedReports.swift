@@ -19,18 +19,18 @@ extension ExtendedAdvertisingReport {
         data: PacketBuffer,
         rssi: Int8
     ) {
-        self.init(
-            kind: kind,
-            address: address,
-            primaryPHY: .le1M,
-            secondaryPHY: .none,
-            sid: Self.noSet,
-            txPower: Self.noPower,
-            rssi: rssi,
-            periodicInterval: 0,
-            directAddress: target ?? .none,
-            data: data
-        )
+        self.init {
+            $0.kind = kind
+            $0.address = address
+            $0.primaryPHY = .le1M
+            $0.secondaryPHY = .none
+            $0.sid = Self.noSet
+            $0.txPower = Self.noPower
+            $0.rssi = rssi
+            $0.periodicInterval = 0
+            $0.directAddress = target ?? .none
+            $0.data = data
+        }
     }
 
     /// Creates the report of an ADV_EXT_IND without auxiliary PDUs; nil if it requires them, or has no advertiser
@@ -39,18 +39,18 @@ extension ExtendedAdvertisingReport {
         guard pdu.mode == .nonConnectable, pdu.extended.pointer == nil, let advertiser = pdu.extended.advertiser else {
             return nil
         }
-        self.init(
-            kind: pdu.extended.target == nil ? [] : .directed,
-            address: advertiser,
-            primaryPHY: primaryPHY,
-            secondaryPHY: .none,
-            sid: pdu.extended.info?.set ?? Self.noSet,
-            txPower: pdu.extended.txPower ?? Self.noPower,
-            rssi: frame.rssi,
-            periodicInterval: 0,
-            directAddress: pdu.extended.target ?? .none,
-            data: pdu.data
-        )
+        self.init {
+            $0.kind = pdu.extended.target == nil ? [] : .directed
+            $0.address = advertiser
+            $0.primaryPHY = primaryPHY
+            $0.secondaryPHY = .none
+            $0.sid = pdu.extended.info?.set ?? Self.noSet
+            $0.txPower = pdu.extended.txPower ?? Self.noPower
+            $0.rssi = frame.rssi
+            $0.periodicInterval = 0
+            $0.directAddress = pdu.extended.target ?? .none
+            $0.data = pdu.data
+        }
     }
 
     /// Creates the report of an advertisement, or of the scan response to it, as far as it was received.
@@ -61,18 +61,18 @@ extension ExtendedAdvertisingReport {
         if trail.target != nil { kind.insert(.directed) }
         if trail.isResponse { kind.insert(.scanResponse) }
         kind.dataStatus = status
-        self.init(
-            kind: kind,
-            address: trail.advertiser ?? .anonymous,
-            primaryPHY: trail.primaryPHY,
-            secondaryPHY: trail.secondaryPHY,
-            sid: trail.info?.set ?? Self.noSet,
-            txPower: trail.txPower ?? Self.noPower,
-            rssi: trail.rssi,
-            periodicInterval: trail.periodicInterval,
-            directAddress: trail.target ?? .none,
-            data: trail.data
-        )
+        self.init {
+            $0.kind = kind
+            $0.address = trail.advertiser ?? .anonymous
+            $0.primaryPHY = trail.primaryPHY
+            $0.secondaryPHY = trail.secondaryPHY
+            $0.sid = trail.info?.set ?? Self.noSet
+            $0.txPower = trail.txPower ?? Self.noPower
+            $0.rssi = trail.rssi
+            $0.periodicInterval = trail.periodicInterval
+            $0.directAddress = trail.target ?? .none
+            $0.data = trail.data
+        }
     }
 
     /// The report as fragments that fit into an event. All but the last indicate that more follow.

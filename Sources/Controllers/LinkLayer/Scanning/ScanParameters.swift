@@ -12,28 +12,28 @@ struct ScanParameters {
     /// Creates the parameters after a reset (Core Vol 4 Part E 7.8.10, 7.8.64).
     init() {
         self.init(
-            LESetScanParameters(
-                kind: .passive,
-                scanInterval: 0x0010,
-                scanWindow: 0x0010,
-                ownAddressKind: .publicDevice,
-                filterPolicy: .unfiltered
-            )
+            LESetScanParameters {
+                $0.kind = .passive
+                $0.scanInterval = 0x0010
+                $0.scanWindow = 0x0010
+                $0.ownAddressKind = .publicDevice
+                $0.filterPolicy = .unfiltered
+            }
         )
     }
 
     /// Creates the parameters of a legacy command.
     init(_ command: LESetScanParameters) {
         isExtended = false
-        parameters = LESetExtendedScanParameters(
-            ownAddressKind: command.ownAddressKind,
-            filterPolicy: command.filterPolicy,
-            le1M: PHYScanParameters(
+        parameters = LESetExtendedScanParameters {
+            $0.ownAddressKind = command.ownAddressKind
+            $0.filterPolicy = command.filterPolicy
+            $0.le1M = PHYScanParameters(
                 kind: command.kind,
                 scanInterval: command.scanInterval,
                 scanWindow: command.scanWindow
             )
-        )
+        }
     }
 
     /// Creates the parameters of an extended command.

@@ -312,12 +312,12 @@ final class Scanner: PrimaryListener {
         let reportedTarget = target.flatMap(reportedTarget)
         guard target == nil || reportedTarget != nil, duplicates?.isNew(device.identity, kind) ?? true else { return }
         if let target, reportedTarget?.kind == .unresolved {
-            let report = DirectedAdvertisingReport(
-                kind: kind,
-                address: device.identity,
-                directAddress: target,
-                rssi: rssi
-            )
+            let report = DirectedAdvertisingReport {
+                $0.kind = kind
+                $0.address = device.identity
+                $0.directAddress = target
+                $0.rssi = rssi
+            }
             return owner.scanner(self, reports: report)
         }
         owner.scanner(self, reports: AdvertisingReport(kind: kind, address: device.identity, data: data, rssi: rssi))

@@ -47,15 +47,15 @@ struct AdvertisingCommands {
     // MARK: Legacy commands
 
     private var legacyStart: [any HCICommand] {
-        let parameters = LESetAdvertisingParameters(
-            intervalMin: interval.lowerBound,
-            intervalMax: interval.upperBound,
-            kind: legacyKind,
-            ownAddressKind: address.kind,
-            peerAddress: .none,
-            channels: .all,
-            filterPolicy: .unfiltered
-        )
+        let parameters = LESetAdvertisingParameters {
+            $0.intervalMin = interval.lowerBound
+            $0.intervalMax = interval.upperBound
+            $0.kind = legacyKind
+            $0.ownAddressKind = address.kind
+            $0.peerAddress = .none
+            $0.channels = .all
+            $0.filterPolicy = .unfiltered
+        }
         return [
             parameters, LESetAdvertisingData(data: advertisement.data.encoded),
             LESetScanResponseData(data: advertisement.scanResponse.encoded), LESetAdvertisingEnable(isEnabled: true),
@@ -96,22 +96,22 @@ struct AdvertisingCommands {
     }
 
     private var parameters: LESetExtendedAdvertisingParameters {
-        LESetExtendedAdvertisingParameters(
-            set: set,
-            properties: properties,
-            intervalMin: UInt32(interval.lowerBound),
-            intervalMax: UInt32(interval.upperBound),
-            channels: .all,
-            ownAddressKind: address.kind,
-            peerAddress: .none,
-            filterPolicy: .unfiltered,
-            txPower: 127,
-            primaryPHY: options?.primaryPHY ?? .le1M,
-            secondaryMaxSkip: 0,
-            secondaryPHY: options?.secondaryPHY ?? .le1M,
-            sid: set & 0x0F,
-            notifiesScanRequests: false
-        )
+        LESetExtendedAdvertisingParameters {
+            $0.set = set
+            $0.properties = properties
+            $0.intervalMin = UInt32(interval.lowerBound)
+            $0.intervalMax = UInt32(interval.upperBound)
+            $0.channels = .all
+            $0.ownAddressKind = address.kind
+            $0.peerAddress = .none
+            $0.filterPolicy = .unfiltered
+            $0.txPower = 127
+            $0.primaryPHY = options?.primaryPHY ?? .le1M
+            $0.secondaryMaxSkip = 0
+            $0.secondaryPHY = options?.secondaryPHY ?? .le1M
+            $0.sid = set & 0x0F
+            $0.notifiesScanRequests = false
+        }
     }
 
     private var properties: LEAdvertisingProperties {

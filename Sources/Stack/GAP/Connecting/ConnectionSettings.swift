@@ -45,44 +45,44 @@ struct ConnectionAttempt {
     let settings: ConnectionSettings
 
     var legacyCommand: LECreateConnection {
-        LECreateConnection(
-            scanInterval: settings.scanInterval,
-            scanWindow: settings.scanWindow,
-            filterPolicy: policy,
-            peerAddress: peer,
-            ownAddressKind: ownAddress.kind,
-            intervalMin: settings.parameters.intervalMinimum,
-            intervalMax: settings.parameters.intervalMaximum,
-            maxLatency: settings.parameters.latency,
-            supervisionTimeout: settings.parameters.timeout,
-            minCELength: 0,
-            maxCELength: 0
-        )
+        LECreateConnection {
+            $0.scanInterval = settings.scanInterval
+            $0.scanWindow = settings.scanWindow
+            $0.filterPolicy = policy
+            $0.peerAddress = peer
+            $0.ownAddressKind = ownAddress.kind
+            $0.intervalMin = settings.parameters.intervalMinimum
+            $0.intervalMax = settings.parameters.intervalMaximum
+            $0.maxLatency = settings.parameters.latency
+            $0.supervisionTimeout = settings.parameters.timeout
+            $0.minCELength = 0
+            $0.maxCELength = 0
+        }
     }
 
     /// The extended command. The connection begins on 2M if the advertiser's secondary PHY is 2M (behaviour 3.36). If
     /// the controller refuses parameters for 2M, it uses those for 1M.
     func extendedCommand(_ phys: LEPHYs) -> LEExtendedCreateConnection {
-        LEExtendedCreateConnection(
-            filterPolicy: policy,
-            ownAddressKind: ownAddress.kind,
-            peerAddress: peer,
-            le1M: phys.contains(.le1M) ? phy : nil,
-            le2M: phys.contains(.le2M) ? phy : nil,
-            coded: phys.contains(.coded) ? phy : nil
-        )
+        LEExtendedCreateConnection {
+            $0.filterPolicy = policy
+            $0.ownAddressKind = ownAddress.kind
+            $0.peerAddress = peer
+            $0.le1M = phys.contains(.le1M) ? phy : nil
+            $0.le2M = phys.contains(.le2M) ? phy : nil
+            $0.coded = phys.contains(.coded) ? phy : nil
+        }
     }
 
     private var phy: PHYConnectionParameters {
-        PHYConnectionParameters(
-            scanInterval: settings.scanInterval,
-            scanWindow: settings.scanWindow,
-            intervalMin: settings.parameters.intervalMinimum,
-            intervalMax: settings.parameters.intervalMaximum,
-            maxLatency: settings.parameters.latency,
-            supervisionTimeout: settings.parameters.timeout,
-            minCELength: 0,
-            maxCELength: 0
-        )
+        PHYConnectionParameters {
+            $0.scanInterval = settings.scanInterval
+            $0.scanWindow = settings.scanWindow
+            $0.intervalMin = settings.parameters.intervalMinimum
+            $0.intervalMax = settings.parameters.intervalMaximum
+            $0.maxLatency = settings.parameters.latency
+            $0.supervisionTimeout = settings.parameters.timeout
+            $0.minCELength = 0
+            $0.maxCELength = 0
+        }
     }
 }

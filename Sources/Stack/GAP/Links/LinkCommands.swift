@@ -40,15 +40,15 @@ struct LinkCommands {
     ///   reports the outcome.
     func update(_ parameters: ConnectionParameters, refused: @escaping (GAPError) -> Void = { _ in }) {
         host.send(
-            LEConnectionUpdate(
-                handle: connection.handle,
-                intervalMin: parameters.intervalMinimum,
-                intervalMax: parameters.intervalMaximum,
-                maxLatency: parameters.latency,
-                supervisionTimeout: parameters.timeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
+            LEConnectionUpdate {
+                $0.handle = connection.handle
+                $0.intervalMin = parameters.intervalMinimum
+                $0.intervalMax = parameters.intervalMaximum
+                $0.maxLatency = parameters.latency
+                $0.supervisionTimeout = parameters.timeout
+                $0.minCELength = 0
+                $0.maxCELength = 0
+            }
         ) { [stackEvents, handle = connection.handle] result in
             guard case .failure(let error) = result else { return }
             stackEvents.report(AccessEvent.cannotUpdate(handle, error))

@@ -23,24 +23,24 @@ struct ScanCommands {
         switch generation {
         case .legacy:
             commands.append(
-                LESetScanParameters(
-                    kind: kind,
-                    scanInterval: settings.interval,
-                    scanWindow: settings.window,
-                    ownAddressKind: ownAddress.kind,
-                    filterPolicy: filterPolicy
-                )
+                LESetScanParameters {
+                    $0.kind = kind
+                    $0.scanInterval = settings.interval
+                    $0.scanWindow = settings.window
+                    $0.ownAddressKind = ownAddress.kind
+                    $0.filterPolicy = filterPolicy
+                }
             )
             commands.append(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
         case .extended:
             let phy = PHYScanParameters(kind: kind, scanInterval: settings.interval, scanWindow: settings.window)
             commands.append(
-                LESetExtendedScanParameters(
-                    ownAddressKind: ownAddress.kind,
-                    filterPolicy: filterPolicy,
-                    le1M: settings.phys.contains(.le1M) ? phy : nil,
-                    coded: settings.phys.contains(.coded) ? phy : nil
-                )
+                LESetExtendedScanParameters {
+                    $0.ownAddressKind = ownAddress.kind
+                    $0.filterPolicy = filterPolicy
+                    $0.le1M = settings.phys.contains(.le1M) ? phy : nil
+                    $0.coded = settings.phys.contains(.coded) ? phy : nil
+                }
             )
             commands.append(enable(true, duration: isTimedByController ? settings.limit?.tensOfMilliseconds ?? 0 : 0))
         }

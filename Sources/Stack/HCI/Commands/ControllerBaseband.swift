@@ -8,10 +8,7 @@ package struct SetEventMask: HCICommand {
     package var mask: EventMask = []
 
     package init() {}
-
-    package init(mask: EventMask) {
-        self.mask = mask
-    }
+    package init(mask: EventMask) { self.mask = mask }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Mask", &mask)
@@ -35,10 +32,8 @@ package struct ReadTransmitPowerLevel: HCICommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, level: Int8) {
-            self.status = status
-            self.handle = handle
-            self.level = level
+        package init(status: HCIStatus = .success, handle: ConnectionHandle, level: Int8) {
+            (self.status, self.handle, self.level) = (status, handle, level)
         }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -55,11 +50,7 @@ package struct ReadTransmitPowerLevel: HCICommand {
     package var kind = TransmitPowerKind(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle, kind: TransmitPowerKind) {
-        self.handle = handle
-        self.kind = kind
-    }
+    package init(handle: ConnectionHandle, kind: TransmitPowerKind) { (self.handle, self.kind) = (handle, kind) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
@@ -75,10 +66,7 @@ package struct SetEventMaskPage2: HCICommand {
     package var mask: EventMaskPage2 = []
 
     package init() {}
-
-    package init(mask: EventMaskPage2) {
-        self.mask = mask
-    }
+    package init(mask: EventMaskPage2) { self.mask = mask }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Mask_Page_2", &mask)
@@ -95,11 +83,7 @@ package struct WriteLEHostSupport: HCICommand {
     package var unused: UInt8 = 0
 
     package init() {}
-
-    package init(isSupported: Bool, unused: UInt8 = 0) {
-        self.isSupported = isSupported
-        self.unused = unused
-    }
+    package init(isSupported: Bool, unused: UInt8 = 0) { (self.isSupported, self.unused) = (isSupported, unused) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Supported_Host", &isSupported)
@@ -118,10 +102,8 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, timeout: UInt16) {
-            self.status = status
-            self.handle = handle
-            self.timeout = timeout
+        package init(status: HCIStatus = .success, handle: ConnectionHandle, timeout: UInt16) {
+            (self.status, self.handle, self.timeout) = (status, handle, timeout)
         }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -136,10 +118,7 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
@@ -158,11 +137,7 @@ package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     package var timeout: UInt16 = 0
 
     package init() {}
-
-    package init(handle: ConnectionHandle, timeout: UInt16) {
-        self.handle = handle
-        self.timeout = timeout
-    }
+    package init(handle: ConnectionHandle, timeout: UInt16) { (self.handle, self.timeout) = (handle, timeout) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

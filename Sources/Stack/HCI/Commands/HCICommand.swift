@@ -121,7 +121,6 @@ package struct StatusOnly: HCIResponse {
 
     /// Creates a response with the status success.
     package init() {}
-
     package init(_ status: HCIStatus) { self.status = status }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -136,11 +135,7 @@ package struct StatusAndHandle: HCIResponse {
 
     /// Creates a successful response for connection handle 0.
     package init() {}
-
-    package init(_ status: HCIStatus, handle: ConnectionHandle) {
-        self.status = status
-        self.handle = handle
-    }
+    package init(_ status: HCIStatus, handle: ConnectionHandle) { (self.status, self.handle) = (status, handle) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)

@@ -9,10 +9,7 @@ package struct SetControllerToHostFlowControl: HCICommand {
     package var kinds: UInt8 = 0
 
     package init() {}
-
-    package init(kinds: UInt8) {
-        self.kinds = kinds
-    }
+    package init(kinds: UInt8) { self.kinds = kinds }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Flow_Control_Enable", &kinds)
@@ -64,10 +61,7 @@ package struct HostNumberOfCompletedPackets: HCICommand {
     package var entries: [CompletedPackets] = []
 
     package init() {}
-
-    package init(entries: [CompletedPackets]) {
-        self.entries = entries
-    }
+    package init(entries: [CompletedPackets]) { self.entries = entries }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("Num_Handles", "Connection", &entries)

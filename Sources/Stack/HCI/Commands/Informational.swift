@@ -17,22 +17,6 @@ package struct ReadLocalVersionInformation: ParameterlessCommand {
 
         package init() {}
 
-        package init(
-            status: HCIStatus = HCIStatus.success,
-            hciVersion: SpecificationVersion,
-            hciRevision: UInt16,
-            linkLayerVersion: SpecificationVersion,
-            companyIdentifier: UInt16,
-            linkLayerSubversion: UInt16
-        ) {
-            self.status = status
-            self.hciVersion = hciVersion
-            self.hciRevision = hciRevision
-            self.linkLayerVersion = linkLayerVersion
-            self.companyIdentifier = companyIdentifier
-            self.linkLayerSubversion = linkLayerSubversion
-        }
-
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("HCI_Version", &hciVersion)
@@ -56,11 +40,7 @@ package struct ReadLocalSupportedCommands: ParameterlessCommand {
         package var commands = SupportedCommands()
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, commands: SupportedCommands) {
-            self.status = status
-            self.commands = commands
-        }
+        package init(commands: SupportedCommands) { self.commands = commands }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -83,11 +63,7 @@ package struct ReadLocalSupportedFeatures: ParameterlessCommand {
         package var features: LMPFeatures = []
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, features: LMPFeatures) {
-            self.status = status
-            self.features = features
-        }
+        package init(features: LMPFeatures) { self.features = features }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -115,20 +91,6 @@ package struct ReadBufferSize: ParameterlessCommand {
 
         package init() {}
 
-        package init(
-            status: HCIStatus = HCIStatus.success,
-            aclDataPacketLength: UInt16,
-            synchronousDataPacketLength: UInt8,
-            totalACLDataPackets: UInt16,
-            totalSynchronousDataPackets: UInt16
-        ) {
-            self.status = status
-            self.aclDataPacketLength = aclDataPacketLength
-            self.synchronousDataPacketLength = synchronousDataPacketLength
-            self.totalACLDataPackets = totalACLDataPackets
-            self.totalSynchronousDataPackets = totalSynchronousDataPackets
-        }
-
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("ACL_Data_Packet_Length", &aclDataPacketLength)
@@ -151,11 +113,7 @@ package struct ReadBDADDR: ParameterlessCommand {
         package var address = BluetoothAddress.none
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, address: BluetoothAddress) {
-            self.status = status
-            self.address = address
-        }
+        package init(address: BluetoothAddress) { self.address = address }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)

@@ -21,24 +21,6 @@ package struct LESetAdvertisingParameters: HCICommand {
 
     package init() {}
 
-    package init(
-        intervalMin: UInt16,
-        intervalMax: UInt16,
-        kind: LEAdvertisingKind,
-        ownAddressKind: OwnAddressKind,
-        peerAddress: BluetoothAddress,
-        channels: LEAdvertisingChannels,
-        filterPolicy: LEAdvertisingFilterPolicy
-    ) {
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.kind = kind
-        self.ownAddressKind = ownAddressKind
-        self.peerAddress = peerAddress
-        self.channels = channels
-        self.filterPolicy = filterPolicy
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Interval_Min", &intervalMin)
         try coder.field("Advertising_Interval_Max", &intervalMax)
@@ -59,11 +41,7 @@ package struct LEReadAdvertisingPhysicalChannelTxPower: ParameterlessCommand {
         package var level: Int8 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, level: Int8) {
-            self.status = status
-            self.level = level
-        }
+        package init(level: Int8) { self.level = level }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -84,10 +62,7 @@ package struct LESetAdvertisingData: HCICommand {
     package var data: PacketBuffer = []
 
     package init() {}
-
-    package init(data: PacketBuffer) {
-        self.data = data
-    }
+    package init(data: PacketBuffer) { self.data = data }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.advertisingData("Advertising_Data", &data)
@@ -102,10 +77,7 @@ package struct LESetScanResponseData: HCICommand {
     package var data: PacketBuffer = []
 
     package init() {}
-
-    package init(data: PacketBuffer) {
-        self.data = data
-    }
+    package init(data: PacketBuffer) { self.data = data }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.advertisingData("Scan_Response_Data", &data)
@@ -119,10 +91,7 @@ package struct LESetAdvertisingEnable: HCICommand {
     package var isEnabled = false
 
     package init() {}
-
-    package init(isEnabled: Bool) {
-        self.isEnabled = isEnabled
-    }
+    package init(isEnabled: Bool) { self.isEnabled = isEnabled }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Enable", &isEnabled)

@@ -29,32 +29,6 @@ package struct LECreateConnection: HCICommand {
 
     package init() {}
 
-    package init(
-        scanInterval: UInt16,
-        scanWindow: UInt16,
-        filterPolicy: LEInitiatorFilterPolicy,
-        peerAddress: BluetoothAddress,
-        ownAddressKind: OwnAddressKind,
-        intervalMin: UInt16,
-        intervalMax: UInt16,
-        maxLatency: UInt16,
-        supervisionTimeout: UInt16,
-        minCELength: UInt16,
-        maxCELength: UInt16
-    ) {
-        self.scanInterval = scanInterval
-        self.scanWindow = scanWindow
-        self.filterPolicy = filterPolicy
-        self.peerAddress = peerAddress
-        self.ownAddressKind = ownAddressKind
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.maxLatency = maxLatency
-        self.supervisionTimeout = supervisionTimeout
-        self.minCELength = minCELength
-        self.maxCELength = maxCELength
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Interval", &scanInterval)
         try coder.field("LE_Scan_Window", &scanWindow)
@@ -99,24 +73,6 @@ package struct LEConnectionUpdate: HCICommand {
 
     package init() {}
 
-    package init(
-        handle: ConnectionHandle,
-        intervalMin: UInt16,
-        intervalMax: UInt16,
-        maxLatency: UInt16,
-        supervisionTimeout: UInt16,
-        minCELength: UInt16,
-        maxCELength: UInt16
-    ) {
-        self.handle = handle
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.maxLatency = maxLatency
-        self.supervisionTimeout = supervisionTimeout
-        self.minCELength = minCELength
-        self.maxCELength = maxCELength
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Connection_Interval_Min", &intervalMin)
@@ -136,10 +92,7 @@ package struct LESetHostChannelClassification: HCICommand {
     package var channelMap: PacketBuffer = []
 
     package init() {}
-
-    package init(channelMap: PacketBuffer) {
-        self.channelMap = channelMap
-    }
+    package init(channelMap: PacketBuffer) { self.channelMap = channelMap }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Channel_Map", &channelMap, count: 5)
@@ -156,10 +109,8 @@ package struct LEReadChannelMap: HCICommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, channelMap: PacketBuffer) {
-            self.status = status
-            self.handle = handle
-            self.channelMap = channelMap
+        package init(status: HCIStatus = .success, handle: ConnectionHandle, channelMap: PacketBuffer) {
+            (self.status, self.handle, self.channelMap) = (status, handle, channelMap)
         }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -174,10 +125,7 @@ package struct LEReadChannelMap: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
@@ -192,10 +140,7 @@ package struct LEReadRemoteFeatures: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
@@ -225,24 +170,6 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
 
     package init() {}
 
-    package init(
-        handle: ConnectionHandle,
-        intervalMin: UInt16,
-        intervalMax: UInt16,
-        maxLatency: UInt16,
-        supervisionTimeout: UInt16,
-        minCELength: UInt16,
-        maxCELength: UInt16
-    ) {
-        self.handle = handle
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.maxLatency = maxLatency
-        self.supervisionTimeout = supervisionTimeout
-        self.minCELength = minCELength
-        self.maxCELength = maxCELength
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Interval_Min", &intervalMin)
@@ -271,11 +198,7 @@ package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     package var reason = HCIStatus.success
 
     package init() {}
-
-    package init(handle: ConnectionHandle, reason: HCIStatus) {
-        self.handle = handle
-        self.reason = reason
-    }
+    package init(handle: ConnectionHandle, reason: HCIStatus) { (self.handle, self.reason) = (handle, reason) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

@@ -8,10 +8,7 @@ package struct LESetEventMask: HCICommand {
     package var mask: LEEventMask = []
 
     package init() {}
-
-    package init(mask: LEEventMask) {
-        self.mask = mask
-    }
+    package init(mask: LEEventMask) { self.mask = mask }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Event_Mask", &mask)
@@ -29,10 +26,8 @@ package struct LEReadBufferSize: ParameterlessCommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, aclDataPacketLength: UInt16, totalACLDataPackets: UInt8) {
-            self.status = status
-            self.aclDataPacketLength = aclDataPacketLength
-            self.totalACLDataPackets = totalACLDataPackets
+        package init(aclDataPacketLength: UInt16, totalACLDataPackets: UInt8) {
+            (self.aclDataPacketLength, self.totalACLDataPackets) = (aclDataPacketLength, totalACLDataPackets)
         }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -62,10 +57,7 @@ package struct LEReadBufferSizeV2: ParameterlessCommand {
         }
 
         package init() {}
-
-        package init(_ v1: LEReadBufferSize.Response) {
-            self.v1 = v1
-        }
+        package init(_ v1: LEReadBufferSize.Response) { self.v1 = v1 }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try v1.code(&coder)
@@ -87,11 +79,7 @@ package struct LEReadLocalSupportedFeatures: ParameterlessCommand {
         package var features: LEFeatures = []
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, features: LEFeatures) {
-            self.status = status
-            self.features = features
-        }
+        package init(features: LEFeatures) { self.features = features }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -113,10 +101,7 @@ package struct LESetRandomAddress: HCICommand {
     package var address = BluetoothAddress(0, kind: .randomDevice)
 
     package init() {}
-
-    package init(address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) {
-        self.address = address
-    }
+    package init(address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) { self.address = address }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.address("Random_Address", &address)
@@ -132,11 +117,7 @@ package struct LEReadSupportedStates: ParameterlessCommand {
         package var states: LEStates = []
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, states: LEStates) {
-            self.status = status
-            self.states = states
-        }
+        package init(states: LEStates) { self.states = states }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -159,12 +140,7 @@ package struct LEReadTransmitPower: ParameterlessCommand {
         package var maximum: Int8 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, minimum: Int8, maximum: Int8) {
-            self.status = status
-            self.minimum = minimum
-            self.maximum = maximum
-        }
+        package init(minimum: Int8, maximum: Int8) { (self.minimum, self.maximum) = (minimum, maximum) }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -188,11 +164,7 @@ package struct LESetHostFeature: HCICommand {
     package var isSupported = false
 
     package init() {}
-
-    package init(bitNumber: UInt8, isSupported: Bool) {
-        self.bitNumber = bitNumber
-        self.isSupported = isSupported
-    }
+    package init(bitNumber: UInt8, isSupported: Bool) { (self.bitNumber, self.isSupported) = (bitNumber, isSupported) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Bit_Number", &bitNumber)

@@ -15,9 +15,7 @@ package struct LESetDataLength: HCICommand {
     package init() {}
 
     package init(handle: ConnectionHandle, txOctets: UInt16, txTime: UInt16) {
-        self.handle = handle
-        self.txOctets = txOctets
-        self.txTime = txTime
+        (self.handle, self.txOctets, self.txTime) = (handle, txOctets, txTime)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -38,12 +36,7 @@ package struct LEReadSuggestedDefaultDataLength: ParameterlessCommand {
         package var txTime: UInt16 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, txOctets: UInt16, txTime: UInt16) {
-            self.status = status
-            self.txOctets = txOctets
-            self.txTime = txTime
-        }
+        package init(txOctets: UInt16, txTime: UInt16) { (self.txOctets, self.txTime) = (txOctets, txTime) }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -68,11 +61,7 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     package var txTime: UInt16 = 0
 
     package init() {}
-
-    package init(txOctets: UInt16, txTime: UInt16) {
-        self.txOctets = txOctets
-        self.txTime = txTime
-    }
+    package init(txOctets: UInt16, txTime: UInt16) { (self.txOctets, self.txTime) = (txOctets, txTime) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Suggested_Max_TX_Octets", &txOctets)

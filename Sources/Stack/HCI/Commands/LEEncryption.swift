@@ -10,9 +10,8 @@ package struct LEEncrypt: HCICommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, ciphertext: PacketBuffer) {
-            self.status = status
-            self.ciphertext = ciphertext
+        package init(status: HCIStatus = .success, ciphertext: PacketBuffer) {
+            (self.status, self.ciphertext) = (status, ciphertext)
         }
 
         /// Codes the return parameters. The block is printed as a secret, because the host may derive a key with it.
@@ -30,11 +29,7 @@ package struct LEEncrypt: HCICommand {
     package var plaintext: PacketBuffer = []
 
     package init() {}
-
-    package init(key: PacketBuffer, plaintext: PacketBuffer) {
-        self.key = key
-        self.plaintext = plaintext
-    }
+    package init(key: PacketBuffer, plaintext: PacketBuffer) { (self.key, self.plaintext) = (key, plaintext) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Key", &key, count: 16)
@@ -50,11 +45,7 @@ package struct LERand: ParameterlessCommand {
         package var number: UInt64 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, number: UInt64) {
-            self.status = status
-            self.number = number
-        }
+        package init(number: UInt64) { self.number = number }
 
         /// Codes the return parameters. The number is printed as a secret, because hosts generate keys from it.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -112,8 +103,7 @@ package struct LELongTermKeyRequestReply: HCICommand {
     package init() {}
 
     package init(handle: ConnectionHandle, longTermKey: PacketBuffer) {
-        self.handle = handle
-        self.longTermKey = longTermKey
+        (self.handle, self.longTermKey) = (handle, longTermKey)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -131,10 +121,7 @@ package struct LELongTermKeyRequestNegativeReply: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

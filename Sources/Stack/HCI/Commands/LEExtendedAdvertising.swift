@@ -12,8 +12,7 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
     package init() {}
 
     package init(set: UInt8, address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) {
-        self.set = set
-        self.address = address
+        (self.set, self.address) = (set, address)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -32,9 +31,8 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, selectedTxPower: Int8) {
-            self.status = status
-            self.selectedTxPower = selectedTxPower
+        package init(status: HCIStatus = .success, selectedTxPower: Int8) {
+            (self.status, self.selectedTxPower) = (status, selectedTxPower)
         }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -76,38 +74,6 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 
     package init() {}
 
-    package init(
-        set: UInt8,
-        properties: LEAdvertisingProperties,
-        intervalMin: UInt32,
-        intervalMax: UInt32,
-        channels: LEAdvertisingChannels,
-        ownAddressKind: OwnAddressKind,
-        peerAddress: BluetoothAddress,
-        filterPolicy: LEAdvertisingFilterPolicy,
-        txPower: Int8,
-        primaryPHY: LEPHY,
-        secondaryMaxSkip: UInt8,
-        secondaryPHY: LEPHY,
-        sid: UInt8,
-        notifiesScanRequests: Bool
-    ) {
-        self.set = set
-        self.properties = properties
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.channels = channels
-        self.ownAddressKind = ownAddressKind
-        self.peerAddress = peerAddress
-        self.filterPolicy = filterPolicy
-        self.txPower = txPower
-        self.primaryPHY = primaryPHY
-        self.secondaryMaxSkip = secondaryMaxSkip
-        self.secondaryPHY = secondaryPHY
-        self.sid = sid
-        self.notifiesScanRequests = notifiesScanRequests
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Advertising_Event_Properties", &properties)
@@ -143,10 +109,7 @@ package struct LESetExtendedAdvertisingData: HCICommand {
     package init() {}
 
     package init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
-        self.set = set
-        self.operation = operation
-        self.fragmentPreference = fragmentPreference
-        self.data = data
+        (self.set, self.operation, self.fragmentPreference, self.data) = (set, operation, fragmentPreference, data)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -174,10 +137,7 @@ package struct LESetExtendedScanResponseData: HCICommand {
     package init() {}
 
     package init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
-        self.set = set
-        self.operation = operation
-        self.fragmentPreference = fragmentPreference
-        self.data = data
+        (self.set, self.operation, self.fragmentPreference, self.data) = (set, operation, fragmentPreference, data)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -198,11 +158,7 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
     package var sets: [AdvertisingSetEnable] = []
 
     package init() {}
-
-    package init(isEnabled: Bool, sets: [AdvertisingSetEnable]) {
-        self.isEnabled = isEnabled
-        self.sets = sets
-    }
+    package init(isEnabled: Bool, sets: [AdvertisingSetEnable]) { (self.isEnabled, self.sets) = (isEnabled, sets) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Enable", &isEnabled)
@@ -222,9 +178,7 @@ package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
     package init() {}
 
     package init(set: UInt8, duration: UInt16, maxEvents: UInt8) {
-        self.set = set
-        self.duration = duration
-        self.maxEvents = maxEvents
+        (self.set, self.duration, self.maxEvents) = (set, duration, maxEvents)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -243,11 +197,7 @@ package struct LEReadMaximumAdvertisingDataLength: ParameterlessCommand {
         package var length: UInt16 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, length: UInt16) {
-            self.status = status
-            self.length = length
-        }
+        package init(length: UInt16) { self.length = length }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -269,11 +219,7 @@ package struct LEReadNumberOfSupportedAdvertisingSets: ParameterlessCommand {
         package var count: UInt8 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, count: UInt8) {
-            self.status = status
-            self.count = count
-        }
+        package init(count: UInt8) { self.count = count }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -294,10 +240,7 @@ package struct LERemoveAdvertisingSet: HCICommand {
     package var set: UInt8 = 0
 
     package init() {}
-
-    package init(set: UInt8) {
-        self.set = set
-    }
+    package init(set: UInt8) { self.set = set }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)

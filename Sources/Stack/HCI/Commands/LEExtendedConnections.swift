@@ -20,22 +20,6 @@ package struct LEExtendedCreateConnection: HCICommand {
 
     package init() {}
 
-    package init(
-        filterPolicy: LEInitiatorFilterPolicy,
-        ownAddressKind: OwnAddressKind,
-        peerAddress: BluetoothAddress,
-        le1M: PHYConnectionParameters? = nil,
-        le2M: PHYConnectionParameters? = nil,
-        coded: PHYConnectionParameters? = nil
-    ) {
-        self.filterPolicy = filterPolicy
-        self.ownAddressKind = ownAddressKind
-        self.peerAddress = peerAddress
-        self.le1M = le1M
-        self.le2M = le2M
-        self.coded = coded
-    }
-
     /// Codes the parameters. The mask of PHYs determines which ones follow.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Initiator_Filter_Policy", &filterPolicy)
@@ -72,26 +56,6 @@ package struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
     package var maxCELength: UInt16 = 0
 
     package init() {}
-
-    package init(
-        scanInterval: UInt16,
-        scanWindow: UInt16,
-        intervalMin: UInt16,
-        intervalMax: UInt16,
-        maxLatency: UInt16,
-        supervisionTimeout: UInt16,
-        minCELength: UInt16,
-        maxCELength: UInt16
-    ) {
-        self.scanInterval = scanInterval
-        self.scanWindow = scanWindow
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.maxLatency = maxLatency
-        self.supervisionTimeout = supervisionTimeout
-        self.minCELength = minCELength
-        self.maxCELength = maxCELength
-    }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Scan_Interval", &scanInterval)

@@ -15,18 +15,6 @@ package struct LESetExtendedScanParameters: HCICommand {
 
     package init() {}
 
-    package init(
-        ownAddressKind: OwnAddressKind,
-        filterPolicy: LEScanFilterPolicy,
-        le1M: PHYScanParameters? = nil,
-        coded: PHYScanParameters? = nil
-    ) {
-        self.ownAddressKind = ownAddressKind
-        self.filterPolicy = filterPolicy
-        self.le1M = le1M
-        self.coded = coded
-    }
-
     /// Codes the parameters. The mask of PHYs determines which ones follow.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Own_Address_Type", &ownAddressKind)
@@ -52,9 +40,7 @@ package struct PHYScanParameters: PacketFields, Hashable, Sendable {
     package init() {}
 
     package init(kind: LEScanKind, scanInterval: UInt16, scanWindow: UInt16) {
-        self.kind = kind
-        self.scanInterval = scanInterval
-        self.scanWindow = scanWindow
+        (self.kind, self.scanInterval, self.scanWindow) = (kind, scanInterval, scanWindow)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -8,11 +8,7 @@ package struct LEReadFilterAcceptListSize: ParameterlessCommand {
         package var size: UInt8 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
-            self.status = status
-            self.size = size
-        }
+        package init(size: UInt8) { self.size = size }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -40,10 +36,7 @@ package struct LEAddDeviceToFilterAcceptList: HCICommand {
     package var address = BluetoothAddress.none
 
     package init() {}
-
-    package init(address: BluetoothAddress) {
-        self.address = address
-    }
+    package init(address: BluetoothAddress) { self.address = address }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Address_Type", "Address", &address)
@@ -58,10 +51,7 @@ package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
     package var address = BluetoothAddress.none
 
     package init() {}
-
-    package init(address: BluetoothAddress) {
-        self.address = address
-    }
+    package init(address: BluetoothAddress) { self.address = address }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Address_Type", "Address", &address)

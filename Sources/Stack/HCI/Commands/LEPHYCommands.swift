@@ -12,11 +12,8 @@ package struct LEReadPHY: HCICommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
-            self.status = status
-            self.handle = handle
-            self.txPHY = txPHY
-            self.rxPHY = rxPHY
+        package init(status: HCIStatus = .success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
+            (self.status, self.handle, self.txPHY, self.rxPHY) = (status, handle, txPHY, rxPHY)
         }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -32,10 +29,7 @@ package struct LEReadPHY: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
@@ -56,9 +50,7 @@ package struct LESetDefaultPHY: HCICommand {
     package init() {}
 
     package init(preference: LEPHYPreference, txPHYs: LEPHYs, rxPHYs: LEPHYs) {
-        self.preference = preference
-        self.txPHYs = txPHYs
-        self.rxPHYs = rxPHYs
+        (self.preference, self.txPHYs, self.rxPHYs) = (preference, txPHYs, rxPHYs)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -10,12 +10,7 @@ package struct LEReadRFPathCompensation: ParameterlessCommand {
         package var receive: Int16 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, transmit: Int16, receive: Int16) {
-            self.status = status
-            self.transmit = transmit
-            self.receive = receive
-        }
+        package init(transmit: Int16, receive: Int16) { (self.transmit, self.receive) = (transmit, receive) }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -39,11 +34,7 @@ package struct LEWriteRFPathCompensation: HCICommand {
     package var receive: Int16 = 0
 
     package init() {}
-
-    package init(transmit: Int16, receive: Int16) {
-        self.transmit = transmit
-        self.receive = receive
-    }
+    package init(transmit: Int16, receive: Int16) { (self.transmit, self.receive) = (transmit, receive) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("RF_TX_Path_Compensation_Value", &transmit)

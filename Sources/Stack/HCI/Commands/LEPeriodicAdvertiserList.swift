@@ -10,11 +10,7 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     package var sid: UInt8 = 0
 
     package init() {}
-
-    package init(address: BluetoothAddress, sid: UInt8) {
-        self.address = address
-        self.sid = sid
-    }
+    package init(address: BluetoothAddress, sid: UInt8) { (self.address, self.sid) = (address, sid) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Advertiser_Address_Type", "Advertiser_Address", &address)
@@ -33,11 +29,7 @@ package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     package var sid: UInt8 = 0
 
     package init() {}
-
-    package init(address: BluetoothAddress, sid: UInt8) {
-        self.address = address
-        self.sid = sid
-    }
+    package init(address: BluetoothAddress, sid: UInt8) { (self.address, self.sid) = (address, sid) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Advertiser_Address_Type", "Advertiser_Address", &address)
@@ -60,11 +52,7 @@ package struct LEReadPeriodicAdvertiserListSize: ParameterlessCommand {
         package var size: UInt8 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
-            self.status = status
-            self.size = size
-        }
+        package init(size: UInt8) { self.size = size }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)

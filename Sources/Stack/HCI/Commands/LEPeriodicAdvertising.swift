@@ -17,10 +17,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
     package init() {}
 
     package init(set: UInt8, intervalMin: UInt16, intervalMax: UInt16, properties: LEPeriodicProperties) {
-        self.set = set
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.properties = properties
+        (self.set, self.intervalMin, self.intervalMax, self.properties) = (set, intervalMin, intervalMax, properties)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -45,9 +42,7 @@ package struct LESetPeriodicAdvertisingData: HCICommand {
     package init() {}
 
     package init(set: UInt8, operation: LEDataOperation, data: PacketBuffer) {
-        self.set = set
-        self.operation = operation
-        self.data = data
+        (self.set, self.operation, self.data) = (set, operation, data)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -68,11 +63,7 @@ package struct LESetPeriodicAdvertisingEnable: HCICommand {
     package var set: UInt8 = 0
 
     package init() {}
-
-    package init(enable: LEPeriodicEnable, set: UInt8) {
-        self.enable = enable
-        self.set = set
-    }
+    package init(enable: LEPeriodicEnable, set: UInt8) { (self.enable, self.set) = (enable, set) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Enable", &enable)

@@ -17,9 +17,7 @@ package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
     package init() {}
 
     package init(v1: LESetPeriodicAdvertisingParameters, timing: LESubeventTiming, responseSlots: UInt8) {
-        self.v1 = v1
-        self.timing = timing
-        self.responseSlots = responseSlots
+        (self.v1, self.timing, self.responseSlots) = (v1, timing, responseSlots)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -42,11 +40,7 @@ package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
     package var subevents: [LESubeventData] = []
 
     package init() {}
-
-    package init(set: UInt8, subevents: [LESubeventData]) {
-        self.set = set
-        self.subevents = subevents
-    }
+    package init(set: UInt8, subevents: [LESubeventData]) { (self.set, self.subevents) = (set, subevents) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
@@ -68,10 +62,7 @@ package struct LESubeventData: PacketFields, Hashable, Sendable {
     package init() {}
 
     package init(subevent: UInt8, firstSlot: UInt8, slots: UInt8, data: PacketBuffer) {
-        self.subevent = subevent
-        self.firstSlot = firstSlot
-        self.slots = slots
-        self.data = data
+        (self.subevent, self.firstSlot, self.slots, self.data) = (subevent, firstSlot, slots, data)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -103,22 +94,6 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
 
     package init() {}
 
-    package init(
-        sync: UInt16,
-        requestEvent: UInt16,
-        requestSubevent: UInt8,
-        responseSubevent: UInt8,
-        slot: UInt8,
-        data: PacketBuffer
-    ) {
-        self.sync = sync
-        self.requestEvent = requestEvent
-        self.requestSubevent = requestSubevent
-        self.responseSubevent = responseSubevent
-        self.slot = slot
-        self.data = data
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Sync_Handle", &sync)
         try coder.field("Request_Event", &requestEvent)
@@ -145,9 +120,7 @@ package struct LESetPeriodicSyncSubevent: HCICommand {
     package init() {}
 
     package init(sync: UInt16, properties: LEPeriodicProperties = [], subevents: PacketBuffer) {
-        self.sync = sync
-        self.properties = properties
-        self.subevents = subevents
+        (self.sync, self.properties, self.subevents) = (sync, properties, subevents)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -164,11 +137,7 @@ package struct StatusAndSet: HCIResponse {
     package var set: UInt8 = 0
 
     package init() {}
-
-    package init(_ status: HCIStatus, set: UInt8) {
-        self.status = status
-        self.set = set
-    }
+    package init(_ status: HCIStatus, set: UInt8) { (self.status, self.set) = (status, set) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
@@ -183,11 +152,7 @@ package struct StatusAndSync: HCIResponse {
     package var sync: UInt16 = 0
 
     package init() {}
-
-    package init(_ status: HCIStatus, sync: UInt16) {
-        self.status = status
-        self.sync = sync
-    }
+    package init(_ status: HCIStatus, sync: UInt16) { (self.status, self.sync) = (status, sync) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)

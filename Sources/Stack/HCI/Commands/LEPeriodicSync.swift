@@ -20,22 +20,6 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
 
     package init() {}
 
-    package init(
-        options: LEPeriodicSyncOptions,
-        sid: UInt8,
-        address: BluetoothAddress,
-        skip: UInt16,
-        timeout: UInt16,
-        toneKinds: UInt8
-    ) {
-        self.options = options
-        self.sid = sid
-        self.address = address
-        self.skip = skip
-        self.timeout = timeout
-        self.toneKinds = toneKinds
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Options", &options)
         try coder.field("Advertising_SID", &sid)
@@ -61,10 +45,7 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     package var sync: UInt16 = 0
 
     package init() {}
-
-    package init(sync: UInt16) {
-        self.sync = sync
-    }
+    package init(sync: UInt16) { self.sync = sync }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Sync_Handle", &sync)
@@ -81,11 +62,7 @@ package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     package var enable: LEPeriodicReceiving = []
 
     package init() {}
-
-    package init(sync: UInt16, enable: LEPeriodicReceiving) {
-        self.sync = sync
-        self.enable = enable
-    }
+    package init(sync: UInt16, enable: LEPeriodicReceiving) { (self.sync, self.enable) = (sync, enable) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Sync_Handle", &sync)

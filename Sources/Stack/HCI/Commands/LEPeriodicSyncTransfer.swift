@@ -16,9 +16,7 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     package init() {}
 
     package init(handle: ConnectionHandle, serviceData: UInt16, sync: UInt16) {
-        self.handle = handle
-        self.serviceData = serviceData
-        self.sync = sync
+        (self.handle, self.serviceData, self.sync) = (handle, serviceData, sync)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -44,9 +42,7 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     package init() {}
 
     package init(handle: ConnectionHandle, serviceData: UInt16, set: UInt8) {
-        self.handle = handle
-        self.serviceData = serviceData
-        self.set = set
+        (self.handle, self.serviceData, self.set) = (handle, serviceData, set)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -81,11 +77,7 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package init() {}
 
     package init(handle: ConnectionHandle, mode: LESyncTransferMode, skip: UInt16, timeout: UInt16, toneKinds: UInt8) {
-        self.handle = handle
-        self.mode = mode
-        self.skip = skip
-        self.timeout = timeout
-        self.toneKinds = toneKinds
+        (self.handle, self.mode, self.skip, self.timeout, self.toneKinds) = (handle, mode, skip, timeout, toneKinds)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -119,10 +111,7 @@ package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand
     package init() {}
 
     package init(mode: LESyncTransferMode, skip: UInt16, timeout: UInt16, toneKinds: UInt8) {
-        self.mode = mode
-        self.skip = skip
-        self.timeout = timeout
-        self.toneKinds = toneKinds
+        (self.mode, self.skip, self.timeout, self.toneKinds) = (mode, skip, timeout, toneKinds)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

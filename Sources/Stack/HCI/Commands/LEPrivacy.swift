@@ -15,9 +15,7 @@ package struct LEAddDeviceToResolvingList: HCICommand {
     package init() {}
 
     package init(peerIdentity: BluetoothAddress, peerIRK: PacketBuffer, localIRK: PacketBuffer) {
-        self.peerIdentity = peerIdentity
-        self.peerIRK = peerIRK
-        self.localIRK = localIRK
+        (self.peerIdentity, self.peerIRK, self.localIRK) = (peerIdentity, peerIRK, localIRK)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -35,10 +33,7 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
-
-    package init(peerIdentity: BluetoothAddress) {
-        self.peerIdentity = peerIdentity
-    }
+    package init(peerIdentity: BluetoothAddress) { self.peerIdentity = peerIdentity }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
@@ -60,11 +55,7 @@ package struct LEReadResolvingListSize: ParameterlessCommand {
         package var size: UInt8 = 0
 
         package init() {}
-
-        package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
-            self.status = status
-            self.size = size
-        }
+        package init(size: UInt8) { self.size = size }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -85,14 +76,7 @@ package struct LEReadPeerResolvableAddress: HCICommand {
         package var address = BluetoothAddress(0, kind: .randomDevice)
 
         package init() {}
-
-        package init(
-            status: HCIStatus = HCIStatus.success,
-            address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)
-        ) {
-            self.status = status
-            self.address = address
-        }
+        package init(address: BluetoothAddress) { self.address = address }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -106,10 +90,7 @@ package struct LEReadPeerResolvableAddress: HCICommand {
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
-
-    package init(peerIdentity: BluetoothAddress) {
-        self.peerIdentity = peerIdentity
-    }
+    package init(peerIdentity: BluetoothAddress) { self.peerIdentity = peerIdentity }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
@@ -124,14 +105,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
         package var address = BluetoothAddress(0, kind: .randomDevice)
 
         package init() {}
-
-        package init(
-            status: HCIStatus = HCIStatus.success,
-            address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)
-        ) {
-            self.status = status
-            self.address = address
-        }
+        package init(address: BluetoothAddress) { self.address = address }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
@@ -145,10 +119,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
-
-    package init(peerIdentity: BluetoothAddress) {
-        self.peerIdentity = peerIdentity
-    }
+    package init(peerIdentity: BluetoothAddress) { self.peerIdentity = peerIdentity }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
@@ -163,10 +134,7 @@ package struct LESetAddressResolutionEnable: HCICommand {
     package var isEnabled = false
 
     package init() {}
-
-    package init(isEnabled: Bool) {
-        self.isEnabled = isEnabled
-    }
+    package init(isEnabled: Bool) { self.isEnabled = isEnabled }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Address_Resolution_Enable", &isEnabled)
@@ -182,10 +150,7 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     package var timeout: UInt16 = 0
 
     package init() {}
-
-    package init(timeout: UInt16) {
-        self.timeout = timeout
-    }
+    package init(timeout: UInt16) { self.timeout = timeout }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("RPA_Timeout", &timeout)
@@ -206,8 +171,7 @@ package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
     package init() {}
 
     package init(timeoutMin: UInt16, timeoutMax: UInt16) {
-        self.timeoutMin = timeoutMin
-        self.timeoutMax = timeoutMax
+        (self.timeoutMin, self.timeoutMax) = (timeoutMin, timeoutMax)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -227,8 +191,7 @@ package struct LESetPrivacyMode: HCICommand {
     package init() {}
 
     package init(peerIdentity: BluetoothAddress, mode: LEPrivacyMode) {
-        self.peerIdentity = peerIdentity
-        self.mode = mode
+        (self.peerIdentity, self.mode) = (peerIdentity, mode)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -248,11 +211,7 @@ package struct LESetDataRelatedAddressChanges: HCICommand {
     package var reasons: LEAddressChangeReasons = []
 
     package init() {}
-
-    package init(set: UInt8, reasons: LEAddressChangeReasons) {
-        self.set = set
-        self.reasons = reasons
-    }
+    package init(set: UInt8, reasons: LEAddressChangeReasons) { (self.set, self.reasons) = (set, reasons) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)

@@ -19,11 +19,7 @@ package struct LEGenerateDHKey: HCICommand {
     package var y: PacketBuffer = []
 
     package init() {}
-
-    package init(x: PacketBuffer, y: PacketBuffer) {
-        self.x = x
-        self.y = y
-    }
+    package init(x: PacketBuffer, y: PacketBuffer) { (self.x, self.y) = (x, y) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Key_X_Coordinate", &x, count: 32)
@@ -42,11 +38,7 @@ package struct LEGenerateDHKeyV2: HCICommand {
     package var keyKind = LEPrivateKeyKind(rawValue: 0)
 
     package init() {}
-
-    package init(_ v1: LEGenerateDHKey, keyKind: LEPrivateKeyKind) {
-        self.v1 = v1
-        self.keyKind = keyKind
-    }
+    package init(_ v1: LEGenerateDHKey, keyKind: LEPrivateKeyKind) { (self.v1, self.keyKind) = (v1, keyKind) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try v1.code(&coder)

@@ -8,10 +8,7 @@ package struct LERequestPeerSCA: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

@@ -17,20 +17,6 @@ package struct LESetScanParameters: HCICommand {
 
     package init() {}
 
-    package init(
-        kind: LEScanKind,
-        scanInterval: UInt16,
-        scanWindow: UInt16,
-        ownAddressKind: OwnAddressKind,
-        filterPolicy: LEScanFilterPolicy
-    ) {
-        self.kind = kind
-        self.scanInterval = scanInterval
-        self.scanWindow = scanWindow
-        self.ownAddressKind = ownAddressKind
-        self.filterPolicy = filterPolicy
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Type", &kind)
         try coder.field("LE_Scan_Interval", &scanInterval)
@@ -51,8 +37,7 @@ package struct LESetScanEnable: HCICommand {
     package init() {}
 
     package init(isEnabled: Bool, filterDuplicates: LEDuplicateFilter) {
-        self.isEnabled = isEnabled
-        self.filterDuplicates = filterDuplicates
+        (self.isEnabled, self.filterDuplicates) = (isEnabled, filterDuplicates)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

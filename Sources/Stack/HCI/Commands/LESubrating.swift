@@ -18,20 +18,6 @@ package struct LESetDefaultSubrate: HCICommand {
 
     package init() {}
 
-    package init(
-        subrateMin: UInt16,
-        subrateMax: UInt16,
-        maxLatency: UInt16,
-        continuation: UInt16,
-        supervisionTimeout: UInt16
-    ) {
-        self.subrateMin = subrateMin
-        self.subrateMax = subrateMax
-        self.maxLatency = maxLatency
-        self.continuation = continuation
-        self.supervisionTimeout = supervisionTimeout
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Subrate_Min", &subrateMin)
         try coder.field("Subrate_Max", &subrateMax)
@@ -59,22 +45,6 @@ package struct LESubrateRequest: HCICommand {
     package var supervisionTimeout: UInt16 = 0
 
     package init() {}
-
-    package init(
-        handle: ConnectionHandle,
-        subrateMin: UInt16,
-        subrateMax: UInt16,
-        maxLatency: UInt16,
-        continuation: UInt16,
-        supervisionTimeout: UInt16
-    ) {
-        self.handle = handle
-        self.subrateMin = subrateMin
-        self.subrateMax = subrateMax
-        self.maxLatency = maxLatency
-        self.continuation = continuation
-        self.supervisionTimeout = supervisionTimeout
-    }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

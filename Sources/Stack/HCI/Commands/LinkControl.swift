@@ -9,11 +9,7 @@ package struct Disconnect: HCICommand {
     package var reason = HCIStatus.success
 
     package init() {}
-
-    package init(handle: ConnectionHandle, reason: HCIStatus) {
-        self.handle = handle
-        self.reason = reason
-    }
+    package init(handle: ConnectionHandle, reason: HCIStatus) { (self.handle, self.reason) = (handle, reason) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
@@ -29,10 +25,7 @@ package struct ReadRemoteVersionInformation: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

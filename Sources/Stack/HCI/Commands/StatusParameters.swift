@@ -10,10 +10,8 @@ package struct ReadRSSI: HCICommand {
 
         package init() {}
 
-        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, rssi: Int8) {
-            self.status = status
-            self.handle = handle
-            self.rssi = rssi
+        package init(status: HCIStatus = .success, handle: ConnectionHandle, rssi: Int8) {
+            (self.status, self.handle, self.rssi) = (status, handle, rssi)
         }
 
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -28,10 +26,7 @@ package struct ReadRSSI: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Handle", &handle)

@@ -11,10 +11,7 @@ package struct SupportedCommands: PacketFields, Hashable, Sendable {
         package var bit: Int
 
         /// Creates a position, with numbers as in the specification's table.
-        package init(octet: Int, bit: Int) {
-            self.octet = octet
-            self.bit = bit
-        }
+        package init(octet: Int, bit: Int) { (self.octet, self.bit) = (octet, bit) }
     }
 
     /// The length of the bitmap, in octets.

@@ -15,9 +15,7 @@ package struct CommandComplete: HCIEvent {
     package init() {}
 
     package init(credits: UInt8, opcode: Opcode, parameters: PacketBuffer) {
-        self.credits = credits
-        self.opcode = opcode
-        self.parameters = parameters
+        (self.credits, self.opcode, self.parameters) = (credits, opcode, parameters)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -69,10 +67,8 @@ package struct CommandStatus: HCIEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, credits: UInt8, opcode: Opcode) {
-        self.status = status
-        self.credits = credits
-        self.opcode = opcode
+    package init(status: HCIStatus = .success, credits: UInt8, opcode: Opcode) {
+        (self.status, self.credits, self.opcode) = (status, credits, opcode)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

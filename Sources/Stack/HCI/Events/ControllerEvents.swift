@@ -9,10 +9,7 @@ package struct HardwareError: HCIEvent {
     package var code: UInt8 = 0
 
     package init() {}
-
-    package init(code: UInt8) {
-        self.code = code
-    }
+    package init(code: UInt8) { self.code = code }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Hardware_Code", &code)
@@ -28,10 +25,7 @@ package struct NumberOfCompletedPackets: HCIEvent {
     package var entries: [CompletedPackets] = []
 
     package init() {}
-
-    package init(entries: [CompletedPackets]) {
-        self.entries = entries
-    }
+    package init(entries: [CompletedPackets]) { self.entries = entries }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("Num_Handles", "Handle", &entries)
@@ -47,10 +41,7 @@ package struct DataBufferOverflow: HCIEvent {
     package var linkKind: UInt8 = 0
 
     package init() {}
-
-    package init(linkKind: UInt8) {
-        self.linkKind = linkKind
-    }
+    package init(linkKind: UInt8) { self.linkKind = linkKind }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Link_Type", &linkKind)

@@ -27,11 +27,8 @@ package struct LEAdvertisingSetTerminated: LEEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, set: UInt8, handle: ConnectionHandle, completedEvents: UInt8) {
-        self.status = status
-        self.set = set
-        self.handle = handle
-        self.completedEvents = completedEvents
+    package init(status: HCIStatus = .success, set: UInt8, handle: ConnectionHandle, completedEvents: UInt8) {
+        (self.status, self.set, self.handle, self.completedEvents) = (status, set, handle, completedEvents)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -55,8 +52,7 @@ package struct LEScanRequestReceived: LEEvent {
     package init() {}
 
     package init(set: UInt8, scannerAddress: BluetoothAddress) {
-        self.set = set
-        self.scannerAddress = scannerAddress
+        (self.set, self.scannerAddress) = (set, scannerAddress)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

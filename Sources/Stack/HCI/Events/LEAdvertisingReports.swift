@@ -10,10 +10,7 @@ package struct LEAdvertisingReport: LEEvent {
     package var reports: [AdvertisingReport] = []
 
     package init() {}
-
-    package init(reports: [AdvertisingReport]) {
-        self.reports = reports
-    }
+    package init(reports: [AdvertisingReport]) { self.reports = reports }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.reports(&reports)
@@ -34,10 +31,7 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
     package init() {}
 
     package init(kind: LEAdvertisingReportKind, address: BluetoothAddress, data: PacketBuffer, rssi: Int8) {
-        self.kind = kind
-        self.address = address
-        self.data = data
-        self.rssi = rssi
+        (self.kind, self.address, self.data, self.rssi) = (kind, address, data, rssi)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -58,10 +52,7 @@ package struct LEDirectedAdvertisingReport: LEEvent {
     package var reports: [DirectedAdvertisingReport] = []
 
     package init() {}
-
-    package init(reports: [DirectedAdvertisingReport]) {
-        self.reports = reports
-    }
+    package init(reports: [DirectedAdvertisingReport]) { self.reports = reports }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.reports(&reports)
@@ -80,14 +71,6 @@ package struct DirectedAdvertisingReport: PacketFields, Hashable, Sendable {
     package var rssi: Int8 = 0
 
     package init() {}
-
-    package init(kind: LEAdvertisingReportKind, address: BluetoothAddress, directAddress: BluetoothAddress, rssi: Int8)
-    {
-        self.kind = kind
-        self.address = address
-        self.directAddress = directAddress
-        self.rssi = rssi
-    }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Type", &kind)

@@ -22,26 +22,6 @@ package struct LEConnectionComplete: LEEvent {
 
     package init() {}
 
-    package init(
-        status: HCIStatus = HCIStatus.success,
-        handle: ConnectionHandle,
-        role: LERole,
-        peerAddress: BluetoothAddress,
-        interval: UInt16,
-        latency: UInt16,
-        supervisionTimeout: UInt16,
-        centralClockAccuracy: LEClockAccuracy
-    ) {
-        self.status = status
-        self.handle = handle
-        self.role = role
-        self.peerAddress = peerAddress
-        self.interval = interval
-        self.latency = latency
-        self.supervisionTimeout = supervisionTimeout
-        self.centralClockAccuracy = centralClockAccuracy
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -80,30 +60,6 @@ package struct LEEnhancedConnectionComplete: LEEvent {
     package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}
-
-    package init(
-        status: HCIStatus = HCIStatus.success,
-        handle: ConnectionHandle,
-        role: LERole,
-        peerAddress: BluetoothAddress,
-        localResolvableAddress: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice),
-        peerResolvableAddress: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice),
-        interval: UInt16,
-        latency: UInt16,
-        supervisionTimeout: UInt16,
-        centralClockAccuracy: LEClockAccuracy
-    ) {
-        self.status = status
-        self.handle = handle
-        self.role = role
-        self.peerAddress = peerAddress
-        self.localResolvableAddress = localResolvableAddress
-        self.peerResolvableAddress = peerResolvableAddress
-        self.interval = interval
-        self.latency = latency
-        self.supervisionTimeout = supervisionTimeout
-        self.centralClockAccuracy = centralClockAccuracy
-    }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
@@ -177,20 +133,6 @@ package struct LERemoteConnectionParameterRequest: LEEvent {
 
     package init() {}
 
-    package init(
-        handle: ConnectionHandle,
-        intervalMin: UInt16,
-        intervalMax: UInt16,
-        maxLatency: UInt16,
-        supervisionTimeout: UInt16
-    ) {
-        self.handle = handle
-        self.intervalMin = intervalMin
-        self.intervalMax = intervalMax
-        self.maxLatency = maxLatency
-        self.supervisionTimeout = supervisionTimeout
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Interval_Min", &intervalMin)
@@ -211,8 +153,7 @@ package struct LEChannelSelectionAlgorithm: LEEvent {
     package init() {}
 
     package init(handle: ConnectionHandle, algorithm: LEChannelSelection) {
-        self.handle = handle
-        self.algorithm = algorithm
+        (self.handle, self.algorithm) = (handle, algorithm)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

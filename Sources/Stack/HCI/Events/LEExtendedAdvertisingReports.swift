@@ -10,10 +10,7 @@ package struct LEExtendedAdvertisingReport: LEEvent {
     package var reports: [ExtendedAdvertisingReport] = []
 
     package init() {}
-
-    package init(reports: [ExtendedAdvertisingReport]) {
-        self.reports = reports
-    }
+    package init(reports: [ExtendedAdvertisingReport]) { self.reports = reports }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.reports(&reports)
@@ -44,30 +41,6 @@ package struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
     package var data: PacketBuffer = []
 
     package init() {}
-
-    package init(
-        kind: LEExtendedReportKind,
-        address: BluetoothAddress,
-        primaryPHY: LEPHY,
-        secondaryPHY: LEPHY,
-        sid: UInt8,
-        txPower: Int8,
-        rssi: Int8,
-        periodicInterval: UInt16,
-        directAddress: BluetoothAddress,
-        data: PacketBuffer
-    ) {
-        self.kind = kind
-        self.address = address
-        self.primaryPHY = primaryPHY
-        self.secondaryPHY = secondaryPHY
-        self.sid = sid
-        self.txPower = txPower
-        self.rssi = rssi
-        self.periodicInterval = periodicInterval
-        self.directAddress = directAddress
-        self.data = data
-    }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Type", &kind)

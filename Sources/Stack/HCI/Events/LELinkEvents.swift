@@ -12,10 +12,8 @@ package struct LEReadRemoteFeaturesComplete: LEEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, features: LEFeatures) {
-        self.status = status
-        self.handle = handle
-        self.features = features
+    package init(status: HCIStatus = .success, handle: ConnectionHandle, features: LEFeatures) {
+        (self.status, self.handle, self.features) = (status, handle, features)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -39,9 +37,7 @@ package struct LELongTermKeyRequest: LEEvent {
     package init() {}
 
     package init(handle: ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16) {
-        self.handle = handle
-        self.random = random
-        self.encryptedDiversifier = encryptedDiversifier
+        (self.handle, self.random, self.encryptedDiversifier) = (handle, random, encryptedDiversifier)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -106,11 +102,8 @@ package struct LEPHYUpdateComplete: LEEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
-        self.status = status
-        self.handle = handle
-        self.txPHY = txPHY
-        self.rxPHY = rxPHY
+    package init(status: HCIStatus = .success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
+        (self.status, self.handle, self.txPHY, self.rxPHY) = (status, handle, txPHY, rxPHY)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -133,10 +126,8 @@ package struct LERequestPeerSCAComplete: LEEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, accuracy: LEClockAccuracy) {
-        self.status = status
-        self.handle = handle
-        self.accuracy = accuracy
+    package init(status: HCIStatus = .success, handle: ConnectionHandle, accuracy: LEClockAccuracy) {
+        (self.status, self.handle, self.accuracy) = (status, handle, accuracy)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -22,24 +22,6 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEvent {
 
     package init() {}
 
-    package init(
-        status: HCIStatus = HCIStatus.success,
-        sync: UInt16,
-        sid: UInt8,
-        address: BluetoothAddress,
-        phy: LEPHY,
-        interval: UInt16,
-        accuracy: LEClockAccuracy
-    ) {
-        self.status = status
-        self.sync = sync
-        self.sid = sid
-        self.address = address
-        self.phy = phy
-        self.interval = interval
-        self.accuracy = accuracy
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Sync_Handle", &sync)
@@ -71,22 +53,6 @@ package struct LEPeriodicAdvertisingReport: LEEvent {
 
     package init() {}
 
-    package init(
-        sync: UInt16,
-        txPower: Int8,
-        rssi: Int8,
-        toneKind: UInt8,
-        dataStatus: LEPeriodicDataStatus,
-        data: PacketBuffer
-    ) {
-        self.sync = sync
-        self.txPower = txPower
-        self.rssi = rssi
-        self.toneKind = toneKind
-        self.dataStatus = dataStatus
-        self.data = data
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Sync_Handle", &sync)
         try coder.field("TX_Power", &txPower)
@@ -107,10 +73,7 @@ package struct LEPeriodicAdvertisingSyncLost: LEEvent {
     package var sync: UInt16 = 0
 
     package init() {}
-
-    package init(sync: UInt16) {
-        self.sync = sync
-    }
+    package init(sync: UInt16) { self.sync = sync }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Sync_Handle", &sync)
@@ -141,28 +104,6 @@ package struct LEPeriodicAdvertisingSyncTransferReceived: LEEvent {
     package var accuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}
-
-    package init(
-        status: HCIStatus = HCIStatus.success,
-        handle: ConnectionHandle,
-        serviceData: UInt16,
-        sync: UInt16,
-        sid: UInt8,
-        address: BluetoothAddress,
-        phy: LEPHY,
-        interval: UInt16,
-        accuracy: LEClockAccuracy
-    ) {
-        self.status = status
-        self.handle = handle
-        self.serviceData = serviceData
-        self.sync = sync
-        self.sid = sid
-        self.address = address
-        self.phy = phy
-        self.interval = interval
-        self.accuracy = accuracy
-    }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)

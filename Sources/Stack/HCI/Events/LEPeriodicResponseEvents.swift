@@ -14,8 +14,7 @@ package struct LEPeriodicAdvertisingSyncEstablishedV2: LEEvent {
     package init() {}
 
     package init(v1: LEPeriodicAdvertisingSyncEstablished, timing: LESubeventTiming) {
-        self.v1 = v1
-        self.timing = timing
+        (self.v1, self.timing) = (v1, timing)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -86,8 +85,7 @@ package struct LEPeriodicAdvertisingSyncTransferReceivedV2: LEEvent {
     package init() {}
 
     package init(v1: LEPeriodicAdvertisingSyncTransferReceived, timing: LESubeventTiming) {
-        self.v1 = v1
-        self.timing = timing
+        (self.v1, self.timing) = (v1, timing)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -110,12 +108,7 @@ package struct LEPeriodicAdvertisingSubeventDataRequest: LEEvent {
     package var count: UInt8 = 0
 
     package init() {}
-
-    package init(set: UInt8, first: UInt8, count: UInt8) {
-        self.set = set
-        self.first = first
-        self.count = count
-    }
+    package init(set: UInt8, first: UInt8, count: UInt8) { (self.set, self.first, self.count) = (set, first, count) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
@@ -172,10 +165,7 @@ package struct LEPeriodicResponse: PacketFields, Hashable, Sendable {
     package var data: PacketBuffer = []
 
     package init() {}
-
-    package init(slot: UInt8) {
-        self.slot = slot
-    }
+    package init(slot: UInt8) { self.slot = slot }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("TX_Power", &txPower)

@@ -14,10 +14,8 @@ package struct LEReadLocalP256PublicKeyComplete: LEEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, x: PacketBuffer, y: PacketBuffer) {
-        self.status = status
-        self.x = x
-        self.y = y
+    package init(status: HCIStatus = .success, x: PacketBuffer, y: PacketBuffer) {
+        (self.status, self.x, self.y) = (status, x, y)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -37,11 +35,7 @@ package struct LEGenerateDHKeyComplete: LEEvent {
     package var key: PacketBuffer = []
 
     package init() {}
-
-    package init(status: HCIStatus = HCIStatus.success, key: PacketBuffer) {
-        self.status = status
-        self.key = key
-    }
+    package init(status: HCIStatus = .success, key: PacketBuffer) { (self.status, self.key) = (status, key) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)

@@ -19,22 +19,6 @@ package struct LESubrateChange: LEEvent {
 
     package init() {}
 
-    package init(
-        status: HCIStatus = HCIStatus.success,
-        handle: ConnectionHandle,
-        factor: UInt16,
-        latency: UInt16,
-        continuation: UInt16,
-        supervisionTimeout: UInt16
-    ) {
-        self.status = status
-        self.handle = handle
-        self.factor = factor
-        self.latency = latency
-        self.continuation = continuation
-        self.supervisionTimeout = supervisionTimeout
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)

@@ -12,10 +12,8 @@ package struct DisconnectionComplete: HCIEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, reason: HCIStatus) {
-        self.status = status
-        self.handle = handle
-        self.reason = reason
+    package init(status: HCIStatus = .success, handle: ConnectionHandle, reason: HCIStatus) {
+        (self.status, self.handle, self.reason) = (status, handle, reason)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -37,10 +35,8 @@ package struct EncryptionChange: HCIEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, state: EncryptionState) {
-        self.status = status
-        self.handle = handle
-        self.state = state
+    package init(status: HCIStatus = .success, handle: ConnectionHandle, state: EncryptionState) {
+        (self.status, self.handle, self.state) = (status, handle, state)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -62,11 +58,7 @@ package struct EncryptionChangeV2: HCIEvent {
     package var keySize: UInt8 = 0
 
     package init() {}
-
-    package init(_ v1: EncryptionChange, keySize: UInt8) {
-        self.v1 = v1
-        self.keySize = keySize
-    }
+    package init(_ v1: EncryptionChange, keySize: UInt8) { (self.v1, self.keySize) = (v1, keySize) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try v1.code(&coder)
@@ -84,9 +76,8 @@ package struct EncryptionKeyRefreshComplete: HCIEvent {
 
     package init() {}
 
-    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle) {
-        self.status = status
-        self.handle = handle
+    package init(status: HCIStatus = .success, handle: ConnectionHandle) {
+        (self.status, self.handle) = (status, handle)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -111,20 +102,6 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
 
     package init() {}
 
-    package init(
-        status: HCIStatus = HCIStatus.success,
-        handle: ConnectionHandle,
-        version: SpecificationVersion,
-        companyIdentifier: UInt16,
-        subversion: UInt16
-    ) {
-        self.status = status
-        self.handle = handle
-        self.version = version
-        self.companyIdentifier = companyIdentifier
-        self.subversion = subversion
-    }
-
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -143,10 +120,7 @@ package struct AuthenticatedPayloadTimeoutExpired: HCIEvent {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-
-    package init(handle: ConnectionHandle) {
-        self.handle = handle
-    }
+    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

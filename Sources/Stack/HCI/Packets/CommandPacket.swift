@@ -9,11 +9,7 @@ package struct CommandPacket: PacketFields, Hashable, Sendable {
 
     /// Creates a frame without a command.
     package init() {}
-
-    package init(opcode: Opcode, parameters: PacketBuffer) {
-        self.opcode = opcode
-        self.parameters = parameters
-    }
+    package init(opcode: Opcode, parameters: PacketBuffer) { (self.opcode, self.parameters) = (opcode, parameters) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Opcode", &opcode)

@@ -9,11 +9,7 @@ package struct EventPacket: PacketFields, Hashable, Sendable {
 
     /// Creates a frame without an event.
     package init() {}
-
-    package init(code: EventCode, parameters: PacketBuffer) {
-        self.code = code
-        self.parameters = parameters
-    }
+    package init(code: EventCode, parameters: PacketBuffer) { (self.code, self.parameters) = (code, parameters) }
 
     /// The subevent code of an LE event; nil for other events and for an LE event without parameters.
     package var subevent: LESubevent? {

@@ -1,5 +1,14 @@
 import BluetoothTypes
 
+extension PacketFields {
+    /// Creates a packet whose fields `assign` sets. All other fields keep the values of `init()`.
+    @inlinable
+    package init(_ assign: (inout Self) -> Void) {
+        self.init()
+        assign(&self)
+    }
+}
+
 extension FieldCoder {
     /// Codes advertising data: a length and 31 octets, of which the first `length` are significant (Core Vol 4 Part E
     /// 7.8.7). A length above 31 is an error.

@@ -17,10 +17,7 @@ package struct HCIPacket: Hashable, Sendable {
     package var bytes: PacketBuffer
 
     @inlinable
-    package init(_ kind: Kind, _ bytes: PacketBuffer) {
-        self.kind = kind
-        self.bytes = bytes
-    }
+    package init(_ kind: Kind, _ bytes: PacketBuffer) { (self.kind, self.bytes) = (kind, bytes) }
 }
 
 /// The direction of a packet.

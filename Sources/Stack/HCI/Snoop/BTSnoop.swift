@@ -38,9 +38,7 @@ package struct BTSnoopWriter: Sendable {
     ///
     /// - Parameter unixMicrosecondsAtZero: The time of the event loop's instant zero, in microseconds since the Unix
     ///   epoch.
-    package init(unixMicrosecondsAtZero: Int64) {
-        self.unixMicrosecondsAtZero = unixMicrosecondsAtZero
-    }
+    package init(unixMicrosecondsAtZero: Int64) { self.unixMicrosecondsAtZero = unixMicrosecondsAtZero }
 
     /// The file header: magic number, version and datalink type.
     package var header: [UInt8] {

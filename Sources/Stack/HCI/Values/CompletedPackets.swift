@@ -7,11 +7,7 @@ package struct CompletedPackets: PacketFields, Hashable, Sendable {
     package var count: UInt16 = 0
 
     package init() {}
-
-    package init(handle: ConnectionHandle, count: UInt16) {
-        self.handle = handle
-        self.count = count
-    }
+    package init(handle: ConnectionHandle, count: UInt16) { (self.handle, self.count) = (handle, count) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)

@@ -6,9 +6,7 @@ package struct ConnectionHandle: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
 
     /// Creates a handle. Only the 12 low bits are significant.
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The highest handle that a controller may assign.
     package static let maximum = ConnectionHandle(rawValue: 0x0EFF)

@@ -3,10 +3,7 @@ import BluetoothTypes
 /// The mask of events that a controller may send (Core Vol 4 Part E 7.3.1). Only the events that LE needs have names.
 package struct EventMask: WireFlags {
     package var rawValue: UInt64
-
-    package init(rawValue: UInt64) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Disconnection Complete: a link has ended.
     package static let disconnectionComplete = bit(4)
@@ -40,10 +37,7 @@ package struct EventMask: WireFlags {
 /// The second page of the event mask (Core Vol 4 Part E 7.3.69).
 package struct EventMaskPage2: WireFlags {
     package var rawValue: UInt64
-
-    package init(rawValue: UInt64) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Authenticated Payload Timeout Expired.
     package static let authenticatedPayloadTimeoutExpired = bit(23)
@@ -60,10 +54,7 @@ package struct EventMaskPage2: WireFlags {
 /// minus one.
 package struct LEEventMask: WireFlags {
     package var rawValue: UInt64
-
-    package init(rawValue: UInt64) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// LE Connection Complete, in place of which LE Enhanced Connection Complete is sent if that is enabled too.
     package static let connectionComplete = bit(0)

@@ -3,10 +3,7 @@ import BluetoothTypes
 /// An error code of the controller, or success (Core Vol 1 Part F 1.3).
 package struct HCIStatus: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The name and the number, such as `connection timeout (0x8)`.
     package var description: String {
@@ -128,7 +125,7 @@ package struct HCIStatus: NamedWireValue {
     /// Too few channels are available.
     package static let insufficientChannels = HCIStatus(rawValue: 0x48)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "success",
         0x01: "unknown command",
         0x02: "unknown connection",

@@ -3,20 +3,14 @@ import BluetoothTypes
 /// The role of a device in a connection (Core Vol 4 Part E 7.7.65.1).
 package struct LERole: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The device that initiated the connection.
     package static let central = LERole(rawValue: 0x00)
     /// The device that accepted the connection.
     package static let peripheral = LERole(rawValue: 0x01)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "central",
         0x01: "peripheral",
     ]
@@ -25,20 +19,14 @@ package struct LERole: NamedWireValue {
 /// The peers to which an initiator connects (Core Vol 4 Part E 7.8.12).
 package struct LEInitiatorFilterPolicy: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The peer given in the command.
     package static let peerAddress = LEInitiatorFilterPolicy(rawValue: 0x00)
     /// The first device found that is on the filter accept list.
     package static let acceptList = LEInitiatorFilterPolicy(rawValue: 0x01)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "peer address",
         0x01: "accept list",
     ]
@@ -47,13 +35,7 @@ package struct LEInitiatorFilterPolicy: NamedWireValue {
 /// The accuracy of a sleep clock, as its maximum error (Core Vol 4 Part E 7.7.65.1).
 package struct LEClockAccuracy: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// 500 parts per million.
     package static let ppm500 = LEClockAccuracy(rawValue: 0x00)
@@ -72,7 +54,7 @@ package struct LEClockAccuracy: NamedWireValue {
     /// 20 parts per million.
     package static let ppm20 = LEClockAccuracy(rawValue: 0x07)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "500 ppm",
         0x01: "250 ppm",
         0x02: "150 ppm",
@@ -87,20 +69,14 @@ package struct LEClockAccuracy: NamedWireValue {
 /// The encryption state of a link (Core Vol 4 Part E 7.7.8).
 package struct EncryptionState: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The link is not encrypted.
     package static let off = EncryptionState(rawValue: 0x00)
     /// Encrypted; on LE links with AES-CCM.
     package static let on = EncryptionState(rawValue: 0x01)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "off",
         0x01: "on",
     ]
@@ -110,20 +86,14 @@ package struct EncryptionState: NamedWireValue {
 /// Part E 7.8.77).
 package struct LEPrivacyMode: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Only resolvable private addresses of the peer are accepted.
     package static let network = LEPrivacyMode(rawValue: 0x00)
     /// The peer's identity address is accepted too.
     package static let device = LEPrivacyMode(rawValue: 0x01)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "network",
         0x01: "device",
     ]
@@ -132,20 +102,14 @@ package struct LEPrivacyMode: NamedWireValue {
 /// The channel selection algorithm of a connection (Core Vol 4 Part E 7.7.65.20).
 package struct LEChannelSelection: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Channel Selection Algorithm #1.
     package static let algorithm1 = LEChannelSelection(rawValue: 0x00)
     /// Channel Selection Algorithm #2.
     package static let algorithm2 = LEChannelSelection(rawValue: 0x01)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "#1",
         0x01: "#2",
     ]

@@ -3,10 +3,7 @@ import BluetoothTypes
 /// The features of a link layer, page 0 (Core Vol 6 Part B 4.6).
 package struct LEFeatures: WireFlags {
     package var rawValue: UInt64
-
-    package init(rawValue: UInt64) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// LE Encryption, of links with AES-CCM.
     package static let encryption = bit(0)

@@ -3,13 +3,7 @@ import BluetoothTypes
 /// A physical layer (Core Vol 4 Part E 7.8.47).
 package struct LEPHY: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// No PHY, because there is no secondary channel.
     package static let none = LEPHY(rawValue: 0x00)
@@ -20,7 +14,7 @@ package struct LEPHY: NamedWireValue {
     /// LE Coded, for long range.
     package static let coded = LEPHY(rawValue: 0x03)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "none",
         0x01: "1M",
         0x02: "2M",
@@ -31,10 +25,7 @@ package struct LEPHY: NamedWireValue {
 /// A set of physical layers (Core Vol 4 Part E 7.8.48).
 package struct LEPHYs: WireFlags {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// LE 1M: one million symbols per second.
     package static let le1M = bit(0)
@@ -53,10 +44,7 @@ package struct LEPHYs: WireFlags {
 /// The directions in which the host has no preference for a PHY (Core Vol 4 Part E 7.8.48).
 package struct LEPHYPreference: WireFlags {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Any PHY for transmission.
     package static let anyTransmitter = bit(0)
@@ -72,13 +60,7 @@ package struct LEPHYPreference: WireFlags {
 /// The preferred coding of a transmitter on the Coded PHY (Core Vol 4 Part E 7.8.49).
 package struct LECodedPHYOption: NamedWireValue {
     package var rawValue: UInt16
-
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The host prefers neither coding.
     package static let noPreference = LECodedPHYOption(rawValue: 0x0000)
@@ -87,7 +69,7 @@ package struct LECodedPHYOption: NamedWireValue {
     /// S=8 coding: eight symbols per bit.
     package static let s8 = LECodedPHYOption(rawValue: 0x0002)
 
-    static let names: [UInt16: String] = [
+    package static let names: [UInt16: String] = [
         0x0000: "no preference",
         0x0001: "S=2",
         0x0002: "S=8",

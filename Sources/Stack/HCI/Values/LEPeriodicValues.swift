@@ -3,10 +3,7 @@ import BluetoothTypes
 /// The optional fields in the packets of a train (Core Vol 4 Part E 7.8.61).
 package struct LEPeriodicProperties: WireFlags {
     package var rawValue: UInt16
-
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The packets carry the transmit power.
     package static let includeTxPower = bit(6)
@@ -19,10 +16,7 @@ package struct LEPeriodicProperties: WireFlags {
 /// Whether the train of a set is enabled, and its options (Core Vol 4 Part E 7.8.63).
 package struct LEPeriodicEnable: WireFlags {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The train is enabled.
     package static let enable = bit(0)
@@ -38,10 +32,7 @@ package struct LEPeriodicEnable: WireFlags {
 /// The options of a synchronization with a train (Core Vol 4 Part E 7.8.67).
 package struct LEPeriodicSyncOptions: WireFlags {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Synchronizes with a train on the periodic advertiser list instead of the one given in the command.
     package static let usesList = bit(0)
@@ -60,10 +51,7 @@ package struct LEPeriodicSyncOptions: WireFlags {
 /// Whether a train is reported, and how (Core Vol 4 Part E 7.8.88).
 package struct LEPeriodicReceiving: WireFlags {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The packets of the train are reported.
     package static let reports = bit(0)
@@ -79,13 +67,7 @@ package struct LEPeriodicReceiving: WireFlags {
 /// How a controller handles the synchronizations that a peer transfers (Core Vol 4 Part E 7.8.91).
 package struct LESyncTransferMode: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Ignores them without notifying the host.
     package static let ignore = LESyncTransferMode(rawValue: 0x00)
@@ -96,7 +78,7 @@ package struct LESyncTransferMode: NamedWireValue {
     /// Synchronizes with the trains, with reports and duplicate filtering.
     package static let filtersDuplicates = LESyncTransferMode(rawValue: 0x03)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "ignore",
         0x01: "without reports",
         0x02: "reports",
@@ -107,13 +89,7 @@ package struct LESyncTransferMode: NamedWireValue {
 /// Whether the data in a report is complete (Core Vol 4 Part E 7.7.65.15).
 package struct LEPeriodicDataStatus: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The data is complete, or this is its last fragment.
     package static let complete = LEPeriodicDataStatus(rawValue: 0x00)
@@ -124,7 +100,7 @@ package struct LEPeriodicDataStatus: NamedWireValue {
     /// The packet was not received.
     package static let lost = LEPeriodicDataStatus(rawValue: 0xFF)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "complete",
         0x01: "more to come",
         0x02: "truncated",

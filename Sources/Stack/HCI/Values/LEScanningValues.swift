@@ -3,20 +3,14 @@ import BluetoothTypes
 /// Whether a scanner sends scan requests (Core Vol 4 Part E 7.8.10).
 package struct LEScanKind: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Only receives, without scan requests.
     package static let passive = LEScanKind(rawValue: 0x00)
     /// Sends scan requests, and reports the responses.
     package static let active = LEScanKind(rawValue: 0x01)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "passive",
         0x01: "active",
     ]
@@ -25,13 +19,7 @@ package struct LEScanKind: NamedWireValue {
 /// The advertisements that a scanner reports (Core Vol 4 Part E 7.8.10).
 package struct LEScanFilterPolicy: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// All, except directed ones with another target.
     package static let unfiltered = LEScanFilterPolicy(rawValue: 0x00)
@@ -43,7 +31,7 @@ package struct LEScanFilterPolicy: NamedWireValue {
     /// address.
     package static let acceptListAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x03)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "everybody",
         0x01: "accept list only",
         0x02: "everybody and unresolved directed",
@@ -54,13 +42,7 @@ package struct LEScanFilterPolicy: NamedWireValue {
 /// The duplicate filter of a scan (Core Vol 4 Part E 7.8.65).
 package struct LEDuplicateFilter: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Every advertisement is reported.
     package static let disabled = LEDuplicateFilter(rawValue: 0x00)
@@ -69,7 +51,7 @@ package struct LEDuplicateFilter: NamedWireValue {
     /// Duplicates are not reported within a scan period; for extended scanning only.
     package static let enabledPerPeriod = LEDuplicateFilter(rawValue: 0x02)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "disabled",
         0x01: "enabled",
         0x02: "enabled per period",
@@ -79,13 +61,7 @@ package struct LEDuplicateFilter: NamedWireValue {
 /// The PDU type in a legacy advertising report (Core Vol 4 Part E 7.7.65.2).
 package struct LEAdvertisingReportKind: NamedWireValue {
     package var rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { named }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Connectable and scannable, undirected.
     package static let connectableScannable = LEAdvertisingReportKind(rawValue: 0x00)
@@ -98,7 +74,7 @@ package struct LEAdvertisingReportKind: NamedWireValue {
     /// A response to a scan request.
     package static let scanResponse = LEAdvertisingReportKind(rawValue: 0x04)
 
-    static let names: [UInt8: String] = [
+    package static let names: [UInt8: String] = [
         0x00: "ADV_IND",
         0x01: "ADV_DIRECT_IND",
         0x02: "ADV_SCAN_IND",
@@ -110,10 +86,7 @@ package struct LEAdvertisingReportKind: NamedWireValue {
 /// The properties of an advertisement in an extended advertising report (Core Vol 4 Part E 7.7.65.13).
 package struct LEExtendedReportKind: WireFlags {
     package var rawValue: UInt16
-
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The advertisement is connectable.
     package static let connectable = bit(0)

@@ -3,10 +3,7 @@ import BluetoothTypes
 /// The supported link-layer states and combinations of states (Core Vol 4 Part E 7.8.27).
 package struct LEStates: WireFlags {
     package var rawValue: UInt64
-
-    package init(rawValue: UInt64) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Non-connectable advertising, without another state.
     package static let nonConnectableAdvertising = bit(0)

@@ -24,10 +24,12 @@ extension WireFlags {
 }
 
 /// A value on the wire with names for some values. Values without a name are valid.
-protocol NamedWireValue: WireValue, CustomStringConvertible {
+package protocol NamedWireValue: WireValue, CustomStringConvertible {
+    /// The names, as printed in logs.
     static var names: [RawValue: String] { get }
 }
 
 extension NamedWireValue {
-    var named: String { Self.names[rawValue] ?? "0x" + String(rawValue, radix: 16) }
+    /// The name, or the number in hexadecimal if the value has no name.
+    package var description: String { Self.names[rawValue] ?? "0x" + String(rawValue, radix: 16) }
 }

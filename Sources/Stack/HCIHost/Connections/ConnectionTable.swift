@@ -380,17 +380,17 @@ final class ConnectionTable {
 extension LEEnhancedConnectionComplete {
     /// Converts the event to the enhanced form, without resolvable private addresses.
     init(_ event: LEConnectionComplete) {
-        self.init(
-            status: event.status,
-            handle: event.handle,
-            role: event.role,
-            peerAddress: event.peerAddress,
-            localResolvableAddress: BluetoothAddress(0, kind: .randomDevice),
-            peerResolvableAddress: BluetoothAddress(0, kind: .randomDevice),
-            interval: event.interval,
-            latency: event.latency,
-            supervisionTimeout: event.supervisionTimeout,
-            centralClockAccuracy: event.centralClockAccuracy
-        )
+        self.init {
+            $0.status = event.status
+            $0.handle = event.handle
+            $0.role = event.role
+            $0.peerAddress = event.peerAddress
+            $0.localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+            $0.peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+            $0.interval = event.interval
+            $0.latency = event.latency
+            $0.supervisionTimeout = event.supervisionTimeout
+            $0.centralClockAccuracy = event.centralClockAccuracy
+        }
     }
 }

@@ -322,15 +322,15 @@ extension EstimatedLink {
 extension LEEnhancedConnectionComplete {
     /// Creates the event from its older form.
     fileprivate init(_ event: LEConnectionComplete) {
-        self.init(
-            status: event.status,
-            handle: event.handle,
-            role: event.role,
-            peerAddress: event.peerAddress,
-            interval: event.interval,
-            latency: event.latency,
-            supervisionTimeout: event.supervisionTimeout,
-            centralClockAccuracy: event.centralClockAccuracy
-        )
+        self.init {
+            $0.status = event.status
+            $0.handle = event.handle
+            $0.role = event.role
+            $0.peerAddress = event.peerAddress
+            $0.interval = event.interval
+            $0.latency = event.latency
+            $0.supervisionTimeout = event.supervisionTimeout
+            $0.centralClockAccuracy = event.centralClockAccuracy
+        }
     }
 }

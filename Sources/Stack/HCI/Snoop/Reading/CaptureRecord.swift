@@ -77,10 +77,7 @@ package struct CaptureReadingError: Error, Hashable, Sendable {
     /// The cause of the error.
     package var fault: Fault
 
-    package init(_ fault: Fault, at offset: UInt64) {
-        self.offset = offset
-        self.fault = fault
-    }
+    package init(_ fault: Fault, at offset: UInt64) { (self.offset, self.fault) = (offset, fault) }
 }
 
 extension CaptureReadingError: CustomStringConvertible {
