@@ -6,9 +6,7 @@ package struct ChannelIdentifier: WireValue, CustomStringConvertible {
 
     /// Creates an identifier from any number, assigned or not.
     @inlinable
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The null identifier, which stands for no channel.
     package static let null = ChannelIdentifier(rawValue: 0x0000)

@@ -7,9 +7,7 @@ package struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
 
     /// Creates a code, which may be an unassigned one.
     @inlinable
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The server has no attribute with this handle.
     package static let invalidHandle = ATTErrorCode(rawValue: 0x01)

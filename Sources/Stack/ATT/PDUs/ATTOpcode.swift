@@ -6,9 +6,7 @@ package struct ATTOpcode: WireValue, CustomStringConvertible {
 
     /// Creates an opcode, which may be an unassigned one.
     @inlinable
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     // The constants and the comparison are inlined into other modules, because most packets are told apart by them.
 

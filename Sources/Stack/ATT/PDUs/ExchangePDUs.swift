@@ -13,9 +13,7 @@ package struct ATTErrorResponse: ATTPacket, Error {
 
     /// Creates an error response for `request` at `handle`.
     package init(_ code: ATTErrorCode, to request: ATTOpcode, at handle: UInt16 = 0) {
-        self.request = request
-        self.handle = handle
-        self.code = code
+        (self.request, self.handle, self.code) = (request, handle, code)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -21,10 +21,7 @@ package struct ATTFindInformationResponse: ATTPacket {
         package var handle: UInt16
         package var type: BluetoothUUID
 
-        package init(handle: UInt16, type: BluetoothUUID) {
-            self.handle = handle
-            self.type = type
-        }
+        package init(handle: UInt16, type: BluetoothUUID) { (self.handle, self.type) = (handle, type) }
     }
 
     package static let opcode = ATTOpcode.findInformationResponse
@@ -70,9 +67,7 @@ package struct ATTFindByTypeValueRequest: ATTPacket {
     package init() {}
 
     package init(_ range: ATTHandleRange, type: UInt16, value: PacketBuffer) {
-        self.range = range
-        self.type = type
-        self.value = value
+        (self.range, self.type, self.value) = (range, type, value)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -7,11 +7,7 @@ package struct ATTReadByTypeRequest: ATTPacket {
     package var type: BluetoothUUID = 0
 
     package init() {}
-
-    package init(_ range: ATTHandleRange, type: BluetoothUUID) {
-        self.range = range
-        self.type = type
-    }
+    package init(_ range: ATTHandleRange, type: BluetoothUUID) { (self.range, self.type) = (range, type) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
@@ -27,10 +23,7 @@ package struct ATTReadByTypeResponse: ATTPacket {
         /// The value, or its first part.
         package var value: PacketBuffer
 
-        package init(handle: UInt16, value: PacketBuffer) {
-            self.handle = handle
-            self.value = value
-        }
+        package init(handle: UInt16, value: PacketBuffer) { (self.handle, self.value) = (handle, value) }
     }
 
     package static let opcode = ATTOpcode.readByTypeResponse
@@ -76,11 +69,7 @@ package struct ATTReadByGroupTypeRequest: ATTPacket {
     package var type: BluetoothUUID = 0
 
     package init() {}
-
-    package init(_ range: ATTHandleRange, type: BluetoothUUID) {
-        self.range = range
-        self.type = type
-    }
+    package init(_ range: ATTHandleRange, type: BluetoothUUID) { (self.range, self.type) = (range, type) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
@@ -96,10 +85,7 @@ package struct ATTReadByGroupTypeResponse: ATTPacket {
         /// The value of its first attribute.
         package var value: PacketBuffer
 
-        package init(group: ATTHandleRange, value: PacketBuffer) {
-            self.group = group
-            self.value = value
-        }
+        package init(group: ATTHandleRange, value: PacketBuffer) { (self.group, self.value) = (group, value) }
     }
 
     package static let opcode = ATTOpcode.readByGroupTypeResponse

@@ -37,11 +37,7 @@ package struct ATTReadBlobRequest: ATTPacket {
     package var offset: UInt16 = 0
 
     package init() {}
-
-    package init(handle: UInt16, offset: UInt16) {
-        self.handle = handle
-        self.offset = offset
-    }
+    package init(handle: UInt16, offset: UInt16) { (self.handle, self.offset) = (handle, offset) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
@@ -134,10 +130,7 @@ package struct ATTReadMultipleVariableResponse: ATTPacket {
         /// The value. The last one of a response may be truncated.
         package var value: PacketBuffer
 
-        package init(length: UInt16, value: PacketBuffer) {
-            self.length = length
-            self.value = value
-        }
+        package init(length: UInt16, value: PacketBuffer) { (self.length, self.value) = (length, value) }
     }
 
     package static let opcode = ATTOpcode.readMultipleVariableResponse

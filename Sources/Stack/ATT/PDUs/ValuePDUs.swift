@@ -8,11 +8,7 @@ package struct ATTHandleValueNotification: ATTPacket {
     package var value = PacketBuffer(headroom: 0)
 
     package init() {}
-
-    package init(handle: UInt16, value: PacketBuffer) {
-        self.handle = handle
-        self.value = value
-    }
+    package init(handle: UInt16, value: PacketBuffer) { (self.handle, self.value) = (handle, value) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
@@ -28,11 +24,7 @@ package struct ATTHandleValueIndication: ATTPacket {
     package var value = PacketBuffer(headroom: 0)
 
     package init() {}
-
-    package init(handle: UInt16, value: PacketBuffer) {
-        self.handle = handle
-        self.value = value
-    }
+    package init(handle: UInt16, value: PacketBuffer) { (self.handle, self.value) = (handle, value) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
@@ -56,10 +48,7 @@ package struct ATTMultipleHandleValueNotification: ATTPacket {
         package var handle: UInt16
         package var value: PacketBuffer
 
-        package init(handle: UInt16, value: PacketBuffer) {
-            self.handle = handle
-            self.value = value
-        }
+        package init(handle: UInt16, value: PacketBuffer) { (self.handle, self.value) = (handle, value) }
     }
 
     package static let opcode = ATTOpcode.multipleHandleValueNotification

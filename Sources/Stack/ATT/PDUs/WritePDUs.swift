@@ -7,11 +7,7 @@ package struct ATTWriteRequest: ATTPacket {
     package var value = PacketBuffer(headroom: 0)
 
     package init() {}
-
-    package init(handle: UInt16, value: PacketBuffer) {
-        self.handle = handle
-        self.value = value
-    }
+    package init(handle: UInt16, value: PacketBuffer) { (self.handle, self.value) = (handle, value) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
@@ -35,11 +31,7 @@ package struct ATTWriteCommand: ATTPacket {
     package var value = PacketBuffer(headroom: 0)
 
     package init() {}
-
-    package init(handle: UInt16, value: PacketBuffer) {
-        self.handle = handle
-        self.value = value
-    }
+    package init(handle: UInt16, value: PacketBuffer) { (self.handle, self.value) = (handle, value) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
@@ -62,9 +54,7 @@ package struct ATTSignedWriteCommand: ATTPacket {
     package init() {}
 
     package init(handle: UInt16, value: PacketBuffer, signature: PacketBuffer) {
-        self.handle = handle
-        self.value = value
-        self.signature = signature
+        (self.handle, self.value, self.signature) = (handle, value, signature)
     }
 
     /// The signed octets: the PDU without the signature (Vol 3 Part F 3.3.1).
@@ -90,9 +80,7 @@ package struct ATTPrepareWriteRequest: ATTPacket {
     package init() {}
 
     package init(handle: UInt16, offset: UInt16, value: PacketBuffer) {
-        self.handle = handle
-        self.offset = offset
-        self.value = value
+        (self.handle, self.offset, self.value) = (handle, offset, value)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -22,9 +22,7 @@ package struct AttributeCache: Hashable, Sendable {
     }
 
     /// Creates an empty cache.
-    package init(hash: DatabaseHash? = nil) {
-        self.hash = hash
-    }
+    package init(hash: DatabaseHash? = nil) { self.hash = hash }
 
     /// Removes what a change of `range` invalidates.
     ///

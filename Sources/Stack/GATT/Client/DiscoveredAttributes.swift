@@ -6,10 +6,7 @@ package struct DiscoveredService: Hashable, Sendable {
     package var handles: ClosedRange<UInt16>
     package var uuid: BluetoothUUID
 
-    package init(handles: ClosedRange<UInt16>, uuid: BluetoothUUID) {
-        self.handles = handles
-        self.uuid = uuid
-    }
+    package init(handles: ClosedRange<UInt16>, uuid: BluetoothUUID) { (self.handles, self.uuid) = (handles, uuid) }
 
     /// The handles of those of `others` that begin inside of this service.
     func holes(among others: [DiscoveredService]) -> [ClosedRange<UInt16>] {
@@ -54,10 +51,7 @@ package struct DiscoveredDescriptor: Hashable, Sendable {
     package var handle: UInt16
     package var uuid: BluetoothUUID
 
-    package init(handle: UInt16, uuid: BluetoothUUID) {
-        self.handle = handle
-        self.uuid = uuid
-    }
+    package init(handle: UInt16, uuid: BluetoothUUID) { (self.handle, self.uuid) = (handle, uuid) }
 }
 
 /// A value found by its type.
@@ -66,8 +60,5 @@ package struct RemoteValue: Hashable, Sendable {
     /// The value, or its first part.
     package var value: PacketBuffer
 
-    package init(handle: UInt16, value: PacketBuffer) {
-        self.handle = handle
-        self.value = value
-    }
+    package init(handle: UInt16, value: PacketBuffer) { (self.handle, self.value) = (handle, value) }
 }

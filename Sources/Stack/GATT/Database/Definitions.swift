@@ -109,9 +109,7 @@ package struct DescriptorDefinition: Hashable, Sendable {
     package var source: AttributeSource
 
     package init(_ uuid: BluetoothUUID, permissions: AttributePermissions = .readable, source: AttributeSource) {
-        self.uuid = uuid
-        self.permissions = permissions
-        self.source = source
+        (self.uuid, self.permissions, self.source) = (uuid, permissions, source)
     }
 
     /// Returns a Characteristic User Description descriptor with `text` (Core Vol 3 Part G 3.3.3.2).
@@ -136,8 +134,7 @@ package struct PublishedService: Hashable, Sendable {
     package var characteristics: [PublishedCharacteristic]
 
     package init(handles: ClosedRange<UInt16>, characteristics: [PublishedCharacteristic]) {
-        self.handles = handles
-        self.characteristics = characteristics
+        (self.handles, self.characteristics) = (handles, characteristics)
     }
 }
 
@@ -150,9 +147,7 @@ package struct PublishedCharacteristic: Hashable, Sendable {
     package var descriptors: [UInt16]
 
     package init(value: UInt16, configuration: UInt16?, descriptors: [UInt16]) {
-        self.value = value
-        self.configuration = configuration
-        self.descriptors = descriptors
+        (self.value, self.configuration, self.descriptors) = (value, configuration, descriptors)
     }
 }
 

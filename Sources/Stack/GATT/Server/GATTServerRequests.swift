@@ -56,9 +56,7 @@ package struct GATTWrite: Hashable, Sendable {
     package var value: PacketBuffer
 
     package init(handle: UInt16, offset: Int = 0, value: PacketBuffer) {
-        self.handle = handle
-        self.offset = offset
-        self.value = value
+        (self.handle, self.offset, self.value) = (handle, offset, value)
     }
 }
 

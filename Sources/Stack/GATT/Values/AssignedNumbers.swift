@@ -38,10 +38,7 @@ package enum GATTUUID {
 /// The bits of a Characteristic Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1).
 package struct ExtendedProperties: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
-
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The value supports the Reliable Writes procedure.
     package static let reliableWrite = ExtendedProperties(rawValue: 1)
@@ -52,10 +49,7 @@ package struct ExtendedProperties: OptionSet, Hashable, Sendable {
 /// The features that a client announces in Client Supported Features (Core Vol 3 Part G 7.2).
 package struct ClientFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Robust caching: the client handles Database Out Of Sync.
     package static let robustCaching = ClientFeatures(rawValue: 0x01)
@@ -76,10 +70,7 @@ package struct ClientFeatures: OptionSet, Hashable, Sendable {
 /// The features that a server offers in Server Supported Features (Core Vol 3 Part G 7.4).
 package struct ServerFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The server supports Enhanced ATT bearers.
     package static let enhancedBearers = ServerFeatures(rawValue: 0x01)
@@ -88,10 +79,7 @@ package struct ServerFeatures: OptionSet, Hashable, Sendable {
 /// The properties of a characteristic (Core Vol 3 Part G 3.3.1.1).
 package struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The value may be broadcast.
     package static let broadcast = CharacteristicProperties(rawValue: 0x01)
@@ -114,10 +102,7 @@ package struct CharacteristicProperties: OptionSet, Hashable, Sendable {
 /// The value of a Client Characteristic Configuration descriptor (Core Vol 3 Part G 3.3.3.3).
 package struct ClientConfiguration: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
-
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     package static let notify = ClientConfiguration(rawValue: 1)
     package static let indicate = ClientConfiguration(rawValue: 2)

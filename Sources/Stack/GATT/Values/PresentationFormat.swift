@@ -8,9 +8,7 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         package var rawValue: UInt8
 
         /// Creates a format, which may be an unassigned one.
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// One bit, 0 for false.
         package static let boolean = Format(rawValue: 0x01)

@@ -52,9 +52,7 @@ package struct ControllerInformation: Hashable, Sendable {
     package private(set) var transmitPower: ClosedRange<Int8>?
 
     /// Creates a description with the properties that every controller has.
-    package init(place: String = "") {
-        self.place = place
-    }
+    package init(place: String = "") { self.place = place }
 
     // MARK: Findings
 

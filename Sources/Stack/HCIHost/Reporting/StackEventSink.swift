@@ -11,8 +11,7 @@ package struct StackEventSink {
     ///   - wants: Returns whether events of a module are wanted at present.
     ///   - receive: Receives each event.
     package init(wants: @escaping (StackModule) -> Bool, receive: @escaping (any StackEvent) -> Void) {
-        self.wants = wants
-        self.receive = receive
+        (self.wants, self.receive) = (wants, receive)
     }
 
     /// Returns a sink that writes all events to a log.

@@ -58,9 +58,7 @@ package struct SPSM: WireValue, CustomStringConvertible {
 
     /// Creates an SPSM from any number, valid or not.
     @inlinable
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The Enhanced Attribute Protocol.
     package static let enhancedAttribute = SPSM(rawValue: 0x0027)

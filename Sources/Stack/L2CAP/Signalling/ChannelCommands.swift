@@ -12,8 +12,7 @@ package struct DisconnectionRequest: SignallingCommand {
 
     /// Creates a request that closes the channel between the two ends.
     package init(destination: ChannelIdentifier, source: ChannelIdentifier) {
-        self.destination = destination
-        self.source = source
+        (self.destination, self.source) = (destination, source)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -53,11 +52,7 @@ package struct FlowControlCredit: SignallingCommand {
     package var credits: UInt16 = 0
 
     package init() {}
-
-    package init(_ channel: ChannelIdentifier, credits: UInt16) {
-        self.channel = channel
-        self.credits = credits
-    }
+    package init(_ channel: ChannelIdentifier, credits: UInt16) { (self.channel, self.credits) = (channel, credits) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("CID", &channel)
@@ -99,10 +94,7 @@ package struct ReconfigureResponse: SignallingCommand {
 
     /// Creates an accepting response.
     package init() {}
-
-    package init(_ result: ReconfigureResult) {
-        self.result = result
-    }
+    package init(_ result: ReconfigureResult) { self.result = result }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Result", &result)

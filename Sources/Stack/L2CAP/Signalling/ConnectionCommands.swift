@@ -42,9 +42,7 @@ package struct CreditBasedConnectionResponse: SignallingCommand {
     package init() {}
 
     /// Creates a refusal, in which only the result is significant.
-    package init(refused result: ChannelResult) {
-        self.result = result
-    }
+    package init(refused result: ChannelResult) { self.result = result }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Destination CID", &destination)

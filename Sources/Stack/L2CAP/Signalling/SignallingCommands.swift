@@ -26,8 +26,7 @@ package struct CommandReject: SignallingCommand {
     package init() {}
 
     package init(_ reason: Reason, data: PacketBuffer = PacketBuffer(headroom: 0)) {
-        self.reason = reason
-        self.data = data
+        (self.reason, self.data) = (reason, data)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

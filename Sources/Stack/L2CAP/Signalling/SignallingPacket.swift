@@ -5,9 +5,7 @@ package struct SignallingCode: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
 
     /// Creates a code from any number, assigned or not.
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Rejects a command that is unknown or invalid.
     package static let commandReject = SignallingCode(rawValue: 0x01)
@@ -66,9 +64,7 @@ package struct SignallingPacket: PacketFields, Hashable, Sendable {
 
     /// Creates a packet from an encoded command.
     package init(_ code: SignallingCode, identifier: UInt8, data: PacketBuffer) {
-        self.code = code
-        self.identifier = identifier
-        self.data = data
+        (self.code, self.identifier, self.data) = (code, identifier, data)
     }
 
     /// Creates a packet from a command.

@@ -43,10 +43,7 @@ package struct LocalIdentity: Hashable, Sendable {
     /// The identity resolving key (IRK).
     package var key: Key128
 
-    package init(address: BluetoothAddress, key: Key128) {
-        self.address = address
-        self.key = key
-    }
+    package init(address: BluetoothAddress, key: Key128) { (self.address, self.key) = (address, key) }
 }
 
 /// A long-term key with the EDIV and Rand values by which the central refers to it (Core Vol 3 Part H 2.4.4.1).
@@ -60,8 +57,6 @@ package struct EncryptionKey: Hashable, Sendable {
 
     /// Creates a key; without `diversifier` and `random` one of LE Secure Connections.
     package init(key: Key128, diversifier: UInt16 = 0, random: UInt64 = 0) {
-        self.key = key
-        self.diversifier = diversifier
-        self.random = random
+        (self.key, self.diversifier, self.random) = (key, diversifier, random)
     }
 }

@@ -20,10 +20,7 @@ package struct CentralIdentification: SMPPacket {
     /// The random value (Rand) that the central sends to select the key.
     package var random: UInt64 = 0
     package init() {}
-    package init(diversifier: UInt16, random: UInt64) {
-        self.diversifier = diversifier
-        self.random = random
-    }
+    package init(diversifier: UInt16, random: UInt64) { (self.diversifier, self.random) = (diversifier, random) }
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("EDIV", &diversifier)
         try coder.field("Rand", &random)

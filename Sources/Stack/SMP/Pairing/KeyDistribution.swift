@@ -9,10 +9,7 @@ package struct DistributedKeys: Hashable, Sendable {
         package var key: Key128
         package var address: BluetoothAddress
 
-        package init(key: Key128, address: BluetoothAddress) {
-            self.key = key
-            self.address = address
-        }
+        package init(key: Key128, address: BluetoothAddress) { (self.key, self.address) = (key, address) }
     }
 
     /// The long-term key of legacy pairing.

@@ -69,10 +69,7 @@ package struct OutOfBand: Sendable {
     package var own: OwnOutOfBandData?
 
     /// Creates a pair of data; by default there is none.
-    package init(peer: OutOfBandData? = nil, own: OwnOutOfBandData? = nil) {
-        self.peer = peer
-        self.own = own
-    }
+    package init(peer: OutOfBandData? = nil, own: OwnOutOfBandData? = nil) { (self.peer, self.own) = (peer, own) }
 }
 
 /// Authentication data that this device sent out of band. It commits to a key pair, which the pairing has to use.
@@ -82,10 +79,7 @@ package struct OwnOutOfBandData: Sendable {
     /// The random value that the peer receives out of band.
     package let random: Block128
 
-    package init(keyPair: P256KeyPair, random: Block128) {
-        self.keyPair = keyPair
-        self.random = random
-    }
+    package init(keyPair: P256KeyPair, random: Block128) { (self.keyPair, self.random) = (keyPair, random) }
 
     /// Creates data with a new key pair and random value; nil if the random source is broken.
     package init?(random: RandomSource) {
