@@ -161,3 +161,54 @@ package struct LEChannelSelectionAlgorithm: LEEvent {
         try coder.field("Channel_Selection_Algorithm", &algorithm)
     }
 }
+
+/// LE Enhanced Connection Complete [v2] (Core Vol 4 Part E 7.7.65.10): a connection has been established, or an attempt
+/// has failed. It includes the resolvable private addresses and the periodic advertising train in use.
+package struct LEEnhancedConnectionCompleteV2: LEEvent {
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x29) }
+    package static var name: String { "LE Enhanced Connection Complete [v2]" }
+
+    /// The fields of version 1.
+    package var v1 = LEEnhancedConnectionComplete()
+    /// For a central, the advertising handle of the train used; 0xFF for none.
+    package var set: UInt8 = 0
+    /// For a peripheral, the sync handle of the train used; 0xFFFF for none.
+    package var syncHandle: UInt16 = 0
+
+    package init() {}
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try v1.code(&coder)
+        try coder.field("Advertising_Handle", &set)
+        try coder.field("Sync_Handle", &syncHandle)
+    }
+}
+
+/// LE Subrate Change (Core Vol 4 Part E 7.7.65.35): the subrate parameters of a link have changed, or a request has
+/// failed.
+package struct LESubrateChange: LEEvent {
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x23) }
+    package static var name: String { "LE Subrate Change" }
+
+    package var status = HCIStatus.success
+    package var handle = ConnectionHandle(rawValue: 0)
+    /// The subrate factor: the link uses every `factor`-th connection event.
+    package var factor: UInt16 = 0
+    /// The peripheral latency, in subrated events.
+    package var latency: UInt16 = 0
+    /// The continuation number: how many events after one with data stay in use.
+    package var continuation: UInt16 = 0
+    /// The supervision timeout, in units of 10 ms.
+    package var supervisionTimeout: UInt16 = 0
+
+    package init() {}
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Subrate_Factor", &factor)
+        try coder.field("Peripheral_Latency", &latency)
+        try coder.field("Continuation_Number", &continuation)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+    }
+}

@@ -114,3 +114,33 @@ package struct LEChannelSelection: NamedWireValue {
         0x01: "#2",
     ]
 }
+
+/// A connection handle, which identifies a connection between a host and its controller: 0x0000 to 0x0EFF (Core Vol 4
+/// Part E 5.3.1).
+package struct ConnectionHandle: WireValue, CustomStringConvertible {
+    package var rawValue: UInt16
+
+    /// Creates a handle. Only the 12 low bits are significant.
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The highest handle that a controller may assign.
+    package static let maximum = ConnectionHandle(rawValue: 0x0EFF)
+
+    /// The number in hexadecimal.
+    package var description: String { "0x" + String(rawValue, radix: 16) }
+}
+
+/// The number of completed packets of a connection.
+package struct CompletedPackets: PacketFields, Hashable, Sendable {
+    package var handle = ConnectionHandle(rawValue: 0)
+    /// The number of packets completed since the last report.
+    package var count: UInt16 = 0
+
+    package init() {}
+    package init(handle: ConnectionHandle, count: UInt16) { (self.handle, self.count) = (handle, count) }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Num_Completed_Packets", &count)
+    }
+}
