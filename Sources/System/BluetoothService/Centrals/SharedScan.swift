@@ -33,10 +33,11 @@ final class SharedScan {
     /// Whether the radio is on, whether or not an app may use it.
     var isPoweredOn: Bool { controllers.state == .poweredOn }
 
-    /// Begins an open scan as soon as Bluetooth is on.
-    func use(_ new: OpenScan) {
+    /// Begins an open scan as soon as Bluetooth is on. Nil ends it.
+    func use(_ new: OpenScan?) {
         open = new
-        if isPoweredOn { begin() }
+        guard isPoweredOn else { return }
+        if new == nil { changed() } else { begin() }
     }
 
     /// Begins the open scan, if there is one. Called when Bluetooth is on. Managers begin their own scans.

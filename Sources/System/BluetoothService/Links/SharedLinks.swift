@@ -55,6 +55,7 @@ package final class SharedLinks {
     /// The established links, the oldest first.
     private(set) var all: [PeerLink] = []
 
+    private var open: OpenLink?
     let managers: ManagerTable
     /// The attribute server for all links.
     let served: ServedCentrals
@@ -87,7 +88,7 @@ package final class SharedLinks {
         device.onLink = { [weak self] in self?.attemptEnded(.success($0), at: $0.connection.peerAddress) }
         device.watchConnections(for: self) { [weak self] result, peer in
             // Links of both roles have been reported already, before anything was received on them.
-            if case .failure(let error) = result, let peer { self?.attemptEnded(.failure(error), at: peer) }
+            if case .failure(let error) = result { self?.attemptEnded(.failure(error), at: peer) }
         }
     }
 
@@ -143,8 +144,10 @@ extension SharedLinks {
 // MARK: - Links that begin
 
 extension SharedLinks {
-    /// Called when the controller has established a link, in either role, or has failed to.
-    private func attemptEnded(_ result: Result<AccessLink, GAPError>, at address: BluetoothAddress) {
+    /// Called when the controller has established a link, in either role, or has failed to. Without an address, no
+    /// attempt can succeed, because the controller is gone.
+    private func attemptEnded(_ result: Result<AccessLink, GAPError>, at address: BluetoothAddress?) {
+        guard !endsOpenAttempt(result, at: address), let address else { return }
         switch result {
         case .success(let link): add(link, to: peers.peer(at: address).identifier)
         case .failure(let error):
@@ -182,6 +185,32 @@ extension SharedLinks {
             report(ServiceError(error), to: link.peer)
             link.disconnect()
         }
+    }
+}
+
+// MARK: - The open link
+
+extension SharedLinks {
+    /// Connects for a tool. This replaces an open link that is still being established.
+    func use(_ new: OpenLink) {
+        open = new
+        controllers.device?.connector.want(new.peer)
+    }
+
+    /// Passes the outcome of an attempt to the tool if it is about the open link.
+    private func endsOpenAttempt(_ result: Result<AccessLink, GAPError>, at address: BluetoothAddress?) -> Bool {
+        guard let open, let device = controllers.device else { return false }
+        let peer = device.privacy.identity(of: open.peer)
+        guard address == nil || address.map(device.privacy.identity) == peer else { return false }
+        self.open = nil
+        switch result {
+        case .success(let link):
+            open.onLink(link, link.openAttributes(mtu: configuration.preferredMTU, enhanced: enhancedBearers))
+        case .failure(let error):
+            device.connector.withdraw(peer)
+            open.onFailure(error)
+        }
+        return true
     }
 }
 

@@ -62,6 +62,7 @@ package final class Peers {
         if configuration.pairing.ioCapability == .keyboardDisplay {
             deviceSecurity.policy.capabilityAsPeripheral = .keyboardOnly
         }
+        deviceSecurity.policy.lostBonds = configuration.lostBonds
         deviceSecurity.policy.lostBondsOfCentrals = .asked
         deviceSecurity.onBondChange = { [weak self] _ in self?.followBonds() }
         keeper.onNotice = { [weak observers] in observers?.report($0) }

@@ -36,6 +36,8 @@ package struct SystemConfiguration: Sendable {
     package var linger = Duration.zero
     /// The pairing configuration, above all the I/O capability (behaviour 6.7).
     package var pairing = PairingConfiguration()
+    /// The response of this system, as central, to a peer that no longer has the bond (behaviour 6.12).
+    package var lostBonds = SecurityPolicy.LostBonds.refused
     /// Whether protected values of apps require a central whose bond has MITM protection (behaviour 6.9). A system with
     /// neither display nor input cannot require that.
     package var demandsAuthenticatedCentrals = true

@@ -210,6 +210,15 @@ extension BluetoothSystem {
     /// Starts a scan that runs whenever Bluetooth is on, beside the scans of apps. It replaces an open scan before it.
     package func begin(_ openScan: OpenScan) { scan.use(openScan) }
 
+    /// Ends the open scan, without a call of its `onEnd`.
+    package func endOpenScan() { scan.use(nil) }
+
+    /// Connects for a tool, beside the links of apps. It replaces an open link that is still being established.
+    package func begin(_ openLink: OpenLink) { links.use(openLink) }
+
+    /// Why the controller does not search for peers now; nil if it does.
+    package var connectionRefusal: GAPError? { controllers.device?.connector.refusal }
+
     /// Creates the upper layers of the host stack on a controller.
     private func makeDevice(on host: HCIHost) -> GenericAccess {
         GenericAccess(

@@ -111,6 +111,34 @@ struct ClientOptions: ParsableArguments {
         try outcome.wait()
     }
 
+    /// Runs a command with the open scan or link of a system of its own, until it finishes or the user interrupts it.
+    ///
+    /// - Parameters:
+    ///   - trust: How to pair; nil for a command that does not.
+    ///   - start: Starts the command on the loop of the system. Returns a function that ends it early.
+    func perform(
+        on address: ControllerAddress,
+        _ configuration: SystemConfiguration,
+        trust: TrustOptions? = nil,
+        start: @escaping @Sendable (BluetoothSystem, @escaping (Result<Void, ToolError>) -> Void) -> (ToolError) -> Void
+    ) throws(ToolError) {
+        Console.endWithReader()
+        let outcome = Outcome()
+        // At the end of a capture that is played back, the command goes on until its time is over.
+        let starting = Outcome { result in
+            if case .failure(.captureOver) = result { return }
+            outcome.finish(result)
+        }
+        let (loop, capture) = (NIOEventLoop(), try line.captureFile())
+        let system = line.startSystem(configuration, loop: loop, capture: capture, outcome: starting)
+        system.reportLoss(of: "\(address)") { outcome.finish(.failure($0)) }
+        let prompter = trust?.answerPrompts(of: system, say: printToUser)
+        let end = system.with { LoopBound(start($0, outcome.finish), loop: loop) }
+        Interrupts.onEnd { error in end.with { $0(error) } }
+        try outcome.wait(thenStopping: system)
+        withExtendedLifetime((prompter, end)) {}
+    }
+
     /// Opens the service or the controller.
     ///
     /// - Parameters:

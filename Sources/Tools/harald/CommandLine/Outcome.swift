@@ -1,3 +1,4 @@
+import BluetoothService
 import Dispatch
 import EventLoops
 import Foundation
@@ -49,6 +50,12 @@ final class Outcome: Sendable {
         isReported.wait()
         isReported.signal()
         try throwFailure()
+    }
+
+    /// Waits for the outcome, and stops the system. Throws the outcome if it is a failure.
+    func wait(thenStopping system: LoopBound<BluetoothSystem>) throws(ToolError) {
+        defer { system.stop { $0.leave($1) } }
+        try wait()
     }
 }
 

@@ -1,7 +1,9 @@
 import ArgumentParser
+import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import Demos
+import EventLoops
 import GAP
 import HCI
 import HCIHost
@@ -308,6 +310,20 @@ struct FailureDocument: ReportDocument {
             candidates = devices.map(\.document)
         } else {
             candidates = nil
+        }
+    }
+}
+
+extension BluetoothSystem {
+    /// Calls `report` with the error of a scan or a link that has ended with its controller. The system records the
+    /// cause after it has ended them.
+    func explainReset(of controller: String, _ report: @escaping (ToolError) -> Void) {
+        loop.schedule(after: .zero) { [self] in
+            switch controllers.lastFailure {
+            case .transport(let error)?: report(ToolError(losing: controller, .transport(error)))
+            case let cause?: report(.controllerFailed(controller, reason: "\(cause); it was reset"))
+            case nil: report(.controllerFailed(controller, reason: "it was reset"))
+            }
         }
     }
 }

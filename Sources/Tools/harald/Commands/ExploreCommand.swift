@@ -1,8 +1,8 @@
 import ArgumentParser
+import BluetoothService
 import BluetoothTypes
-import EventLoops
 import HCITransports
-import SMP
+import Security
 
 struct ExploreCommand: DeviceVerb {
     static let configuration = CommandConfiguration(
@@ -98,43 +98,34 @@ struct ExploreCommand: DeviceVerb {
     }
 
     private func explore(on address: ControllerAddress) throws(ToolError) {
-        Console.endWithReader()
-        let outcome = Outcome()
-        let loop = NIOEventLoop()
-        let (line, report) = (client.line, client.report)
-        let capture = try line.captureFile()
         let plan = Explorer.Plan(
             selector: device,
             controller: "\(address)",
             timeout: timeout,
-            trust: Explorer.Trust(
-                configuration: trust.configuration,
-                keepsBonds: trust.store != nil,
-                pairs: pair,
-                outOfBand: trust.oob,
-                sharesOutOfBand: trust.shareOob,
-                prepared: trust.answer
-            ),
+            pairs: pair,
+            sharesOutOfBand: trust.shareOob,
             wantsBearers: enhanced,
             visit: visit
         )
-        let trust = trust
-        let explorer = loop.make {
-            let explorer = Explorer(
-                plan,
-                storage: trust.storage,
-                transport: line.open(address, loop: loop, capture: capture),
-                loop: loop,
-                random: RandomSource(),
-                report: report,
-                finish: outcome.finish
-            )
+        let report = client.report
+        try client.perform(on: address, configuration, trust: trust) { system, finish in
+            let explorer = Explorer(plan, in: system, report, finish)
             explorer.start()
-            return explorer
+            return { explorer.end(.failure($0)) }
         }
-        Interrupts.onEnd { error in explorer.with { $0.end(.failure(error)) } }
-        try outcome.wait()
-        withExtendedLifetime(explorer) {}
+    }
+
+    private var configuration: SystemConfiguration {
+        var configuration = SystemConfiguration()
+        trust.configure(&configuration)
+        // With persistent bonds, the device needs the same address each time the bonds are opened, because bonded peers
+        // recognize it by that.
+        configuration.address = trust.store == nil ? .staticRandom : .identity
+        configuration.lostBonds = .asked
+        configuration.preferredMTU = 517
+        // Either side may open bearers.
+        configuration.usesEnhancedBearers = enhanced
+        return configuration
     }
 }
 

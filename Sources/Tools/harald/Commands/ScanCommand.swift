@@ -73,34 +73,13 @@ struct ScanCommand: DeviceVerb {
     private var plan: ScanPlan { ScanPlan(seconds: seconds, until: until, services: services, isRaw: raw) }
 
     private func scan(on address: ControllerAddress) throws(ToolError) {
-        Console.endWithReader()
-        let outcome = Outcome()
-        Interrupts.onEnd { outcome.finish(.failure($0)) }
-        // At the end of a capture that is played back, the scan goes on until its time is over.
-        let starting = Outcome { result in
-            if case .failure(.captureOver) = result { return }
-            outcome.finish(result)
-        }
         let (plan, passive, report) = (plan, passive, client.report)
-        let (loop, capture) = (NIOEventLoop(), try client.line.captureFile())
-        let system = client.line.startSystem(named: "Harald", loop: loop, capture: capture, outcome: starting)
-        system.reportLoss(of: "\(address)") { outcome.finish(.failure($0)) }
-        system.with { system in
-            let scan = ControllerScan("\(address)", plan, report, on: loop, outcome.finish)
-            scan.begin(in: system, isActive: !passive)
-            loop.schedule(after: .seconds(plan.seconds)) { [weak system] in
-                scan.timedOut(isScanning: system?.controllers.hasWorked == true)
-            }
+        try client.perform(on: address, SystemConfiguration()) { system, finish in
+            let scan = ControllerScan("\(address)", plan, report, in: system, finish)
+            scan.begin(isActive: !passive)
+            system.loop.schedule(after: .seconds(plan.seconds)) { scan.timedOut() }
+            return { finish(.failure($0)) }
         }
-        let result: Result<Void, ToolError>
-        do throws(ToolError) {
-            try outcome.wait()
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        system.stop { $0.leave($1) }
-        try result.get()
     }
 }
 
@@ -115,7 +94,7 @@ private func service(_ text: String) throws -> BluetoothUUID {
 private final class ControllerScan {
     private let controller: String
     private let services: [BluetoothUUID]
-    private let loop: NIOEventLoop
+    private let system: BluetoothSystem
     private let finish: (Result<Void, ToolError>) -> Void
     private var output: ScanOutput
 
@@ -123,17 +102,17 @@ private final class ControllerScan {
         _ controller: String,
         _ plan: ScanPlan,
         _ report: ToolReport,
-        on loop: NIOEventLoop,
+        in system: BluetoothSystem,
         _ finish: @escaping (Result<Void, ToolError>) -> Void
     ) {
         self.controller = controller
         services = plan.services
-        self.loop = loop
+        self.system = system
         self.finish = finish
         output = ScanOutput(plan, report)
     }
 
-    func begin(in system: BluetoothSystem, isActive: Bool) {
+    func begin(isActive: Bool) {
         var settings = ScanSettings.attentive
         settings.isActive = isActive
         system.begin(
@@ -156,15 +135,12 @@ private final class ControllerScan {
         guard error == .notReady else {
             return finish(.failure(ToolError(error, doing: "scan", controller: controller)))
         }
-        // The controller's own error says more, and comes at about the same time.
-        loop.schedule(after: DeviceClient.controllerErrorLimit) { [finish, controller] in
-            finish(.failure(.controllerFailed(controller, reason: "it was reset")))
-        }
+        system.explainReset(of: controller) { [finish] in finish(.failure($0)) }
     }
 
     /// Ends the command after the duration of the scan.
-    func timedOut(isScanning: Bool) {
-        guard isScanning else {
+    func timedOut() {
+        guard system.controllers.hasWorked else {
             return finish(.failure(.controllerFailed(controller, reason: "it does not answer")))
         }
         do throws(ToolError) {

@@ -167,19 +167,6 @@ extension Outcome {
     func say(_ text: String, in report: ToolReport) {
         if !isKnown { report.show(SpokenLineDocument(text: text), as: text) }
     }
-
-    /// Waits for the outcome, and stops the system. Throws the outcome if it is a failure.
-    func wait(thenStopping system: LoopBound<BluetoothSystem>) throws(ToolError) {
-        let result: Result<Void, ToolError>
-        do throws(ToolError) {
-            try wait()
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        system.stop { $0.leave($1) }
-        try result.get()
-    }
 }
 
 /// The notice about a device name that does not fit into its advertisement.

@@ -133,10 +133,7 @@ struct ControllerOptions: ParsableArguments {
     ) -> LoopBound<BluetoothSystem> {
         var configuration = SystemConfiguration()
         configuration.deviceName = name
-        if let trust {
-            configuration.pairing = trust.configuration
-            if let store = trust.store { configuration.keep(in: store) }
-        }
+        trust?.configure(&configuration)
         return startSystem(configuration, loop: loop, capture: capture, outcome: outcome)
     }
 

@@ -2,34 +2,15 @@ import BluetoothService
 import BluetoothTypes
 import GAP
 import GATT
-import HCI
-import HCIHost
 import SMP
 import Security
 import ServiceMessages
 
 // Security of the link.
 extension Explorer {
-    /// Opens the bond store of the controller.
-    func openBonds(of controller: ControllerInformation) throws(ToolError) -> BondStore {
-        let opened = try storage()
-        let store: BondStore
-        do throws(BondError) {
-            store = try BondStore(storage: opened, adapter: AdapterIdentity(controller), random: random)
-        } catch {
-            throw .bonds(error)
-        }
-        if plan.trust.sharesOutOfBand, let own = OwnOutOfBandData(random: random) {
-            device.deviceSecurity.offerOutOfBand(own)
-            report.say("out of band: \(own.shared.digits)")
-        }
-        return store
-    }
-
     /// Encrypts the link if the plan asks for that, by the bond or by pairing, and then explores.
     func secure(_ access: AccessLink, _ client: GATTClient) {
         let link = access.secureLink
-        device.deviceSecurity.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
         link.name = foundName
         link.onEvent = { [weak self] event in
             guard case .paired(let bond) = event else { return }
@@ -37,7 +18,7 @@ extension Explorer {
         }
         // A request that the peer refuses for insufficient security is repeated once the link is secure.
         client.onInsufficientSecurity = { [weak self, weak link, plan] refusal, done in
-            guard plan.trust.pairs, let link else { return done(.untried) }
+            guard plan.pairs, let link else { return done(.untried) }
             link.secure(after: refusal) { outcome in
                 if case .failed(let reason) = outcome, let error = reason.error as? SecurityError {
                     self?.reportOnce(error)
@@ -56,7 +37,7 @@ extension Explorer {
             }
         }
         link.prepare { [plan, weak link] result in
-            guard plan.trust.pairs, let link else { return secured(result) }
+            guard plan.pairs, let link else { return secured(result) }
             link.secure(.encrypted, completion: secured)
         }
     }

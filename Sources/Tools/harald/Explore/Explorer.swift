@@ -2,43 +2,26 @@ import ATT
 import BluetoothService
 import BluetoothTypes
 import EventLoops
-import Foundation
 import GAP
 import GATT
 import HCI
-import HCIHost
-import L2CAP
-import Logging
-import SMP
-import Security
-import ServiceMessages
 
 /// Finds a peripheral, prints its whole attribute table with values, follows one value and disconnects.
 ///
-/// Uses the host stack rather than Core Bluetooth, which hides handles and some services. Lives on its loop.
+/// Uses an open scan and an open link rather than Core Bluetooth, which hides handles and some services. Lives on the
+/// loop of its system.
 final class Explorer {
     struct Plan: Sendable {
         var selector: DeviceSelector
         var controller: String
         var timeout: Double
-        var trust = Trust()
+        /// Whether to encrypt the link before anything else.
+        var pairs = false
+        /// Whether to print own out-of-band data for the peer.
+        var sharesOutOfBand = false
         /// Whether to open enhanced bearers and read all values again over them.
         var wantsBearers = false
         var visit = Visit.Plan()
-    }
-
-    struct Trust: Sendable {
-        var configuration = PairingConfiguration()
-        /// Whether bonds, and the identity of this device, outlast the program.
-        var keepsBonds = false
-        /// Whether to encrypt the link before anything else.
-        var pairs = false
-        /// The peer's out-of-band data.
-        var outOfBand: OutOfBandData?
-        /// Whether to print own out-of-band data for the peer.
-        var sharesOutOfBand = false
-        /// The answer to every prompt; nil to ask the user.
-        var prepared: TerminalPrompter.Prepared?
     }
 
     private enum Stage {
@@ -65,16 +48,12 @@ final class Explorer {
 
     /// The maximum number of connection attempts if the peer misses the request.
     private static let maximumAttempts = 10
-    /// The time limit of the disconnection after a failed exploration.
-    private static let disconnectTimeout = Duration.milliseconds(500)
     /// How long to wait for pending packets to reach the peer before disconnecting.
     private static let lastWords = Duration.milliseconds(100)
 
     let plan: Plan
+    private let system: BluetoothSystem
     private let loop: any EventLoop
-    let random: RandomSource
-    let device: GenericAccess
-    private let central: Central
     private let finish: (Result<Void, ToolError>) -> Void
     let report: ToolReport
     private var stage = Stage.starting
@@ -83,61 +62,34 @@ final class Explorer {
     private var found: DeviceCandidate?
     private var attempts = 0
     private(set) var link: AccessLink?
-    private let prompter: TerminalPrompter
-    let storage: () throws(ToolError) -> any BondStorage
-    private var bondFailure: ToolError?
     /// The last reason why the security level could not be raised.
     var lastRefusal: String?
     private var walk: TableWalk?
-    private var bearers: EnhancedBearerListener?
     private var atOnce: BearersAtOnce?
     private var visit: Visit?
 
     init(
         _ plan: Plan,
-        storage: @escaping () throws(ToolError) -> any BondStorage,
-        transport: any HCITransport,
-        loop: any EventLoop,
-        random: RandomSource,
-        report: ToolReport,
-        finish: @escaping (Result<Void, ToolError>) -> Void
+        in system: BluetoothSystem,
+        _ report: ToolReport,
+        _ finish: @escaping (Result<Void, ToolError>) -> Void
     ) {
         self.plan = plan
-        self.storage = storage
-        self.loop = loop
-        self.random = random
+        self.system = system
         self.report = report
         self.finish = finish
-        let stackEvents = StackEventSink.log(Logger(label: "harald.explore"))
-        device = GenericAccess(
-            host: HCIHost(transport: transport, loop: loop, stackEvents: stackEvents),
-            loop: loop,
-            random: random,
-            // With persistent bonds, the device needs the same address each time the bonds are opened, because bonded
-            // peers recognize it by that.
-            address: plan.trust.keepsBonds ? .identity : .staticRandom,
-            pairing: plan.trust.configuration,
-            stackEvents: stackEvents
-        )
-        central = Central(device)
-        prompter = TerminalPrompter(loop: loop, prepared: plan.trust.prepared)
-        device.deviceSecurity.prompter = prompter
-        device.deviceSecurity.policy.lostBonds = .asked
-        device.connector.settings = .apple
-        listen()
+        loop = system.loop
     }
 
-    private func listen() {
-        device.openBonds = { [weak self] controller in
-            do throws(ToolError) {
-                return try self?.openBonds(of: controller)
-            } catch {
-                self?.bondFailure = error
-                return nil
-            }
-        }
-        device.onStateChange = { [weak self] in self?.deviceChanged($0) }
-        device.onLink = { [weak self] in self?.connected($0) }
+    func start() {
+        system.begin(
+            OpenScan(
+                .attentive,
+                onStart: { [weak self] in self?.search() },
+                onSighting: { [weak self] in self?.receive($0) },
+                onEnd: { [weak self] in if let error = $0 { self?.failed(error, doing: "scan") } }
+            )
+        )
     }
 
     /// Whether the link is being secured.
@@ -145,21 +97,13 @@ final class Explorer {
         if case .securing = stage { true } else { false }
     }
 
-    func start() {
-        device.start()
-    }
-
     func end(_ result: Result<Void, ToolError>) {
         if case .ended = stage { return }
         if case .exploring = stage { showPartialTable() }
         stage = .ended
-        guard let link, link.isOpen else { return close(result) }
+        guard let link, link.isOpen else { return finish(result) }
         // Packets may still be pending, and a controller may drop them when it ends the link.
-        loop.schedule(after: Self.lastWords) { [self] in
-            // Disconnects so that the peer need not detect a timeout. The outcome does not depend on it.
-            link.terminate()
-            loop.schedule(after: Self.disconnectTimeout) { [self] in close(result) }
-        }
+        loop.schedule(after: Self.lastWords) { [finish] in finish(result) }
     }
 
     /// Prints the table as far as it has been read, when exploring ends early.
@@ -169,11 +113,6 @@ final class Explorer {
         }
         report.say("its services as far as they were discovered:")
         report.show(listing, as: listing.lines)
-    }
-
-    private func close(_ result: Result<Void, ToolError>) {
-        device.stop()
-        device.whenSilent { [finish] in finish(result) }
     }
 
     /// The name that the peer advertises; nil if it has none.
@@ -190,36 +129,24 @@ final class Explorer {
 
     // MARK: Controller
 
-    private func deviceChanged(_ state: GenericAccess.State) {
-        switch (state, stage) {
-        case (.off, _), (.starting, .starting): break
-        case (.starting, _):
-            let cause = device.resetCause.map { "\($0); " } ?? ""
-            end(.failure(.controllerFailed(plan.controller, reason: "\(cause)it was reset")))
-        case (.failed(let error), .starting): end(.failure(ToolError(error, controller: plan.controller)))
-        case (.failed(let error), _): end(.failure(ToolError(losing: plan.controller, error)))
-        case (.ready, .starting): search()
-        case (.ready, _): break
+    /// Ends after an error of the controller, which is not the peer's fault.
+    private func failed(_ error: GAPError, doing what: String) {
+        guard error == .notReady else {
+            return end(.failure(ToolError(error, doing: what, controller: plan.controller)))
         }
+        system.explainReset(of: plan.controller) { [self] in end(.failure($0)) }
     }
 
     private func search() {
-        if let bondFailure { return end(.failure(bondFailure)) }
+        guard case .starting = stage else { return }
+<<<<<<< ours
+        if let error = system.peers.bondFailure { return end(.failure(.bonds(error))) }
+=======
+        if let error = system.bondFailure { return end(.failure(.bonds(error))) }
+        if plan.sharesOutOfBand, let own = system.shareOutOfBand() { report.say("out of band: \(own.digits)") }
+>>>>>>> theirs
         stage = .searching(DeviceChoice(plan.selector))
         report.say("searching for \(plan.selector.quoted)")
-        do throws(GAPError) {
-            try device.scan(
-                .attentive,
-                for: self,
-                onSighting: { [weak self] in self?.receive($0) },
-                onEnd: { [weak self] error in
-                    guard let self, let error, error != .notReady else { return }
-                    end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
-                }
-            )
-        } catch {
-            end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
-        }
         loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.searchedLongEnough() }
     }
 
@@ -229,10 +156,10 @@ final class Explorer {
             if choice.best != nil { return choose() }
             end(.failure(.noSuchDevice(plan.selector, .explore, seconds: plan.timeout, found: choice.found)))
         case .connecting:
-            guard let refusal = device.connector.refusal else {
+            guard let refusal = system.connectionRefusal else {
                 return vanished("it does not respond to the connection request")
             }
-            refused(refusal)
+            failed(refusal, doing: "connect to \(peer)")
         default: break
         }
     }
@@ -270,7 +197,7 @@ final class Explorer {
                 as: "found \(name.quotedName) at \(address) (\(address.kind)), \(sighting.rssi) dBm"
             )
             peer = address
-            device.endScan(for: self)
+            system.endOpenScan()
             connect()
         }
     }
@@ -278,19 +205,16 @@ final class Explorer {
     private func connect() {
         stage = .connecting
         attempts += 1
-        central.connect(to: peer) { [weak self] result in
-            // A missing controller is reported through the device's state.
-            guard case .failure(let error) = result, error != .notReady else { return }
-            self?.refused(error)
-        }
+        system.begin(
+            OpenLink(
+                to: peer,
+                onLink: { [weak self] in self?.connected($0, $1) },
+                onFailure: { [weak self, peer] in self?.failed($0, doing: "connect to \(peer)") }
+            )
+        )
     }
 
-    /// Reports a connection attempt that the controller refuses, which is not the peer's fault.
-    private func refused(_ error: GAPError) {
-        end(.failure(ToolError(error, doing: "connect to \(peer)", controller: plan.controller)))
-    }
-
-    private func connected(_ link: AccessLink) {
+    private func connected(_ link: AccessLink, _ attributes: LinkAttributes) {
         guard case .connecting = stage else { return link.terminate() }
         stage = .securing
         self.link = link
@@ -302,9 +226,6 @@ final class Explorer {
             return false
         }
         link.onEnd = { [weak self] in self?.disconnected($0) }
-        // Either side may open bearers.
-        bearers = plan.wantsBearers ? try? EnhancedBearerListener(servers: device.channels) : nil
-        let attributes = link.openAttributes(mtu: 517, enhanced: bearers)
         attributes.bearer.onClose = { [weak self] closure in
             guard closure != .linkLost else { return }
             self?.vanished(inWords(closure))
@@ -314,15 +235,14 @@ final class Explorer {
 
     private func disconnected(_ end: AccessLink.End) {
         switch (end, stage) {
-        // The device's state change reports this in more detail.
-        case (.controllerGone, _): break
+        case (.controllerGone, _): failed(.notReady, doing: "keep the link")
         case (_, .leaving):
             report.show(LinkDocument(device: document, state: "disconnected"), as: "disconnected")
             self.end(.success(()))
         // The peer missed the connection request, which is not acknowledged (behaviour 3.41).
         case (.disconnected(.connectionFailedToBeEstablished), _) where attempts < Self.maximumAttempts:
             report.say("\(name.quotedName) missed the connection request; connecting again")
-            (link, walk, bearers) = (nil, nil, nil)
+            (link, walk) = (nil, nil)
             connect()
         case (_, _): vanished("the link was lost: \(end.reason)")
         }

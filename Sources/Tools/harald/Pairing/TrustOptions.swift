@@ -91,38 +91,53 @@ struct TrustOptions: ParsableArguments {
         return configuration
     }
 
-    /// Configures pairing in `system`: out-of-band data, and a prompter that answers by option or asks at the terminal.
-    ///
-    /// - Parameters:
-    ///   - keyboard: Where the user answers.
-    ///   - say: Prints a line for the user.
-    /// - Returns: The prompter. Keep it as long as devices may pair.
+    /// Configures a system: how it pairs, and where it keeps its bonds.
+    func configure(_ configuration: inout SystemConfiguration) {
+        configuration.pairing = self.configuration
+        if let store { configuration.keep(in: store) }
+    }
+
+    /// Configures pairing in `system`, as ``answerPrompts(of:keyboard:say:)`` does, and prints its notices and own
+    /// out-of-band data.
     func prepare(
         _ system: LoopBound<BluetoothSystem>,
         _ outcome: Outcome,
         keyboard: any Keyboard = StandardInput(),
         say: @escaping @Sendable (String) -> Void = Console.line
     ) -> LoopBound<TerminalPrompter> {
-        let trust = self
-        return system.with { system in
-            if let data = trust.oob { system.peers.expectOutOfBand(data) }
-            if trust.shareOob, let own = system.peers.shareOutOfBand() { say("out of band: \(own.digits)") }
+        let sharesOutOfBand = shareOob
+        system.with { system in
+            if sharesOutOfBand, let own = system.shareOutOfBand() { say("out of band: \(own.digits)") }
             system.observers.add(.notices) {
                 if case .noticed(let notice) = $0.content, !outcome.isKnown { say("\(notice)") }
             }
+        }
+        return answerPrompts(of: system, keyboard: keyboard, say: say)
+    }
+
+    /// Configures pairing in `system`: the peer's out-of-band data, and a prompter that answers by option or asks at the
+    /// terminal.
+    ///
+    /// - Parameters:
+    ///   - keyboard: Where the user answers.
+    ///   - say: Prints a line for the user.
+    /// - Returns: The prompter. Keep it as long as devices may pair.
+    func answerPrompts(
+        of system: LoopBound<BluetoothSystem>,
+        keyboard: any Keyboard = StandardInput(),
+        say: @escaping @Sendable (String) -> Void
+    ) -> LoopBound<TerminalPrompter> {
+        let trust = self
+        return system.with { system in
+<<<<<<< ours
+            if let data = trust.oob { system.peers.expectOutOfBand(data) }
+            if trust.shareOob, let own = system.peers.shareOutOfBand() { say("out of band: \(own.digits)") }
+=======
+            if let data = trust.oob { system.expectOutOfBand(data) }
+>>>>>>> theirs
             let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer, keyboard: keyboard, say: say)
             system.peers.deviceSecurity.prompter = prompter
             return LoopBound(prompter, loop: system.loop)
-        }
-    }
-
-    /// Opens the bond store.
-    func storage() throws(ToolError) -> any BondStorage {
-        guard let store else { return MemoryBondStorage() }
-        do throws(BondError) {
-            return try FileBondStorage(directory: store, random: RandomSource())
-        } catch {
-            throw .bonds(error)
         }
     }
 }
