@@ -88,6 +88,12 @@ package final class HostAdvertisingSet {
 
     func handle(_ event: AdvertiserMachine.Event) {
         for action in machine.handle(event) { perform(action) }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
+    private var brokenInvariant: String? {
+        machine.wanted != nil || fastPhase == nil ? nil : "a timer runs for an advertisement that has ended"
     }
 
     private func perform(_ action: AdvertiserMachine.Action) {

@@ -287,6 +287,7 @@ package final class AccessLink {
         attributes?.end()
         secureLink.end()
         l2cap.close()
+        assert(updateTimer == nil && establishment == nil, "a link that has ended has a timer")
         onEnd?(end)
     }
 }

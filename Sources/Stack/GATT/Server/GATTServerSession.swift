@@ -67,12 +67,26 @@ package final class GATTServerSession {
         bearers.forEach(Self.release)
         bearers = []
         forgetPreparedWrites()
-        if recordTimer != nil { reportRecord() }
+        if let recordTimer {
+            bearer.loop.cancel(recordTimer)
+            self.recordTimer = nil
+            reportRecord()
+        }
         lastRecord = record
         onSecurityNeeded = nil
         verifySignature = nil
         for (handle, old) in subscriptions.end() { report(handle, from: old, to: []) }
         server = nil
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
+    }
+
+    /// The first broken invariant; nil if all hold. Checked in debug builds after each change of the bearers.
+    private var brokenInvariant: String? {
+        guard bearers.count <= Self.maximumBearers else { return "too many bearers" }
+        guard preparedTimer == nil || !prepared.parts.isEmpty else { return "a timer runs for no prepared write" }
+        guard server == nil else { return nil }
+        let isEmpty = bearers.isEmpty && configurations.isEmpty && prepared.parts.isEmpty && recordTimer == nil
+        return isEmpty ? nil : "a session that has ended has bearers, configurations, prepared writes or a timer"
     }
 
     private func report(_ handle: UInt16, from old: ClientConfiguration, to new: ClientConfiguration) {
@@ -104,6 +118,7 @@ extension GATTServerSession {
         Self.release(bearer)
         awareness.bearerClosed(ObjectIdentifier(bearer))
         if bearers.isEmpty { forgetPreparedWrites() }
+        assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
     private static func release(_ bearer: ATTBearer) {
@@ -135,6 +150,7 @@ extension GATTServerSession {
     /// Removes and returns all prepared writes.
     func takePreparedWrites() -> [PreparedWrites.Part] {
         if let preparedTimer { bearer.loop.cancel(preparedTimer) }
+        preparedTimer = nil
         return prepared.takeAll()
     }
 
@@ -145,7 +161,10 @@ extension GATTServerSession {
     /// AB-A01: discards prepared writes that are not executed within a time-out after the last part.
     func watchPreparedWrites() {
         if let preparedTimer { bearer.loop.cancel(preparedTimer) }
-        preparedTimer = bearer.loop.schedule(after: PreparedWrites.timeout) { [weak self] in self?.prepared.expire() }
+        preparedTimer = bearer.loop.schedule(after: PreparedWrites.timeout) { [weak self] in
+            self?.preparedTimer = nil
+            self?.prepared.expire()
+        }
     }
 }
 
