@@ -12,9 +12,6 @@ import SMP
 /// Each link is attached when it is established and has a ``SecureLink`` from then on. All methods and handlers run on
 /// the event loop.
 package final class DeviceSecurity {
-    /// The maximum number of peers whose out-of-band data is kept. A new one evicts the oldest.
-    package static let maximumOutOfBandPeers = 32
-
     /// The way the device pairs. A change applies to existing links from their next pairing on.
     package var configuration: PairingConfiguration {
         didSet { for link in links { link.reconfigure() } }
@@ -44,8 +41,8 @@ package final class DeviceSecurity {
     package private(set) var ownOutOfBand: OwnOutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
-    /// Out-of-band data from a peer whose address is not known yet. It applies to every peer without data of its own,
-    /// until the next successful pairing with such a peer.
+    /// Out-of-band data from a peer whose address is not known yet. It applies to every peer until the next successful
+    /// pairing.
     package private(set) var outOfBandOfNext: OutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
@@ -68,7 +65,6 @@ package final class DeviceSecurity {
     private var attached: [ConnectionHandle: WeakLink] = [:]
     private var lastLink: UInt64 = 0
     private var backOff = PairingBackOff()
-    private var outOfBand: [(peer: BluetoothAddress, data: OutOfBandData)] = []
     private var prompts = PromptQueue()
     private var lastTicket: UInt64 = 0
     /// The number of prompts that were opened. Answers to earlier ones are ignored.
@@ -164,16 +160,6 @@ package final class DeviceSecurity {
     /// Expects the next peer to have this out-of-band data; nil expects nothing of it.
     package func expectOutOfBand(_ data: OutOfBandData?) { outOfBandOfNext = data }
 
-    /// Sets the out-of-band data received from a peer; nil removes it.
-    package func setOutOfBand(_ data: OutOfBandData?, from peer: BluetoothAddress) {
-        outOfBand.removeAll { $0.peer == peer.plain }
-        if let data {
-            if outOfBand.count >= Self.maximumOutOfBandPeers { outOfBand.removeFirst() }
-            outOfBand.append((peer.plain, data))
-        }
-        for link in links where link.peer == peer.plain { link.reconfigure() }
-    }
-
     /// Removes a bond at the user's request (behaviour 6.12). The link to the peer ends.
     package func forget(_ identifier: BondIdentifier) throws(BondError) {
         guard let bonds else { return }
@@ -230,9 +216,8 @@ extension DeviceSecurity {
         return bonds.bonds.first { $0.keys.identityKey.map { address.isResolved(by: $0) } ?? false }
     }
 
-    func outOfBand(from peer: BluetoothAddress) -> OutOfBand {
-        OutOfBand(peer: outOfBand.first { $0.peer == peer }?.data ?? outOfBandOfNext, own: ownOutOfBand)
-    }
+    /// The out-of-band data for pairing.
+    var outOfBand: OutOfBand { OutOfBand(peer: outOfBandOfNext, own: ownOutOfBand) }
 
     /// Returns the identity that this device distributes on a link.
     ///
@@ -260,12 +245,8 @@ extension DeviceSecurity {
     func pairingSucceeded(with peer: BluetoothAddress, isStranger: Bool = false) {
         backOff.succeeded(peer)
         if isStranger { backOff.strangerSucceeded() }
-        // Out-of-band data is valid for one pairing. A peer with data of its own did not use that of the next peer.
-        if let index = outOfBand.firstIndex(where: { $0.peer == peer }) {
-            outOfBand.remove(at: index)
-        } else if outOfBandOfNext != nil {
-            outOfBandOfNext = nil
-        }
+        // Out-of-band data is valid for one pairing.
+        if outOfBandOfNext != nil { outOfBandOfNext = nil }
     }
 
     /// Reports an event on a link.

@@ -151,7 +151,7 @@ package final class SecureLink {
         if device.prompter == nil { configuration.ioCapability = .noInputNoOutput }
         manager.consent = !device.policy.asksConsent ? .given : device.prompter == nil ? .missing : .asked
         manager.configuration = configuration
-        manager.outOfBand = device.outOfBand(from: peer)
+        manager.outOfBand = device.outOfBand
         update()
     }
 

@@ -57,63 +57,6 @@ import Testing
         #expect(!manager.configuration.bonds)
     }
 
-    /// Data from a given peer take precedence over data from an unspecified peer.
-    @Test func outOfBandDataReachThePeersLink() throws {
-        let pair = try SecurePair()
-        try pair.connect()
-        let link = try #require(pair.central.link).secureLink
-        let (own, others, next) = (try outOfBand(1), try outOfBand(2), try outOfBand(3))
-        pair.central.deviceSecurity.expectOutOfBand(next)
-        pair.central.deviceSecurity.setOutOfBand(others, from: Self.stranger)
-        #expect(link.manager.outOfBand.peer == next)
-        pair.central.deviceSecurity.setOutOfBand(own, from: link.peer)
-        #expect(link.manager.outOfBand.peer == own)
-        // The address as a controller reports a peer that it has resolved.
-        let told = BluetoothAddress(link.peer.value, kind: link.peer.kind.isRandom ? .randomIdentity : .publicIdentity)
-        pair.central.deviceSecurity.setOutOfBand(others, from: told)
-        #expect(link.manager.outOfBand.peer == others)
-        pair.central.deviceSecurity.setOutOfBand(nil, from: Self.stranger)
-        #expect(link.manager.outOfBand.peer == others)
-        pair.central.deviceSecurity.setOutOfBand(nil, from: link.peer)
-        #expect(link.manager.outOfBand.peer == next)
-    }
-
-    /// The 33rd peer replaces the oldest one.
-    @Test("AB-A14: the out-of-band data of at most 32 peers are kept")
-    func outOfBandDataOf32PeersAreKept() throws {
-        let security = try SecurePair().central.deviceSecurity
-        let (first, second) = (try outOfBand(1), try outOfBand(2))
-        func peer(_ number: Int) -> BluetoothAddress { BluetoothAddress(UInt64(number), kind: .publicDevice) }
-        func known() -> [Int] { (1...40).filter { security.outOfBand(from: peer($0)).peer != nil } }
-        for number in 1...32 { security.setOutOfBand(first, from: peer(number)) }
-        // Renewing an existing entry evicts none, and makes it the latest.
-        security.setOutOfBand(second, from: peer(1))
-        #expect(known() == Array(1...32))
-        #expect(security.outOfBand(from: peer(1)).peer == second)
-        security.setOutOfBand(first, from: peer(33))
-        #expect(known() == [1] + Array(3...33))
-        security.setOutOfBand(nil, from: peer(5))
-        security.setOutOfBand(first, from: peer(34))
-        #expect(known() == [1, 3, 4] + Array(6...34))
-    }
-
-    /// Out-of-band data of a peer are used up by the pairing with it, and those of an unspecified peer by the next
-    /// pairing that they apply to.
-    @Test func aPairingUsesUpWhatCameAnotherWay() throws {
-        let security = try SecurePair().central.deviceSecurity
-        let peer = BluetoothAddress(1, kind: .publicDevice)
-        for address in [peer, Self.stranger] { security.setOutOfBand(try outOfBand(1), from: address) }
-        let next = try outOfBand(2)
-        security.expectOutOfBand(next)
-        security.pairingSucceeded(with: peer)
-        #expect(security.outOfBandOfNext == next)
-        #expect(security.outOfBand(from: peer).peer == next)
-        security.pairingSucceeded(with: peer)
-        #expect(security.outOfBand(from: peer).peer == nil)
-        #expect(security.outOfBandOfNext == nil)
-        #expect(security.outOfBand(from: Self.stranger).peer != nil)
-    }
-
     @Test(
         "AB-S12: a successful pairing, a forgotten bond and the user's consent clear the record of failures",
         arguments: 0..<3

@@ -265,7 +265,7 @@ import Testing
             try end.deviceSecurity.forget(try #require(end.bonds.bonds.first).identifier)
         }
         // A peer with the data gets it once, and no peer after that.
-        other.deviceSecurity.setOutOfBand(own.shared, from: device.device.address)
+        other.deviceSecurity.expectOutOfBand(own.shared)
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == true)
         #expect(device.deviceSecurity.ownOutOfBand == nil)
@@ -273,7 +273,7 @@ import Testing
         for end in [pair.central, pair.peripheral] {
             try end.deviceSecurity.forget(try #require(end.bonds.bonds.first).identifier)
         }
-        other.deviceSecurity.setOutOfBand(own.shared, from: device.device.address)
+        other.deviceSecurity.expectOutOfBand(own.shared)
         try pair.connect()
         _ = try pair.secure(.central)
         let keys = shown.map { Array($0[1...32].reversed()) }
