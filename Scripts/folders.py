@@ -30,9 +30,6 @@ LIST = Path("Scripts/folders.txt")
 FOR_TESTS = {
     "NIOEventLoop.shutDown": "a test ends the threads that it has started; a program keeps its loop until it exits",
     "GATTClient.writeSigned": "what foreign clients send to the server, which verifies signatures",
-    "Central.autoConnect": "a connection establishment procedure of the specification",
-    "Central.generalConnect": "a connection establishment procedure of the specification",
-    "Central.selectiveConnect": "a connection establishment procedure of the specification",
 }
 # Requirements of protocols of other packages, which call them.
 WITNESS = re.compile(r"customMirror|(?:make|destroy)(?:Counter|FloatingPointCounter|Meter|Recorder|Timer)")

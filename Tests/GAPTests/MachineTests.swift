@@ -309,14 +309,4 @@ import Testing
         #expect(machine.state == .off)
         #expect(machine.handle(.retry) == [])
     }
-
-    @Test(arguments: [true, false])
-    func aScanEndsWithItsTime(hasStopped: Bool) {
-        var machine = ScannerMachine()
-        _ = machine.handle(.want(Self.settings))
-        _ = machine.handle(.started)
-        #expect(machine.handle(.limitReached(hasStopped: hasStopped)) == [.reportEnded] + (hasStopped ? [] : [.stop]))
-        #expect(machine.wanted == nil)
-        #expect(machine.handle(.limitReached(hasStopped: true)) == [])
-    }
 }

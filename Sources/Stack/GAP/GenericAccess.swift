@@ -36,7 +36,7 @@ package final class GenericAccess {
     /// The event loop of the device.
     package let loop: any EventLoop
     package let advertiser: HostAdvertiser
-    /// Establishes links. ``Central`` offers a higher-level interface.
+    /// Establishes links.
     package let connector: Connector
     /// The private addresses of this device and of bonded peers.
     package let privacy: DevicePrivacy
@@ -69,7 +69,7 @@ package final class GenericAccess {
     private struct Scan {
         let owner: ObjectIdentifier
         let onSighting: (Sighting) -> Void
-        let onEnd: (GAPError?) -> Void
+        let onEnd: (GAPError) -> Void
     }
 
     /// Creates a device on a controller. It does nothing before ``start()``.
@@ -171,7 +171,6 @@ package final class GenericAccess {
         host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
         host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.link($0.handle)?.updated($0) }
         scanner.onSighting = { [weak self] in self?.currentScan?.onSighting($0) }
-        scanner.onEnded = { [weak self] in self?.scanEnded(nil) }
         scanner.onFailed = { [weak self] in self?.scanEnded($0) }
         fallbacks.begin()
     }
@@ -277,13 +276,13 @@ extension GenericAccess {
 extension GenericAccess {
     /// Starts a scan. There is one owner at a time.
     ///
-    /// - Parameter onEnd: Called when the scan ends by itself: with nil at its time limit, else with an error.
+    /// - Parameter onEnd: Called when the scan ends by itself.
     /// - Throws: ``GAPError/notReady`` without a controller, ``GAPError/busy`` if another owner is scanning.
     package func scan(
         _ settings: ScanSettings,
         for owner: AnyObject,
         onSighting: @escaping (Sighting) -> Void,
-        onEnd: @escaping (GAPError?) -> Void
+        onEnd: @escaping (GAPError) -> Void
     ) throws(GAPError) {
         guard case .ready = state else { throw .notReady }
         guard currentScan == nil || currentScan?.owner == ObjectIdentifier(owner) else { throw .busy }
@@ -309,7 +308,7 @@ extension GenericAccess {
         scanner.release(address)
     }
 
-    private func scanEnded(_ error: GAPError?) {
+    private func scanEnded(_ error: GAPError) {
         let ended = currentScan
         currentScan = nil
         ended?.onEnd(error)

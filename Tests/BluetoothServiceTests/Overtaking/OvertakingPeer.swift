@@ -1,3 +1,4 @@
+import AccessStandIns
 import BluetoothTypes
 import EventLoops
 import Foundation

@@ -20,14 +20,12 @@ import Testing
     enum Procedure: CaseIterable {
         case direct
         case auto
-        case selective
 
         func begin(_ central: Central, _ address: BluetoothAddress, _ completion: @escaping Central.Completion) {
             let time = Duration.seconds(5)
             switch self {
             case .direct: central.connect(to: address, within: time, completion: completion)
             case .auto: central.autoConnect(to: [nobody, address], within: time, completion: completion)
-            case .selective: central.selectiveConnect(to: [address, nobody], within: time, completion: completion)
             }
         }
     }

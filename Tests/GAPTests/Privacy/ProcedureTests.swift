@@ -166,9 +166,6 @@ import Testing
     private static let auto: @Sendable (Central, BluetoothAddress, @escaping Central.Completion) -> Void = {
         $0.autoConnect(to: [nobody, $1], within: .seconds(10), completion: $2)
     }
-    private static let selective: @Sendable (Central, BluetoothAddress, @escaping Central.Completion) -> Void = {
-        $0.selectiveConnect(to: [$1, nobody], within: .seconds(10), completion: $2)
-    }
     private static let general: @Sendable (Central, BluetoothAddress, @escaping Central.Completion) -> Void = {
         central,
         peer,
@@ -214,15 +211,6 @@ import Testing
     )
     func generalConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
         try undirectedLink(mode, Self.general)
-    }
-
-    @Test(
-        "GAP/CONN/SCEP/BV-03: selective connection establishment reaches a private advertiser",
-        arguments: PrivacyMode.allCases
-    )
-    func selectiveConnection(mode: PrivacyMode) throws {
-        try undirectedLink(mode, Self.selective)
-        if mode.isInController { try directedLink(mode, Self.selective) }
     }
 
     @Test(

@@ -13,12 +13,12 @@ final class Observer {
     /// - Parameters:
     ///   - settings: The scan settings.
     ///   - onSighting: Called with every advertisement received.
-    ///   - onEnd: Called when the scan ends by itself: with nil at its time limit, else with an error.
+    ///   - onEnd: Called when the scan ends by itself.
     /// - Throws: ``GAPError/busy`` while another role scans, ``GAPError/notReady`` without a controller.
     func observe(
         _ settings: ScanSettings,
         onSighting: @escaping (Sighting) -> Void,
-        onEnd: @escaping (GAPError?) -> Void = { _ in }
+        onEnd: @escaping (GAPError) -> Void = { _ in }
     ) throws(GAPError) {
         try access.scan(settings, for: self, onSighting: onSighting, onEnd: onEnd)
     }

@@ -158,10 +158,3 @@ struct AdvertisingCommands {
         return parts
     }
 }
-
-extension Duration {
-    /// The duration in units of 10 ms for advertising and scanning commands, rounded up and clamped to the maximum.
-    var tensOfMilliseconds: UInt16 {
-        UInt16(clamping: (nanoseconds + 9_999_999) / 10_000_000)
-    }
-}

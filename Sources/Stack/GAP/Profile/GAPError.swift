@@ -24,8 +24,6 @@ package enum GAPError: Error, Hashable, Sendable {
     case timedOut
     /// The peer refused, or the controller reported a failure.
     case rejected(HCIStatus)
-    /// The caller cancelled the procedure.
-    case cancelled
     /// The link ended before the procedure did.
     case linkLost(HCIStatus)
 
@@ -65,7 +63,6 @@ extension GAPError: CustomStringConvertible {
         case .busy: "another procedure of this kind is running; wait for it to end, or cancel it"
         case .timedOut: "the operation timed out"
         case .rejected(let status): "the peer refused: \(status)"
-        case .cancelled: "the operation was cancelled"
         case .linkLost(let status): "the link ended: \(status)"
         }
     }

@@ -10,8 +10,6 @@ package final class HostScanner: HeldRadioUser {
     package var onSighting: ((Sighting) -> Void)?
     /// Called when the wanted scan has started.
     package var onStarted: (() -> Void)?
-    /// Called when a scan has reached its time limit. No scan is wanted any more.
-    package var onEnded: (() -> Void)?
     /// Called when the controller refuses to scan. No scan is wanted any more.
     package var onFailed: ((GAPError) -> Void)?
 
@@ -43,9 +41,6 @@ package final class HostScanner: HeldRadioUser {
     private var devices = DeviceTable()
     private var assembler = ReportAssembler()
     private var assemblyTimer: ScheduledTask?
-    private var limit: ScheduledTask?
-    /// When the requested scan reaches its time limit; nil before it has started.
-    private var deadline: Instant?
     private var ownAddress: OwnAddress?
     private var controller: ControllerInformation?
     /// The generation, incremented by every reset, so that late command results are ignored.
@@ -67,7 +62,6 @@ package final class HostScanner: HeldRadioUser {
             self?.receive($0.reports.compactMap { ReceivedPacket($0) })
         }
         host.onEvent(LEExtendedAdvertisingReport.self) { [weak self] in self?.receive($0) }
-        host.onEvent(LEScanTimeout.self) { [weak self] _ in self?.handle(.limitReached(hasStopped: true)) }
     }
 
     /// The wanted scan; nil if there is none.
@@ -91,9 +85,8 @@ package final class HostScanner: HeldRadioUser {
         ownAddress = nil
         controller = nil
         epoch += 1
-        (asked, sought, deadline) = (nil, nil, nil)
+        (asked, sought) = (nil, nil)
         forget()
-        endLimit()
         handle(.reset)
     }
 
@@ -101,7 +94,6 @@ package final class HostScanner: HeldRadioUser {
     /// at once, and so do any settings without a controller: only ``onFailed`` is called.
     package func want(_ settings: ScanSettings?) {
         guard settings != asked else { return }
-        deadline = nil
         if let settings {
             do throws(GAPError) {
                 try check(settings)
@@ -137,7 +129,7 @@ package final class HostScanner: HeldRadioUser {
 
     private func check(_ settings: ScanSettings) throws(GAPError) {
         guard let controller else { throw .notReady }
-        try settings.check(for: CommandGeneration(controller), acceptListSize: controller.acceptListSize)
+        try settings.check(for: CommandGeneration(controller))
     }
 
     private func forget() {
@@ -149,9 +141,6 @@ package final class HostScanner: HeldRadioUser {
 // MARK: - Combined scan
 
 extension HostScanner {
-    /// The shortest duration of a scan.
-    private static let shortestLimit = Duration.milliseconds(10)
-
     /// Applies the combination of the owner's scan and the search for bonded peers.
     private func update() {
         guard controller != nil else { return }
@@ -160,21 +149,8 @@ extension HostScanner {
 
     private var combined: ScanSettings? {
         guard var settings = asked else { return sought }
-        if let sought {
-            settings.limit = nil
-            settings.advertisers = nil
-            settings.phys.formUnion(sought.phys)
-        } else if settings.advertisers?.contains(where: { privacy?.isResolvedByHost($0) ?? false }) == true {
-            // The filter would need addresses that are unknown until they are received.
-            settings.advertisers = nil
-        }
+        if let sought { settings.phys.formUnion(sought.phys) }
         return settings
-    }
-
-    /// Ends the owner's scan.
-    private func finish() {
-        (asked, deadline) = (nil, nil)
-        update()
     }
 
     /// Whether the controller is scanning or about to.
@@ -208,13 +184,10 @@ extension HostScanner {
             case .reportStarted: onStarted?()
             case .reportFailed(let error):
                 let wasAsked = asked != nil
-                (asked, sought, deadline) = (nil, nil, nil)
+                (asked, sought) = (nil, nil)
                 update()
                 if wasAsked { onFailed?(error) }
                 onSeekFailed?(error)
-            case .reportEnded:
-                finish()
-                onEnded?()
             case .reportPaused: privacy?.handle(.quiet(.scanner))
             }
         }
@@ -222,11 +195,6 @@ extension HostScanner {
 
     private func commands(_ settings: ScanSettings) -> ScanCommands? {
         guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return nil }
-        var settings = settings
-        // A restarted scan has only the remaining time.
-        if let deadline, settings.limit != nil {
-            settings.limit = max(deadline - loop.now, Self.shortestLimit)
-        }
         return ScanCommands(
             generation: CommandGeneration(controller),
             settings: settings.masked(for: controller),
@@ -241,7 +209,6 @@ extension HostScanner {
             guard let self, self.epoch == epoch else { return }
             switch result {
             case .success:
-                startLimit(commands)
                 beginWatch(commands.settings)
                 handle(.started)
             case .failure(let error):
@@ -253,7 +220,6 @@ extension HostScanner {
     }
 
     private func stop() {
-        endLimit()
         endWatch()
         guard let commands = commands(.attentive) else { return handle(.stopped) }
         let epoch = epoch
@@ -262,42 +228,16 @@ extension HostScanner {
             if self?.epoch == epoch { self?.handle(.stopped) }
         }
     }
-
-    /// Starts the time limit. With extended commands the controller counts the time and reports its end, unless the
-    /// limit exceeds the range of the command.
-    private func startLimit(_ commands: ScanCommands) {
-        endLimit()
-        guard let time = asked?.limit else { return }
-        let end = deadline ?? loop.now + time
-        deadline = end
-        guard !commands.isTimedByController else { return }
-        limit = loop.schedule(at: end) { [weak self] in
-            self?.limit = nil
-            self?.limitReached()
-        }
-    }
-
-    private func limitReached() {
-        guard sought != nil else { return handle(.limitReached(hasStopped: false)) }
-        // The search for bonded peers continues.
-        finish()
-        onEnded?()
-    }
-
-    private func endLimit() {
-        if let limit { loop.cancel(limit) }
-        limit = nil
-    }
 }
 
 // MARK: - Silent controllers
 
 extension HostScanner {
-    /// Starts the watch for a controller that does not really scan. It applies to unfiltered scans only.
+    /// Starts the watch for a controller that does not really scan.
     private func beginWatch(_ settings: ScanSettings) {
         endWatch()
         // For the Coded PHY there are no other commands to try.
-        guard settings.advertisers == nil, !settings.phys.contains(.coded), let pause = watch.begin() else { return }
+        guard !settings.phys.contains(.coded), let pause = watch.begin() else { return }
         watchTimer = loop.schedule(after: pause) { [weak self] in
             guard let self else { return }
             watchTimer = nil
@@ -316,11 +256,9 @@ extension HostScanner {
         beginWatch(settings)
     }
 
-    /// Whether an unfiltered scan is running and has recently received a packet.
+    /// Whether a scan is running and has recently received a packet.
     var isReceiving: Bool {
-        guard case .running(let settings) = machine.state, settings.advertisers == nil, let lastReception else {
-            return false
-        }
+        guard case .running = machine.state, let lastReception else { return false }
         return loop.now - lastReception <= Self.longestSilence
     }
 
@@ -343,8 +281,7 @@ extension HostScanner {
                 packet.resolve(to: privacy.identity(of: packet.advertiser.address))
                 if packet.kind.contains(.isConnectable) { noteConnectable(packet) }
             }
-            guard let asked, asked.advertisers?.contains(packet.advertiser.address) ?? true else { continue }
-            if let sighting = devices.receive(packet) { onSighting?(sighting) }
+            if asked != nil, let sighting = devices.receive(packet) { onSighting?(sighting) }
         }
     }
 

@@ -1,4 +1,3 @@
-import BluetoothTypes
 import HCI
 import HCIHost
 
@@ -12,12 +11,8 @@ package struct ScanSettings: Hashable, Sendable {
     package var window: UInt16
     /// The PHYs to scan on: 1M, Coded, or both. Without extended advertising only 1M.
     package var phys: LEPHYs = .le1M
-    /// The advertisers to report, at most as many as the controller's filter accept list holds; nil for all.
-    package var advertisers: [BluetoothAddress]?
-    /// The duration; nil to scan until stopped.
-    package var limit: Duration?
 
-    /// Creates settings for a scan on 1M without a filter.
+    /// Creates settings for a scan on 1M.
     package init(isActive: Bool, interval: UInt16 = 96, window: UInt16 = 48) {
         self.isActive = isActive
         self.interval = interval
@@ -40,7 +35,7 @@ package struct ScanSettings: Hashable, Sendable {
     }
 
     /// Throws an error if a controller would refuse the settings.
-    func check(for generation: CommandGeneration, acceptListSize: Int) throws(GAPError) {
+    func check(for generation: CommandGeneration) throws(GAPError) {
         guard (4...0x4000).contains(interval), window >= 4, window <= interval else {
             throw .impossible("a scan needs a window of at least 2.5 ms within an interval of at most 10.24 s")
         }
@@ -48,9 +43,5 @@ package struct ScanSettings: Hashable, Sendable {
             throw .impossible("a scan supports only the PHYs 1M and Coded; request at least one of them")
         }
         if generation == .legacy, phys != .le1M { throw .needsExtendedAdvertising }
-        if let advertisers, advertisers.count > acceptListSize {
-            throw .impossible("the controller's filter accept list holds \(acceptListSize) advertisers; name fewer")
-        }
-        if let limit, limit <= .zero { throw .impossible("the time limit must be positive") }
     }
 }

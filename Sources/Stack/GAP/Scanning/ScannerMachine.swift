@@ -9,8 +9,6 @@ struct ScannerMachine {
         case stopped
         /// The retry delay has passed.
         case retry
-        /// The time limit of the scan was reached. The controller may have stopped by itself.
-        case limitReached(hasStopped: Bool)
         /// Stop scanning until ``resume``.
         case pause
         /// Scan again after ``pause``, if a scan is wanted.
@@ -28,8 +26,6 @@ struct ScannerMachine {
         case reportStarted
         /// The scan failed and was discarded.
         case reportFailed(GAPError)
-        /// The scan has reached its time limit, and nothing is wanted any more.
-        case reportEnded
         /// Scanning is off, and stays off until the pause ends.
         case reportPaused
     }
@@ -54,19 +50,10 @@ struct ScannerMachine {
         case .failed(let error, let isPassing): actions(activity.failed(isPassing: isPassing), error)
         case .stopped: actions(activity.stopped())
         case .retry: actions(activity.retry())
-        case .limitReached(let hasStopped): limitReached(hasStopped: hasStopped)
         case .pause: actions(activity.pause())
         case .resume: actions(activity.resume())
         case .reset: reset()
         }
-    }
-
-    private mutating func limitReached(hasStopped: Bool) -> [Action] {
-        guard case .running(let settings) = state else { return [] }
-        let isWanted = wanted == settings
-        if isWanted { activity.discard() }
-        let steps = hasStopped ? activity.next() : activity.restart()
-        return (isWanted ? [.reportEnded] : []) + actions(steps)
     }
 
     private mutating func reset() -> [Action] {

@@ -5,7 +5,7 @@ import GAP
 package struct OpenScan {
     package typealias Start = () -> Void
     package typealias Receive = (Sighting) -> Void
-    package typealias End = (GAPError?) -> Void
+    package typealias End = (GAPError) -> Void
 
     let settings: ScanSettings
     let onStart: Start

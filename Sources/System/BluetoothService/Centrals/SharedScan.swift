@@ -77,9 +77,8 @@ final class SharedScan {
         return scanning.contains(where: \.isWaitedFor) ? .attentive : .background
     }
 
-    private func ended(_ error: GAPError?) {
-        if let open { return open.onEnd(error) }
-        if let error { observers.trouble("the scan ended: \(error)") }
+    private func ended(_ error: GAPError) {
+        if let open { open.onEnd(error) } else { observers.trouble("the scan ended: \(error)") }
     }
 
     private func receive(_ sighting: Sighting) {

@@ -130,8 +130,7 @@ private final class ControllerScan {
         if output.show(ShownAdvertisement(sighting)) { finish(.success(())) }
     }
 
-    private func ended(_ error: GAPError?) {
-        guard let error else { return }
+    private func ended(_ error: GAPError) {
         guard error == .notReady else {
             return finish(.failure(ToolError(error, doing: "scan", controller: controller)))
         }

@@ -87,7 +87,7 @@ final class Explorer {
                 .attentive,
                 onStart: { [weak self] in self?.search() },
                 onSighting: { [weak self] in self?.receive($0) },
-                onEnd: { [weak self] in if let error = $0 { self?.failed(error, doing: "scan") } }
+                onEnd: { [weak self] in self?.failed($0, doing: "scan") }
             )
         )
     }
@@ -139,12 +139,8 @@ final class Explorer {
 
     private func search() {
         guard case .starting = stage else { return }
-<<<<<<< ours
         if let error = system.peers.bondFailure { return end(.failure(.bonds(error))) }
-=======
-        if let error = system.bondFailure { return end(.failure(.bonds(error))) }
-        if plan.sharesOutOfBand, let own = system.shareOutOfBand() { report.say("out of band: \(own.digits)") }
->>>>>>> theirs
+        if plan.sharesOutOfBand, let own = system.peers.shareOutOfBand() { report.say("out of band: \(own.digits)") }
         stage = .searching(DeviceChoice(plan.selector))
         report.say("searching for \(plan.selector.quoted)")
         loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.searchedLongEnough() }

@@ -107,7 +107,7 @@ struct TrustOptions: ParsableArguments {
     ) -> LoopBound<TerminalPrompter> {
         let sharesOutOfBand = shareOob
         system.with { system in
-            if sharesOutOfBand, let own = system.shareOutOfBand() { say("out of band: \(own.digits)") }
+            if sharesOutOfBand, let own = system.peers.shareOutOfBand() { say("out of band: \(own.digits)") }
             system.observers.add(.notices) {
                 if case .noticed(let notice) = $0.content, !outcome.isKnown { say("\(notice)") }
             }
@@ -129,12 +129,7 @@ struct TrustOptions: ParsableArguments {
     ) -> LoopBound<TerminalPrompter> {
         let trust = self
         return system.with { system in
-<<<<<<< ours
             if let data = trust.oob { system.peers.expectOutOfBand(data) }
-            if trust.shareOob, let own = system.peers.shareOutOfBand() { say("out of band: \(own.digits)") }
-=======
-            if let data = trust.oob { system.expectOutOfBand(data) }
->>>>>>> theirs
             let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer, keyboard: keyboard, say: say)
             system.peers.deviceSecurity.prompter = prompter
             return LoopBound(prompter, loop: system.loop)
