@@ -9,6 +9,12 @@ import Testing
 
 @testable import HCITransports
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 @Suite struct ControllerTransportTests {
     @Test(
         "an unreachable controller is reported, even if that is known at once",
@@ -122,5 +128,24 @@ import Testing
         let transport = loop.make { ControllerTransport(address, loop: loop) }
         #expect(transport.with { $0.place } == text)
         transport.with { $0.close() }
+    }
+
+    /// A program that is killed before it has read everything resets its connections (RFC 9293 3.10.4).
+    @Test func aResetConnectionIsClosedByThePeer() async throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
+        try #require(listen(listener, 1) == 0)
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutableBytes(of: &address) { octets in
+            octets.withMemoryRebound(to: sockaddr.self) { getsockname(listener, $0.baseAddress, &length) }
+        }
+        let port = Int(UInt16(bigEndian: address.sin_port))
+        let line = WatchedTransport(.tcp(host: "127.0.0.1", port: port), ControllerFinder())
+        let accepted = accept(listener, nil, nil)
+        var command = pollfd(fd: accepted, events: Int16(POLLIN), revents: 0)
+        try #require(poll(&command, 1, -1) == 1)
+        close(accepted)
+        #expect(await line.next() == .closed(.closedByPeer))
     }
 }

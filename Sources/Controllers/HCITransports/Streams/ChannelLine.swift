@@ -91,6 +91,13 @@ package final class ChannelLine: OctetLine {
         onClose?(error)
     }
 
+    /// Returns what an error of an open line means. A peer that ends before it has read everything resets the connection
+    /// (RFC 9293 3.10.4).
+    private static func end(by error: any Error) -> HCITransportError {
+        if let error = error as? IOError, [ECONNRESET, EPIPE].contains(error.errnoCode) { return .closedByPeer }
+        return .failed(reason: reason(of: error))
+    }
+
     /// Returns a description of the error, from the operating system where there is one.
     static func reason(of error: any Error) -> String {
         switch error {
@@ -121,7 +128,7 @@ package final class ChannelLine: OctetLine {
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            line.loop.arrive { [line] in line.lost(.failed(reason: ChannelLine.reason(of: error))) }
+            line.loop.arrive { [line] in line.lost(ChannelLine.end(by: error)) }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
