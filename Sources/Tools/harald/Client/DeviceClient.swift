@@ -69,8 +69,7 @@ final class DeviceClient: Sendable {
                 return .success(())
             }
             var first = await group.next() ?? .success(())
-            if case .failure(let error) = first { first = .failure(explained(error)) }
-            // The controller's own error says more, and comes at about the same time.
+            // The controller's own error says more, and comes at about the same time, before or after.
             if case .failure(let error) = first, error.saysLessThanController {
                 let known = first
                 group.addTask {
@@ -92,7 +91,7 @@ final class DeviceClient: Sendable {
             try await verb(self)
             return .success(())
         } catch {
-            return .failure(error)
+            return .failure(explained(error))
         }
     }
 
