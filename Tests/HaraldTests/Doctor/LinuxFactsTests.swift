@@ -90,21 +90,23 @@ import Testing
     @Test func filesAreSeen() throws {
         try files.write("Name:\tx\nCapEff:\t0000000000001000\n", to: "proc/self/status")
         try files.write("bluetoothd\n", to: "proc/77/comm")
-        for (name, soft) in [("rfkill0", "1"), ("rfkill1", "0")] {
+        for (name, soft) in [("rfkill9", "1"), ("rfkill10", "0")] {
             try files.write("bluetooth\n", to: "sys/class/rfkill/\(name)/type")
             try files.write("hci\(soft)\n", to: "sys/class/rfkill/\(name)/name")
             try files.write(soft, to: "sys/class/rfkill/\(name)/soft")
             try files.write("0", to: "sys/class/rfkill/\(name)/hard")
         }
-        try files.write("wlan\n", to: "sys/class/rfkill/rfkill2/type")
-        try files.write("", to: "dev/ttyACM0")
+        try files.write("wlan\n", to: "sys/class/rfkill/rfkill11/type")
+        for port in ["ttyACM10", "ttyACM9", "ttyUSB0"] { try files.write("", to: "dev/\(port)") }
         try files.write("", to: ".dockerenv")
         let facts = facts()
         #expect(facts.mayTakeAdapters)
         #expect(facts.bluetoothdRuns)
         #expect(facts.isContainer)
         #expect(facts.switches == [.init("hci1", isSoft: true), .init("hci0")])
-        #expect(facts.ports == [.init("/dev/ttyACM0", isOpen: true)])
+        // In the order of their numbers.
+        #expect(facts.ports.map(\.path) == ["/dev/ttyACM9", "/dev/ttyACM10", "/dev/ttyUSB0"])
+        #expect(facts.ports.allSatisfy { $0.isOpen })
         try files.write("CapEff:\t0000003fffffefff\n", to: "proc/self/status")
         #expect(!self.facts().mayTakeAdapters)
     }

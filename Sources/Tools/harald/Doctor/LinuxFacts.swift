@@ -47,7 +47,7 @@ package struct LinuxFacts {
         }
         facts.switches = switches()
         facts.log = log()
-        facts.ports = entries("/dev").filter { $0.hasPrefix("ttyACM") || $0.hasPrefix("ttyUSB") }.sorted().map { name in
+        facts.ports = entries("/dev").filter { $0.hasPrefix("ttyACM") || $0.hasPrefix("ttyUSB") }.map { name in
             .init("/dev/\(name)", isOpen: access("\(root)/dev/\(name)", R_OK | W_OK) == 0)
         }
         return facts
@@ -118,7 +118,7 @@ package struct LinuxFacts {
     }
 
     private func switches() -> [MachineFacts.RadioSwitch] {
-        entries("/sys/class/rfkill").sorted().compactMap { name in
+        entries("/sys/class/rfkill").compactMap { name in
             let path = "/sys/class/rfkill/\(name)"
             guard text("\(path)/type") == "bluetooth" else { return nil }
             return .init(
@@ -129,8 +129,12 @@ package struct LinuxFacts {
         }
     }
 
+    /// Returns the names in a directory, those that end in numbers in the order of these.
     private func entries(_ path: String) -> [String] {
-        Array(((try? FileManager.default.contentsOfDirectory(atPath: root + path)) ?? []).prefix(Self.maximumEntries))
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: root + path)) ?? []).prefix(
+            Self.maximumEntries
+        )
+        return names.sorted { $0.compare($1, options: .numeric) == .orderedAscending }
     }
 
     /// Returns the content of a file that holds one line, as sysfs and procfs files do.
