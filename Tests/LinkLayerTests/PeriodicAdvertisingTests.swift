@@ -105,6 +105,7 @@ extension TestHost {
         let reports = scanner.periodicReports
         #expect(reports.count >= 17)
         #expect(reports.allSatisfy { $0.sync == train.sync && $0.toneKind == 0xFF })
+        #expect(reports.allSatisfy { $0.txPower == 127 && $0.rssi == -40 })
         let whole = reports.filter { $0.dataStatus == .complete }
         #expect(whole.count >= 16)
         #expect(whole.allSatisfy { $0.data == sampleData(count) })
@@ -493,7 +494,9 @@ private let cases: [CommandCase] = [
         #expect(event.serviceData == 0x1234)
         #expect(event.address == advertiser.address)
         #expect(event.sid == 3)
+        #expect(event.phy == .le1M)
         #expect(event.interval == train)
+        #expect(event.accuracy == .ppm50)
         pair.world.run(.seconds(5))
         #expect(pair.central.periodicReports.contains { $0.data == sampleData(20) })
         #expect(pair.centralLink != nil)

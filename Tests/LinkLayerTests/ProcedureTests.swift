@@ -24,6 +24,7 @@ import Testing
         #expect(other.send(ReadRemoteVersionInformation(handle: otherHandle)) == .success)
         pair.world.run(.seconds(1))
         let seen = try #require(pair.central.events(ReadRemoteVersionInformationComplete.self).first)
+        #expect((seen.status, seen.handle) == (.success, pair.centralHandle))
         #expect((seen.version, seen.companyIdentifier, seen.subversion) == (.v4_2, 0x1234, 77))
         #expect(pair.peripheral.events(ReadRemoteVersionInformationComplete.self).map(\.version) == [.v5_3])
     }
