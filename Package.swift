@@ -41,7 +41,7 @@ let floors: KeyValuePairs = [
     LinkLayer BluetoothTypes Cryptography EventLoops HCI DequeModule
     CapturePlayback BluetoothTypes EventLoops HCI DequeModule
     CUSB
-    HCITransports BluetoothTypes CLinux CUSB CapturePlayback?Diagnostics EventLoops HCI DequeModule NIOCore NIOPosix
+    HCITransports BluetoothTypes CLinux CUSB CapturePlayback EventLoops HCI DequeModule NIOCore NIOPosix
     """,
     "System": """
     ServiceMessages BluetoothTypes CLinux EventLoops
@@ -51,7 +51,7 @@ let floors: KeyValuePairs = [
     Administration BluetoothTypes EventLoops HCI HCIHost SMP Security ServiceMessages ServiceEvents BluetoothService
     AppAdvice AssignedNumbers BluetoothTypes EventLoops ServiceMessages ServiceEvents
     ServiceProcess BluetoothTypes CLinux Cryptography EventLoops HCI GAP HCITransports ServiceMessages \
-        ServiceEvents BluetoothService Administration AppAdvice?Diagnostics CoreMetrics Logging NIOCore NIOPosix
+        ServiceEvents BluetoothService Administration AppAdvice CoreMetrics Logging NIOCore NIOPosix
     """,
     "App": """
     CCoreBluetooth
@@ -228,11 +228,13 @@ for (folder, library, program) in [
 }
 for line in tests.split(separator: "\n") {
     let words = line.split(separator: " ").map(String.init)
-    let names = named.reached[words[0]] == nil ? words.dropFirst() : words[...]
+    let name = "\(words[0])Tests"
+    let uses = named.everything(named.reached[words[0]] == nil ? words.dropFirst() : words[...])
+    named.reached[name] = uses
     targets.append(
         .testTarget(
-            name: "\(words[0])Tests",
-            dependencies: named.dependencies(named.everything(names).sorted()),
+            name: name,
+            dependencies: named.dependencies(uses.sorted()),
             exclude: ["Cryptography": ["Vectors.txt"], "Harald": ["Explained.txt"]][words[0]] ?? [],
             swiftSettings: settings
         )
@@ -261,18 +263,6 @@ if Context.environment["HARALD_FUZZING"] != nil {
     let uses = measured.union(["LoopbackLinks", "NIOEmbedded"]).sorted()
     targets.append(named.target("HaraldFuzzing", path: "Fuzzing/HaraldFuzzing", uses))
 }
-// Races/run sets this: what has threads or sockets is built once more, for ThreadSanitizer, and nothing else. The tests of
-// BluetoothService run on the test's thread alone; its service meets threads in the tests of the modules above it.
-if Context.environment["HARALD_RACES"] != nil {
-    let watched = [
-        "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothSwift5",
-        "Cryptography", "ServiceProcess", "EventLoops", "Examples", "HCITransports",
-    ]
-    targets.removeAll {
-        $0.type == .test && !watched.contains(String($0.name.dropLast(5)))
-            || ["BondKillPoints", "HaraldBenchmarks"].contains($0.name)
-    }
-}
 
 let package = Package(
     name: "harald-bluetooth",
@@ -290,14 +280,12 @@ let package = Package(
     traits: [
         .trait(name: "Controllers", description: "Apps outside of simulations find a controller, over sockets."),
         .trait(
-            name: "Diagnostics",
-            description: "Outside of simulations, advice when an app exits, and captures in place of controllers."
-        ),
-        .trait(
             name: "SwiftCrypto",
             description: "Cryptography from swift-crypto, compiled in, instead of the system's OpenSSL 3."
         ),
-        .default(enabledTraits: ["Controllers", "Diagnostics"]),
+        // One only: SwiftPM 6.3 passes several in an order that changes from run to run, and each change of it compiles
+        // everything again.
+        .default(enabledTraits: ["Controllers"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -310,3 +298,16 @@ let package = Package(
     targets: targets,
     swiftLanguageModes: [.v6]
 )
+
+// Races/run sets this: what has threads or sockets is built once more, for ThreadSanitizer, with what it uses and nothing
+// else. The tests of BluetoothService run on the test's thread alone; its service meets threads in the tests of the modules
+// above it.
+if Context.environment["HARALD_RACES"] != nil {
+    let watched = [
+        "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothSwift5",
+        "Cryptography", "ServiceProcess", "EventLoops", "Examples", "HCITransports",
+    ].map { "\($0)Tests" }
+    let used = watched.reduce(into: Set(watched)) { $0.formUnion(named.reached[$1] ?? []) }
+    package.targets.removeAll { !used.contains($0.name) }
+    package.products.removeAll { $0.name == "harald" }
+}

@@ -1,9 +1,6 @@
+import CapturePlayback
 import EventLoops
 import HCI
-
-#if Diagnostics
-    import CapturePlayback
-#endif
 
 /// The transport to the controller at an address.
 ///
@@ -27,12 +24,10 @@ package final class ControllerTransport: HCITransport {
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once, when the transport has closed or could not be opened.
     package var onClose: ((HCITransportError) -> Void)?
-    #if Diagnostics
-        /// Called with each difference between what the host sends and the capture that is played back, if one is.
-        package var onDeparture: (@Sendable (CaptureDeparture) -> Void)?
-        /// Called when the capture that is played back is over. The controller only answers then.
-        package var onCaptureEnd: (@Sendable () -> Void)?
-    #endif
+    /// Called with each difference between what the host sends and the capture that is played back, if one is.
+    package var onDeparture: (@Sendable (CaptureDeparture) -> Void)?
+    /// Called when the capture that is played back is over. The controller only answers then.
+    package var onCaptureEnd: (@Sendable () -> Void)?
     package var place: String {
         if case .open(let transport) = state { transport.place } else { address.description }
     }
@@ -77,34 +72,27 @@ package final class ControllerTransport: HCITransport {
         }
     }
 
-    #if Diagnostics
-        private func open(capture path: String) {
-            let (loop, observe, onEnd) = (loop, onDeparture, onCaptureEnd)
-            let place = address.description
-            let read = LoopBoundCompletion<Result<CapturedController, CapturedControllerError>>(
-                { [self] result in
-                    opened(
-                        result
-                            .map { CapturePlayer($0, loop: loop, observe: observe, onEnd: onEnd).open(place: place) }
-                            .mapError { .unreachable(address: place, reason: $0.description) }
-                    )
-                },
-                loop: loop
-            )
-            // A capture may have hundreds of megabytes.
-            SideQueue.run {
-                let result = Result { () throws(CapturedControllerError) in
-                    try CapturedController(contentsOfFile: path)
-                }
-                loop.submit { read.call(result) }
+    private func open(capture path: String) {
+        let (loop, observe, onEnd) = (loop, onDeparture, onCaptureEnd)
+        let place = address.description
+        let read = LoopBoundCompletion<Result<CapturedController, CapturedControllerError>>(
+            { [self] result in
+                opened(
+                    result
+                        .map { CapturePlayer($0, loop: loop, observe: observe, onEnd: onEnd).open(place: place) }
+                        .mapError { .unreachable(address: place, reason: $0.description) }
+                )
+            },
+            loop: loop
+        )
+        // A capture may have hundreds of megabytes.
+        SideQueue.run {
+            let result = Result { () throws(CapturedControllerError) in
+                try CapturedController(contentsOfFile: path)
             }
+            loop.submit { read.call(result) }
         }
-    #else
-        private func open(capture path: String) {
-            let reason = "captures are not built in; add the trait Diagnostics where Package.swift names Harald"
-            opened(.failure(.unreachable(address: address.description, reason: reason)))
-        }
-    #endif
+    }
 
     private func open(_ choice: USBChoice, finder: USBFinder) {
         let loop = loop

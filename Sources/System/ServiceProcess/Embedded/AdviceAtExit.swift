@@ -1,12 +1,10 @@
+import AppAdvice
 import BluetoothService
 import EventLoops
 import Foundation
 import ServiceMessages
 import Synchronization
 
-#if Diagnostics
-    import AppAdvice
-#endif
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -30,25 +28,17 @@ enum AdviceAtExit {
     /// Whether the environment asks for advice.
     static func isWanted(_ environment: [String: String]) -> Bool { environment[variable] == "1" }
 
-    #if Diagnostics
-        /// Follows a system in this process until the program exits. Called on the system's loop.
-        static func follow(_ system: BluetoothSystem) {
-            let advisor = LoopBound(AdvisorBox(), loop: system.loop)
-            system.observers.add(Advisor.kinds, counting: { advisor.value.advisor.count($0) }) {
-                advisor.value.advisor.accept($0)
-            }
-            start {
-                // The loop ends with the process.
-                advisor.with { $0.advice(at: advisor.loop.now) }.withPlaces.map(\.description)
-            }
+    /// Follows a system in this process until the program exits. Called on the system's loop.
+    static func follow(_ system: BluetoothSystem) {
+        let advisor = LoopBound(AdvisorBox(), loop: system.loop)
+        system.observers.add(Advisor.kinds, counting: { advisor.value.advisor.count($0) }) {
+            advisor.value.advisor.accept($0)
         }
-    #else
-        /// Says how to get advice.
-        static func follow(_ system: BluetoothSystem) {
-            let remedy = "add the trait Diagnostics where Package.swift names Harald"
-            FileHandle.standardError.write(Data("\(variable): advice is not built in; \(remedy)\n".utf8))
+        start {
+            // The loop ends with the process.
+            advisor.with { $0.advice(at: advisor.loop.now) }.withPlaces.map(\.description)
         }
-    #endif
+    }
 
     /// Prints the lines of `advice` when the program exits.
     static func start(_ advice: @escaping @Sendable () -> [String]) {
@@ -108,15 +98,13 @@ enum AdviceAtExit {
         return (["== Harald: \(app) could do better in \(number) =="] + lines).map { $0 + "\n" }.joined()
     }
 
-    #if Diagnostics
-        private final class AdvisorBox {
-            private let listening = CallSites.Listening()
-            var advisor = Advisor()
+    private final class AdvisorBox {
+        private let listening = CallSites.Listening()
+        var advisor = Advisor()
 
-            func advice(at now: Instant) -> [Advice] {
-                advisor.advance(to: now)
-                return advisor.advice
-            }
+        func advice(at now: Instant) -> [Advice] {
+            advisor.advance(to: now)
+            return advisor.advice
         }
-    #endif
+    }
 }

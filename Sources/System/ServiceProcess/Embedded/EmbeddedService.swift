@@ -129,9 +129,7 @@ package enum EmbeddedService {
             configuration.user = getuid()
             let controllers = ControllerSource {
                 let line = ControllerTransport(address, loop: loop, finder: finder)
-                #if Diagnostics
-                    line.onDeparture = { logger.warning("the playback departs from the capture at \($0)") }
-                #endif
+                line.onDeparture = { logger.warning("the playback departs from the capture at \($0)") }
                 return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line
             }
             let system = BluetoothSystem(
