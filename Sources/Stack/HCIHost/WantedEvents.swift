@@ -31,8 +31,8 @@ extension LEEventMask {
     ///
     /// The events for keys that the controller computes are left out, because the host computes its own. Those of
     /// timed scans, of periodic advertising and of subrating are in the mask although this host uses none of them:
-    /// without them the playback of a capture from an earlier version would begin with a departure. The older versions of events stay in: a
-    /// controller that supports a newer version in the mask sends only that one.
+    /// without them the playback of a capture from an earlier version would differ from it at once. The older versions of
+    /// events stay in: a controller that supports a newer version in the mask sends only that one.
     static func wanted(by controller: ControllerInformation) -> LEEventMask {
         let features = controller.leFeatures
         var mask: LEEventMask = [

@@ -217,7 +217,13 @@ extension SharedLinks {
 // MARK: - Links that end
 
 extension SharedLinks {
-    private func ended(_ link: PeerLink, by end: AccessLink.End) {
+    /// Called when a link has ended.
+    func ended(_ link: PeerLink, _ end: AccessLink.End) {
+        all.removeAll { $0 === link }
+        observers.report(.links, .linkEnded(end.reason), of: link.subject, andThen: { conclude(link, end) })
+    }
+
+    private func conclude(_ link: PeerLink, _ end: AccessLink.End) {
         switch end {
         case .disconnected(let reason): over(link, reason)
         case .replaced: over(link, .remoteUserTerminated)
@@ -288,12 +294,6 @@ extension SharedLinks {
 // MARK: - For links
 
 extension SharedLinks {
-    /// Called when a link has ended.
-    func ended(_ link: PeerLink, _ end: AccessLink.End) {
-        all.removeAll { $0 === link }
-        observers.report(.links, .linkEnded(end.reason), of: link.subject, andThen: { ended(link, by: end) })
-    }
-
     /// Called when the services of the peer have been discovered for the first time on the link.
     func explored(_ link: PeerLink) { notifyWatchers(of: link, .explored) }
 
