@@ -98,8 +98,6 @@ struct AdvertisingHeader: PacketFields, Hashable {
     /// The length of the payload, in octets.
     var length: UInt8 = 0
 
-    init() {}
-
     var kind: Kind {
         get { Kind(rawValue: flags & 0x0F) }
         set { flags = flags & 0xF0 | newValue.rawValue & 0x0F }

@@ -174,8 +174,6 @@ struct ConnectionData: PacketFields, Hashable {
     var channelMap = ChannelMap.all
     private var hopAndAccuracy: UInt8 = 0
 
-    init() {}
-
     /// The hop increment, 5 to 16.
     var hop: UInt8 {
         get { hopAndAccuracy & 0x1F }

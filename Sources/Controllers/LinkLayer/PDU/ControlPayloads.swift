@@ -16,8 +16,6 @@ struct ConnectionUpdateIndication: PacketFields, Hashable {
     /// The event counter at which the change takes effect.
     var instant: UInt16 = 0
 
-    init() {}
-
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("WinSize", &windowSize)
         try coder.field("WinOffset", &windowOffset)
@@ -33,13 +31,6 @@ struct ChannelMapIndication: PacketFields, Hashable {
     var map = ChannelMap()
     /// The event counter at which the change takes effect.
     var instant: UInt16 = 0
-
-    init() {}
-
-    init(map: ChannelMap, instant: UInt16) {
-        self.map = map
-        self.instant = instant
-    }
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("ChM", &map)
@@ -115,14 +106,6 @@ struct VersionIndication: PacketFields, Hashable {
     /// The manufacturer's revision of the link layer.
     var subversion: UInt16 = 0
 
-    init() {}
-
-    init(version: SpecificationVersion, company: UInt16, subversion: UInt16) {
-        self.version = version
-        self.company = company
-        self.subversion = subversion
-    }
-
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Version", &version)
         try coder.field("Company_Identifier", &company)
@@ -146,8 +129,6 @@ struct ConnectionParameterRequest: PacketFields, Hashable {
     var referenceCounter: UInt16 = 0
     /// The preferred offsets of the new anchor point, the best first; 0xFFFF for none.
     var offsets: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16) = (.max, .max, .max, .max, .max, .max)
-
-    init() {}
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Interval_Min", &intervalMin)
@@ -198,8 +179,6 @@ struct LengthExchange: PacketFields, Hashable {
     /// The maximum duration of a PDU that the sender will send, in microseconds.
     var maxTxTime: UInt16 = 0
 
-    init() {}
-
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("MaxRxOctets", &maxRxOctets)
         try coder.field("MaxRxTime", &maxRxTime)
@@ -215,13 +194,6 @@ struct PHYPreferences: PacketFields, Hashable {
     /// The PHYs on which the sender prefers to receive.
     var rx: LEPHYs = []
 
-    init() {}
-
-    init(tx: LEPHYs, rx: LEPHYs) {
-        self.tx = tx
-        self.rx = rx
-    }
-
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("TX_PHYS", &tx)
         try coder.field("RX_PHYS", &rx)
@@ -236,8 +208,6 @@ struct PHYUpdateIndication: PacketFields, Hashable {
     var peripheralToCentral: LEPHYs = []
     /// The event counter at which the change takes effect.
     var instant: UInt16 = 0
-
-    init() {}
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("PHY_C_TO_P", &centralToPeripheral)
@@ -255,13 +225,6 @@ struct MinimumUsedChannels: PacketFields, Hashable {
     var phys: LEPHYs = []
     /// The minimum number of channels that the peripheral requests.
     var channels: UInt8 = 0
-
-    init() {}
-
-    init(phys: LEPHYs, channels: UInt8) {
-        self.phys = phys
-        self.channels = channels
-    }
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("PHYS", &phys)
@@ -294,8 +257,6 @@ struct EncryptionRequest: PacketFields, Hashable {
     /// IV_C: the central's half of the initialization vector.
     var vector: UInt32 = 0
 
-    init() {}
-
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Rand", &random)
         try coder.field("EDIV", &diversifier)
@@ -310,8 +271,6 @@ struct EncryptionResponse: PacketFields, Hashable {
     var keyDiversifier: UInt64 = 0
     /// IV_P: the peripheral's half of the initialization vector.
     var vector: UInt32 = 0
-
-    init() {}
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("SKD_P", &keyDiversifier)

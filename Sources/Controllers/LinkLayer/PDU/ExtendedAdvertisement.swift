@@ -87,8 +87,6 @@ struct ExtendedHeader: PacketFields, Hashable {
     /// ACAD: data for the peer's controller.
     var controllerData: PacketBuffer = []
 
-    init() {}
-
     /// Whether no field is present.
     var isEmpty: Bool { flags.isEmpty && controllerData.isEmpty }
 

@@ -20,8 +20,6 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
     /// The subevents and response slots of the train; nil for a train without responses.
     var responses: ResponseTiming?
 
-    init() {}
-
     /// SID of the train, from 0 to 15.
     var sid: UInt8 {
         get { bits & 0x0F }

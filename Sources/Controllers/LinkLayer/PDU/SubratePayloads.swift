@@ -56,8 +56,6 @@ struct SubrateIndication: PacketFields, Hashable {
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0
 
-    init() {}
-
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("SubrateFactor", &factor)
         try coder.field("SubrateBaseEvent", &base)

@@ -25,8 +25,6 @@ struct SyncInfo: PacketFields, Hashable {
     /// paEventCounter of the AUX_SYNC_IND to which the offset leads.
     var counter: UInt16 = 0
 
-    init() {}
-
     /// The earliest start of the AUX_SYNC_IND after the reference point, in microseconds; 0 if it is too far away to
     /// express. The PDU starts within one ``unit`` after that.
     var offset: Int64 {
