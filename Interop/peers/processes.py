@@ -100,7 +100,7 @@ class Process:
         await asyncio.gather(*self._readers)
         return self.child.returncode
 
-    async def gone(self, with_signal: int, timeout: float = 5) -> int:
+    async def gone(self, with_signal: int, timeout: float = 20) -> int:
         """Ends it by a signal, and returns the exit status. Programs that it has started may still hold its streams."""
         if self.child.returncode is None:
             self.child.send_signal(with_signal)
