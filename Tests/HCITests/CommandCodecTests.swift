@@ -190,7 +190,7 @@ import Testing
         #expect(!commands.contains(.init(octet: 64, bit: 0)))
     }
 
-    @Test func everyMemberOfASetOfBitsHasAName() {
+    @Test func everyMemberOfASetOfBitsHasAName() throws {
         func check<F: WireFlags>(_ type: F.Type) {
             #expect(Set(F.names.map(\.name)).count == F.names.count)
             #expect(Set(F.names.map(\.flag.rawValue)).count == F.names.count)
@@ -201,8 +201,8 @@ import Testing
         check(LEEventMask.self)
         #expect("\(LEPHYs(rawValue: 0b1011))" == "[1M, 2M, 0x8]")
         #expect(LEStates.names.reduce(LEStates()) { $0.union($1.flag) } == .all)
-        #expect(LEEventMask.initial.allows(LEConnectionComplete.leSubevent))
-        #expect(!LEEventMask.initial.allows(LEDataLengthChange.leSubevent))
+        #expect(LEEventMask.initial.allows(try #require(LEConnectionComplete.subevent)))
+        #expect(!LEEventMask.initial.allows(try #require(LEDataLengthChange.subevent)))
         #expect("\(HCIStatus.connectionTimeout)" == "connection timeout (0x8)")
         #expect("\(HCIStatus(rawValue: 0xEE))" == "reserved (0xee)")
     }

@@ -177,7 +177,7 @@ import Testing
         let pair = try Pair(world, interval: 40, timeout: 300)
         let (victim, attacker) = (pair.peripheral, Attacker(world))
         victim.onEvent = { event in
-            let isConnection = event.subevent == LEEnhancedConnectionComplete.leSubevent
+            let isConnection = event.subevent == LEEnhancedConnectionComplete.subevent
             guard isConnection || event.code == DisconnectionComplete.eventCode else { return }
             world.loop.execute { victim.send(LESetAdvertisingEnable(isEnabled: true)) }
         }

@@ -47,8 +47,8 @@ import Testing
         let codes = peripheral.packets.prefix(3).map { try? EventPacket(reading: $0.packet.bytes).subevent }
         #expect(
             codes == [
-                LEEnhancedConnectionComplete.leSubevent, LEChannelSelectionAlgorithm.leSubevent,
-                LEAdvertisingSetTerminated.leSubevent,
+                LEEnhancedConnectionComplete.subevent, LEChannelSelectionAlgorithm.subevent,
+                LEAdvertisingSetTerminated.subevent,
             ]
         )
         let connection = try #require(peripheral.connections.first)

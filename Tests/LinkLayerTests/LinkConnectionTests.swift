@@ -81,7 +81,7 @@ import Testing
         let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1))
         peripheral.onEvent = { event in
-            guard event.subevent == LEEnhancedConnectionComplete.leSubevent else { return }
+            guard event.subevent == LEEnhancedConnectionComplete.subevent else { return }
             peripheral.controller.node.position = Position(x: 100_000)
         }
         peripheral.advertise()

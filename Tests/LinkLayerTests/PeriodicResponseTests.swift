@@ -246,7 +246,7 @@ import Testing
         #expect(heard.count >= 17)
         #expect(heard.allSatisfy { $0.subevent == response && $0.response.slot == 1 })
         let reports = scene.listener.packets.compactMap { entry in
-            (try? EventPacket(reading: entry.packet.bytes))?.subevent == LEPeriodicAdvertisingReportV2.leSubevent
+            (try? EventPacket(reading: entry.packet.bytes))?.subevent == LEPeriodicAdvertisingReportV2.subevent
                 ? entry.at.microseconds : nil
         }
         for (at, _) in sniffed.responses {

@@ -301,7 +301,7 @@ import Testing
         let (central, peripheral) = (pair.central, pair.peripheral)
         central.acceptsParameters = false
         central.onEvent = { event in
-            guard event.subevent == LERemoteConnectionParameterRequest.leSubevent else { return }
+            guard event.subevent == LERemoteConnectionParameterRequest.subevent else { return }
             pair.world.loop.schedule(after: .milliseconds(100)) {
                 central.send(
                     LERemoteConnectionParameterRequestReply {

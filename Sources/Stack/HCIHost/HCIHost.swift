@@ -507,7 +507,7 @@ package final class HCIHost {
     /// Rejects a request without subscribers, so that the peer does not run into its time-out and drop the link.
     private func rejectUnclaimedRequest(_ packet: EventPacket) {
         switch packet.subevent {
-        case LERemoteConnectionParameterRequest.leSubevent
+        case LERemoteConnectionParameterRequest.subevent
         where !subscriptions.contains(LERemoteConnectionParameterRequest.self):
             guard let event = try? LERemoteConnectionParameterRequest.reading(packet.eventParameters) else { return }
             send(

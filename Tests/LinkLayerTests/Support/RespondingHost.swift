@@ -42,7 +42,7 @@ extension TestHost {
         unmask(Self.newestForms)
         let set = parameters.v1.set
         onEvent = { [unowned self] event in
-            guard event.subevent == LEPeriodicAdvertisingSubeventDataRequest.leSubevent,
+            guard event.subevent == LEPeriodicAdvertisingSubeventDataRequest.subevent,
                 let asked = try? LEPeriodicAdvertisingSubeventDataRequest.reading(event.eventParameters),
                 asked.set == set
             else { return }
@@ -79,7 +79,7 @@ extension TestHost {
         respond: @escaping (LEPeriodicAdvertisingReportV2) -> LESetPeriodicAdvertisingResponseData? = { _ in nil }
     ) -> HCIStatus {
         onEvent = { [unowned self] event in
-            guard event.subevent == LEPeriodicAdvertisingReportV2.leSubevent,
+            guard event.subevent == LEPeriodicAdvertisingReportV2.subevent,
                 let report = try? LEPeriodicAdvertisingReportV2.reading(event.eventParameters),
                 report.dataStatus == .complete, let answer = respond(report)
             else { return }

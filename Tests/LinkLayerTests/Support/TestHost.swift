@@ -50,12 +50,12 @@ final class TestHost {
         packets.append((world.loop.now, packet))
         if packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) { onData?(data) }
         guard packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
-        if acceptsParameters, event.subevent == LERemoteConnectionParameterRequest.leSubevent,
+        if acceptsParameters, event.subevent == LERemoteConnectionParameterRequest.subevent,
             let asked = try? LERemoteConnectionParameterRequest.reading(event.eventParameters)
         {
             world.loop.execute { [unowned self] in accept(asked) }
         }
-        if answersKeyRequests, event.subevent == LELongTermKeyRequest.leSubevent,
+        if answersKeyRequests, event.subevent == LELongTermKeyRequest.subevent,
             let asked = try? LELongTermKeyRequest.reading(event.eventParameters)
         {
             world.loop.execute { [unowned self] in answer(asked.handle) }

@@ -52,15 +52,15 @@ struct QuirkEvents {
         case (EncryptionChange.eventCode, nil), (EncryptionChangeV2.eventCode, nil),
             (EncryptionKeyRefreshComplete.eventCode, nil):
             return [.pass(packet, .encryption)]
-        case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent),
-            (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
+        case (.leMeta, LEConnectionComplete.subevent), (.leMeta, LEEnhancedConnectionComplete.subevent),
+            (.leMeta, LEEnhancedConnectionCompleteV2.subevent):
             // Status, handle and role come first in all versions of the event.
             let parameters = event.eventParameters
             let isOfSet = parameters.count > 3 && parameters[0] == 0 && parameters[3] == LERole.peripheral.rawValue
             return [.pass(packet, isOfSet ? .connectionToSet : .connection)]
-        case (.leMeta, LEAdvertisingSetTerminated.leSubevent): return [.pass(packet, .setEnd)]
-        case (.leMeta, LEExtendedAdvertisingReport.leSubevent): return extendedReports(packet, event)
-        case (.leMeta, LEAdvertisingReport.leSubevent): return legacyReports(packet, event)
+        case (.leMeta, LEAdvertisingSetTerminated.subevent): return [.pass(packet, .setEnd)]
+        case (.leMeta, LEExtendedAdvertisingReport.subevent): return extendedReports(packet, event)
+        case (.leMeta, LEAdvertisingReport.subevent): return legacyReports(packet, event)
         default: return [.pass(packet, .other)]
         }
     }

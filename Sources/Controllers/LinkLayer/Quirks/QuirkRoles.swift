@@ -36,10 +36,10 @@ struct QuirkRoles {
         case (CommandStatus.eventCode, nil):
             guard let event = try? CommandStatus.reading(event.parameters) else { return }
             answered(event.opcode, isRefused: event.status != .success)
-        case (.leMeta, LEAdvertisingSetTerminated.leSubevent): underWay.remove(.advertising)
-        case (.leMeta, LEScanTimeout.leSubevent): underWay.remove(.scanning)
-        case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent),
-            (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
+        case (.leMeta, LEAdvertisingSetTerminated.subevent): underWay.remove(.advertising)
+        case (.leMeta, LEScanTimeout.subevent): underWay.remove(.scanning)
+        case (.leMeta, LEConnectionComplete.subevent), (.leMeta, LEEnhancedConnectionComplete.subevent),
+            (.leMeta, LEEnhancedConnectionCompleteV2.subevent):
             // Status, handle and role come first in all versions of the event.
             let parameters = event.eventParameters
             guard parameters.count > 3 else { return }

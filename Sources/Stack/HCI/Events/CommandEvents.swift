@@ -2,8 +2,7 @@ import BluetoothTypes
 
 /// Command Complete (Core Vol 4 Part E 7.7.14): answers a command with its return parameters.
 package struct CommandComplete: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x0E) }
-    package static var name: String { "Command Complete" }
+    package static let entry = EventEntry(0x0E, "Command Complete")
 
     /// The number of commands that the controller can accept.
     package var credits: UInt8 = 0
@@ -55,8 +54,7 @@ extension HCICommandRegistry {
 /// Command Status (Core Vol 4 Part E 7.7.15): answers a command that takes time to execute, or that the controller does
 /// not support.
 package struct CommandStatus: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x0F) }
-    package static var name: String { "Command Status" }
+    package static let entry = EventEntry(0x0F, "Command Status")
 
     /// Success if execution has started, else the error.
     package var status = HCIStatus.success

@@ -2,8 +2,7 @@ import BluetoothTypes
 
 /// Hardware Error (Core Vol 4 Part E 7.7.16): the controller has failed.
 package struct HardwareError: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x10) }
-    package static var name: String { "Hardware Error" }
+    package static let entry = EventEntry(0x10, "Hardware Error")
 
     /// The vendor-specific error code.
     package var code: UInt8 = 0
@@ -18,8 +17,7 @@ package struct HardwareError: HCIEvent {
 
 /// Number Of Completed Packets (Core Vol 4 Part E 7.7.19): reports buffers of the controller that have become free.
 package struct NumberOfCompletedPackets: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x13) }
-    package static var name: String { "Number Of Completed Packets" }
+    package static let entry = EventEntry(0x13, "Number Of Completed Packets")
 
     /// The number of completed packets, by connection.
     package var entries: [CompletedPackets] = []
@@ -34,8 +32,7 @@ package struct NumberOfCompletedPackets: HCIEvent {
 
 /// Data Buffer Overflow (Core Vol 4 Part E 7.7.26): the host has sent more data than the controller has buffers for.
 package struct DataBufferOverflow: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x1A) }
-    package static var name: String { "Data Buffer Overflow" }
+    package static let entry = EventEntry(0x1A, "Data Buffer Overflow")
 
     /// 0 for synchronous, 1 for ACL, 2 for isochronous data.
     package var linkKind: UInt8 = 0

@@ -2,17 +2,35 @@ import BluetoothTypes
 
 /// An HCI event. ``PacketFields/code(_:)`` codes its parameters in wire order, without the subevent code of LE events.
 package protocol HCIEvent: PacketFields, Hashable, Sendable {
-    /// The event code, the first octet of the packet.
-    static var eventCode: EventCode { get }
-    /// The subevent code; nil unless this is an LE event.
-    static var subevent: LESubevent? { get }
-    /// The name in the specification, without the prefix `HCI_`.
-    static var name: String { get }
+    /// What the specification says about the event, apart from its parameters.
+    static var entry: EventEntry { get }
+}
+
+/// What the specification says about an event, apart from its parameters.
+package struct EventEntry: Sendable {
+    @usableFromInline let code: EventCode
+    @usableFromInline let subevent: LESubevent?
+    fileprivate let name: String
+
+    /// Creates the entry of an event that is not an LE event. The name is without the prefix `HCI_`, as for LE events.
+    init(_ code: UInt8, _ name: String) {
+        (self.code, subevent, self.name) = (EventCode(rawValue: code), nil, name)
+    }
+
+    init(le subevent: UInt8, _ name: String) {
+        (code, self.subevent, self.name) = (.leMeta, LESubevent(rawValue: subevent), name)
+    }
 }
 
 extension HCIEvent {
-    /// The default: not an LE event.
-    package static var subevent: LESubevent? { nil }
+    /// The first octet of the packet.
+    @inlinable
+    package static var eventCode: EventCode { entry.code }
+    /// The first parameter of the packet of an LE event; nil for other events.
+    @inlinable
+    package static var subevent: LESubevent? { entry.subevent }
+    /// The name in the specification, without the prefix `HCI_`.
+    package static var name: String { entry.name }
 
     /// Parses the parameters of an event, without the subevent code. Trailing octets are ignored, because a newer
     /// controller may add parameters.
@@ -25,18 +43,6 @@ extension HCIEvent {
         try event.read(from: &reader)
         return event
     }
-}
-
-/// An LE event, whose event code is ``EventCode/leMeta``.
-package protocol LEEvent: HCIEvent {
-    /// The subevent code, the first parameter of the packet.
-    static var leSubevent: LESubevent { get }
-}
-
-extension LEEvent {
-    /// ``EventCode/leMeta``, the code of all LE events.
-    package static var eventCode: EventCode { .leMeta }
-    package static var subevent: LESubevent? { leSubevent }
 }
 
 extension HCIPacket {

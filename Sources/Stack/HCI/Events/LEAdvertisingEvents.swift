@@ -1,9 +1,8 @@
 import BluetoothTypes
 
 /// LE Scan Timeout (Core Vol 4 Part E 7.7.65.17): scanning has reached the end of its duration.
-package struct LEScanTimeout: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x11) }
-    package static var name: String { "LE Scan Timeout" }
+package struct LEScanTimeout: HCIEvent {
+    package static let entry = EventEntry(le: 0x11, "LE Scan Timeout")
 
     package init() {}
 
@@ -12,9 +11,8 @@ package struct LEScanTimeout: LEEvent {
 
 /// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18): a set has stopped advertising because of a connection,
 /// or because it has reached its limit.
-package struct LEAdvertisingSetTerminated: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x12) }
-    package static var name: String { "LE Advertising Set Terminated" }
+package struct LEAdvertisingSetTerminated: HCIEvent {
+    package static let entry = EventEntry(le: 0x12, "LE Advertising Set Terminated")
 
     /// Success after a connection, 0x3C at the end of the duration, 0x43 after the maximum number of events.
     package var status = HCIStatus.success
@@ -40,9 +38,8 @@ package struct LEAdvertisingSetTerminated: LEEvent {
 }
 
 /// LE Scan Request Received (Core Vol 4 Part E 7.7.65.19): a set has received a scan request.
-package struct LEScanRequestReceived: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x13) }
-    package static var name: String { "LE Scan Request Received" }
+package struct LEScanRequestReceived: HCIEvent {
+    package static let entry = EventEntry(le: 0x13, "LE Scan Request Received")
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0

@@ -2,9 +2,8 @@ import BluetoothTypes
 
 /// LE Advertising Report (Core Vol 4 Part E 7.7.65.2): legacy advertising PDUs received by a legacy scan. The event
 /// contains one complete report after the other (5.2).
-package struct LEAdvertisingReport: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x02) }
-    package static var name: String { "LE Advertising Report" }
+package struct LEAdvertisingReport: HCIEvent {
+    package static let entry = EventEntry(le: 0x02, "LE Advertising Report")
 
     /// The reports, at least one.
     package var reports: [AdvertisingReport] = []
@@ -44,9 +43,8 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
 
 /// LE Directed Advertising Report (Core Vol 4 Part E 7.7.65.11): directed advertising PDUs whose target is a private
 /// address that the controller could not resolve.
-package struct LEDirectedAdvertisingReport: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0B) }
-    package static var name: String { "LE Directed Advertising Report" }
+package struct LEDirectedAdvertisingReport: HCIEvent {
+    package static let entry = EventEntry(le: 0x0B, "LE Directed Advertising Report")
 
     /// The reports, at least one.
     package var reports: [DirectedAdvertisingReport] = []

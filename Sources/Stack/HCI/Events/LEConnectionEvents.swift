@@ -1,9 +1,8 @@
 import BluetoothTypes
 
 /// LE Connection Complete (Core Vol 4 Part E 7.7.65.1): a connection has been established, or an attempt has failed.
-package struct LEConnectionComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x01) }
-    package static var name: String { "LE Connection Complete" }
+package struct LEConnectionComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x01, "LE Connection Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -36,9 +35,8 @@ package struct LEConnectionComplete: LEEvent {
 
 /// LE Enhanced Connection Complete [v1] (Core Vol 4 Part E 7.7.65.10): a connection has been established, or an attempt
 /// has failed. It includes the resolvable private addresses in use.
-package struct LEEnhancedConnectionComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0A) }
-    package static var name: String { "LE Enhanced Connection Complete [v1]" }
+package struct LEEnhancedConnectionComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x0A, "LE Enhanced Connection Complete [v1]")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -77,9 +75,8 @@ package struct LEEnhancedConnectionComplete: LEEvent {
 
 /// LE Connection Update Complete (Core Vol 4 Part E 7.7.65.3): the parameters of a connection have changed, or the
 /// change has failed.
-package struct LEConnectionUpdateComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x03) }
-    package static var name: String { "LE Connection Update Complete" }
+package struct LEConnectionUpdateComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x03, "LE Connection Update Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -117,9 +114,8 @@ package struct LEConnectionUpdateComplete: LEEvent {
 
 /// LE Remote Connection Parameter Request (Core Vol 4 Part E 7.7.65.6): the peer requests other connection parameters,
 /// which the host accepts or rejects.
-package struct LERemoteConnectionParameterRequest: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x06) }
-    package static var name: String { "LE Remote Connection Parameter Request" }
+package struct LERemoteConnectionParameterRequest: HCIEvent {
+    package static let entry = EventEntry(le: 0x06, "LE Remote Connection Parameter Request")
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
@@ -143,9 +139,8 @@ package struct LERemoteConnectionParameterRequest: LEEvent {
 }
 
 /// LE Channel Selection Algorithm (Core Vol 4 Part E 7.7.65.20): the channel selection algorithm of a new connection.
-package struct LEChannelSelectionAlgorithm: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x14) }
-    package static var name: String { "LE Channel Selection Algorithm" }
+package struct LEChannelSelectionAlgorithm: HCIEvent {
+    package static let entry = EventEntry(le: 0x14, "LE Channel Selection Algorithm")
 
     package var handle = ConnectionHandle(rawValue: 0)
     package var algorithm = LEChannelSelection(rawValue: 0)
@@ -164,9 +159,8 @@ package struct LEChannelSelectionAlgorithm: LEEvent {
 
 /// LE Enhanced Connection Complete [v2] (Core Vol 4 Part E 7.7.65.10): a connection has been established, or an attempt
 /// has failed. It includes the resolvable private addresses and the periodic advertising train in use.
-package struct LEEnhancedConnectionCompleteV2: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x29) }
-    package static var name: String { "LE Enhanced Connection Complete [v2]" }
+package struct LEEnhancedConnectionCompleteV2: HCIEvent {
+    package static let entry = EventEntry(le: 0x29, "LE Enhanced Connection Complete [v2]")
 
     /// The fields of version 1.
     package var v1 = LEEnhancedConnectionComplete()
@@ -186,9 +180,8 @@ package struct LEEnhancedConnectionCompleteV2: LEEvent {
 
 /// LE Subrate Change (Core Vol 4 Part E 7.7.65.35): the subrate parameters of a link have changed, or a request has
 /// failed.
-package struct LESubrateChange: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x23) }
-    package static var name: String { "LE Subrate Change" }
+package struct LESubrateChange: HCIEvent {
+    package static let entry = EventEntry(le: 0x23, "LE Subrate Change")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)

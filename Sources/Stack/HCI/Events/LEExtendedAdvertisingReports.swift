@@ -2,9 +2,8 @@ import BluetoothTypes
 
 /// LE Extended Advertising Report (Core Vol 4 Part E 7.7.65.13): advertising PDUs received by an extended scan,
 /// including legacy ones. Several reports may contain the data of one advertisement.
-package struct LEExtendedAdvertisingReport: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0D) }
-    package static var name: String { "LE Extended Advertising Report" }
+package struct LEExtendedAdvertisingReport: HCIEvent {
+    package static let entry = EventEntry(le: 0x0D, "LE Extended Advertising Report")
 
     /// The reports, at least one.
     package var reports: [ExtendedAdvertisingReport] = []

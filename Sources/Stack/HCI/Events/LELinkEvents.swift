@@ -1,9 +1,8 @@
 import BluetoothTypes
 
 /// LE Read Remote Features Page 0 Complete (Core Vol 4 Part E 7.7.65.4): the link-layer features of a peer.
-package struct LEReadRemoteFeaturesComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x04) }
-    package static var name: String { "LE Read Remote Features Page 0 Complete" }
+package struct LEReadRemoteFeaturesComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x04, "LE Read Remote Features Page 0 Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -24,9 +23,8 @@ package struct LEReadRemoteFeaturesComplete: LEEvent {
 }
 
 /// LE Long Term Key Request (Core Vol 4 Part E 7.7.65.5): a peripheral's controller requests the key of a link.
-package struct LELongTermKeyRequest: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x05) }
-    package static var name: String { "LE Long Term Key Request" }
+package struct LELongTermKeyRequest: HCIEvent {
+    package static let entry = EventEntry(le: 0x05, "LE Long Term Key Request")
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// Rand, which identifies the key; 0 with LE Secure Connections.
@@ -48,9 +46,8 @@ package struct LELongTermKeyRequest: LEEvent {
 }
 
 /// LE Data Length Change (Core Vol 4 Part E 7.7.65.7): the maximum packet lengths of a connection have changed.
-package struct LEDataLengthChange: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x07) }
-    package static var name: String { "LE Data Length Change" }
+package struct LEDataLengthChange: HCIEvent {
+    package static let entry = EventEntry(le: 0x07, "LE Data Length Change")
 
     package var handle = ConnectionHandle(rawValue: 0)
     /// The maximum payload for transmission, in octets.
@@ -89,9 +86,8 @@ package struct LEDataLengthChange: LEEvent {
 
 /// LE PHY Update Complete (Core Vol 4 Part E 7.7.65.12): the PHYs of a connection have changed, or the change has
 /// failed.
-package struct LEPHYUpdateComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0C) }
-    package static var name: String { "LE PHY Update Complete" }
+package struct LEPHYUpdateComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x0C, "LE PHY Update Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -115,9 +111,8 @@ package struct LEPHYUpdateComplete: LEEvent {
 }
 
 /// LE Request Peer SCA Complete (Core Vol 4 Part E 7.7.65.31): the sleep clock accuracy of a peer.
-package struct LERequestPeerSCAComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x1F) }
-    package static var name: String { "LE Request Peer SCA Complete" }
+package struct LERequestPeerSCAComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x1F, "LE Request Peer SCA Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)

@@ -2,9 +2,8 @@ import BluetoothTypes
 
 /// LE Periodic Advertising Sync Established [v1] (Core Vol 4 Part E 7.7.65.14): the first packet of a train has been
 /// received, or synchronization has failed.
-package struct LEPeriodicAdvertisingSyncEstablished: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0E) }
-    package static var name: String { "LE Periodic Advertising Sync Established [v1]" }
+package struct LEPeriodicAdvertisingSyncEstablished: HCIEvent {
+    package static let entry = EventEntry(le: 0x0E, "LE Periodic Advertising Sync Established [v1]")
 
     package var status = HCIStatus.success
     /// The sync handle, 0x0000 to 0x0EFF.
@@ -34,9 +33,8 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEvent {
 }
 
 /// LE Periodic Advertising Report [v1] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a fragment of it.
-package struct LEPeriodicAdvertisingReport: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0F) }
-    package static var name: String { "LE Periodic Advertising Report [v1]" }
+package struct LEPeriodicAdvertisingReport: HCIEvent {
+    package static let entry = EventEntry(le: 0x0F, "LE Periodic Advertising Report [v1]")
 
     /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
@@ -65,9 +63,8 @@ package struct LEPeriodicAdvertisingReport: LEEvent {
 
 /// LE Periodic Advertising Sync Lost (Core Vol 4 Part E 7.7.65.16): no packet of a train has been received for the
 /// timeout.
-package struct LEPeriodicAdvertisingSyncLost: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x10) }
-    package static var name: String { "LE Periodic Advertising Sync Lost" }
+package struct LEPeriodicAdvertisingSyncLost: HCIEvent {
+    package static let entry = EventEntry(le: 0x10, "LE Periodic Advertising Sync Lost")
 
     /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
@@ -82,9 +79,8 @@ package struct LEPeriodicAdvertisingSyncLost: LEEvent {
 
 /// LE Periodic Advertising Sync Transfer Received [v1] (Core Vol 4 Part E 7.7.65.24): a peer has transferred a
 /// synchronization, and this device is synchronized, or synchronization has failed.
-package struct LEPeriodicAdvertisingSyncTransferReceived: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x18) }
-    package static var name: String { "LE Periodic Advertising Sync Transfer Received [v1]" }
+package struct LEPeriodicAdvertisingSyncTransferReceived: HCIEvent {
+    package static let entry = EventEntry(le: 0x18, "LE Periodic Advertising Sync Transfer Received [v1]")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)

@@ -2,9 +2,8 @@ import BluetoothTypes
 
 /// LE Periodic Advertising Sync Established [v2] (Core Vol 4 Part E 7.7.65.14): the first packet of a train has been
 /// received, or synchronization has failed. It includes the division of events into subevents.
-package struct LEPeriodicAdvertisingSyncEstablishedV2: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x24) }
-    package static var name: String { "LE Periodic Advertising Sync Established [v2]" }
+package struct LEPeriodicAdvertisingSyncEstablishedV2: HCIEvent {
+    package static let entry = EventEntry(le: 0x24, "LE Periodic Advertising Sync Established [v2]")
 
     /// The fields of version 1.
     package var v1 = LEPeriodicAdvertisingSyncEstablished()
@@ -25,9 +24,8 @@ package struct LEPeriodicAdvertisingSyncEstablishedV2: LEEvent {
 
 /// LE Periodic Advertising Report [v2] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a fragment of it, with
 /// the event and subevent in which it was received.
-package struct LEPeriodicAdvertisingReportV2: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x25) }
-    package static var name: String { "LE Periodic Advertising Report [v2]" }
+package struct LEPeriodicAdvertisingReportV2: HCIEvent {
+    package static let entry = EventEntry(le: 0x25, "LE Periodic Advertising Report [v2]")
 
     /// The subevent of trains without responses.
     package static let noSubevent: UInt8 = 0xFF
@@ -73,9 +71,8 @@ package struct LEPeriodicAdvertisingReportV2: LEEvent {
 /// LE Periodic Advertising Sync Transfer Received [v2] (Core Vol 4 Part E 7.7.65.24): a peer has transferred a
 /// synchronization, and this device is synchronized, or synchronization has failed. It includes the division of events
 /// into subevents.
-package struct LEPeriodicAdvertisingSyncTransferReceivedV2: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x26) }
-    package static var name: String { "LE Periodic Advertising Sync Transfer Received [v2]" }
+package struct LEPeriodicAdvertisingSyncTransferReceivedV2: HCIEvent {
+    package static let entry = EventEntry(le: 0x26, "LE Periodic Advertising Sync Transfer Received [v2]")
 
     /// The fields of version 1.
     package var v1 = LEPeriodicAdvertisingSyncTransferReceived()
@@ -96,9 +93,8 @@ package struct LEPeriodicAdvertisingSyncTransferReceivedV2: LEEvent {
 
 /// LE Periodic Advertising Subevent Data Request (Core Vol 4 Part E 7.7.65.36): the controller can accept the data of
 /// further subevents.
-package struct LEPeriodicAdvertisingSubeventDataRequest: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x27) }
-    package static var name: String { "LE Periodic Advertising Subevent Data Request" }
+package struct LEPeriodicAdvertisingSubeventDataRequest: HCIEvent {
+    package static let entry = EventEntry(le: 0x27, "LE Periodic Advertising Subevent Data Request")
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
@@ -119,9 +115,8 @@ package struct LEPeriodicAdvertisingSubeventDataRequest: LEEvent {
 
 /// LE Periodic Advertising Response Report (Core Vol 4 Part E 7.7.65.37): the responses in the response slots of a
 /// subevent.
-package struct LEPeriodicAdvertisingResponseReport: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x28) }
-    package static var name: String { "LE Periodic Advertising Response Report" }
+package struct LEPeriodicAdvertisingResponseReport: HCIEvent {
+    package static let entry = EventEntry(le: 0x28, "LE Periodic Advertising Response Report")
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0

@@ -2,9 +2,8 @@ import BluetoothTypes
 
 /// LE Read Local P-256 Public Key Complete (Core Vol 4 Part E 7.7.65.8): the public key of the key pair that the
 /// controller has generated.
-package struct LEReadLocalP256PublicKeyComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x08) }
-    package static var name: String { "LE Read Local P-256 Public Key Complete" }
+package struct LEReadLocalP256PublicKeyComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x08, "LE Read Local P-256 Public Key Complete")
 
     package var status = HCIStatus.success
     /// The x coordinate, 32 octets, least significant first.
@@ -26,9 +25,8 @@ package struct LEReadLocalP256PublicKeyComplete: LEEvent {
 }
 
 /// LE Generate DHKey Complete (Core Vol 4 Part E 7.7.65.9): the shared secret that the controller has computed.
-package struct LEGenerateDHKeyComplete: LEEvent {
-    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x09) }
-    package static var name: String { "LE Generate DHKey Complete" }
+package struct LEGenerateDHKeyComplete: HCIEvent {
+    package static let entry = EventEntry(le: 0x09, "LE Generate DHKey Complete")
 
     package var status = HCIStatus.success
     /// The shared secret, 32 octets, least significant first.

@@ -2,8 +2,7 @@ import BluetoothTypes
 
 /// Disconnection Complete (Core Vol 4 Part E 7.7.5): a connection has ended.
 package struct DisconnectionComplete: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x05) }
-    package static var name: String { "Disconnection Complete" }
+    package static let entry = EventEntry(0x05, "Disconnection Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -25,8 +24,7 @@ package struct DisconnectionComplete: HCIEvent {
 
 /// Encryption Change [v1] (Core Vol 4 Part E 7.7.8): the encryption of a link has changed, or the change has failed.
 package struct EncryptionChange: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x08) }
-    package static var name: String { "Encryption Change [v1]" }
+    package static let entry = EventEntry(0x08, "Encryption Change [v1]")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -49,8 +47,7 @@ package struct EncryptionChange: HCIEvent {
 /// Encryption Change [v2] (Core Vol 4 Part E 7.7.8): the encryption of a link has changed, or the change has failed. It
 /// includes the size of the key.
 package struct EncryptionChangeV2: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x59) }
-    package static var name: String { "Encryption Change [v2]" }
+    package static let entry = EventEntry(0x59, "Encryption Change [v2]")
 
     /// The fields of version 1.
     package var v1 = EncryptionChange()
@@ -68,8 +65,7 @@ package struct EncryptionChangeV2: HCIEvent {
 
 /// Encryption Key Refresh Complete (Core Vol 4 Part E 7.7.39): the key of a link has been refreshed.
 package struct EncryptionKeyRefreshComplete: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x30) }
-    package static var name: String { "Encryption Key Refresh Complete" }
+    package static let entry = EventEntry(0x30, "Encryption Key Refresh Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -88,8 +84,7 @@ package struct EncryptionKeyRefreshComplete: HCIEvent {
 
 /// Read Remote Version Information Complete (Core Vol 4 Part E 7.7.12): the version of a peer.
 package struct ReadRemoteVersionInformationComplete: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x0C) }
-    package static var name: String { "Read Remote Version Information Complete" }
+    package static let entry = EventEntry(0x0C, "Read Remote Version Information Complete")
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
@@ -114,8 +109,7 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
 /// Authenticated Payload Timeout Expired (Core Vol 4 Part E 7.7.75): no authenticated packet has arrived within the
 /// timeout.
 package struct AuthenticatedPayloadTimeoutExpired: HCIEvent {
-    package static var eventCode: EventCode { EventCode(rawValue: 0x57) }
-    package static var name: String { "Authenticated Payload Timeout Expired" }
+    package static let entry = EventEntry(0x57, "Authenticated Payload Timeout Expired")
 
     package var handle = ConnectionHandle(rawValue: 0)
 

@@ -5,62 +5,40 @@ package struct SpecificationVersion: NamedWireValue, Comparable {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Version 1.0.
-    package static let v1_0 = SpecificationVersion(rawValue: 0x00)
-    /// Version 1.1.
-    package static let v1_1 = SpecificationVersion(rawValue: 0x01)
-    /// Version 1.2.
-    package static let v1_2 = SpecificationVersion(rawValue: 0x02)
-    /// Version 2.0.
-    package static let v2_0 = SpecificationVersion(rawValue: 0x03)
-    /// Version 2.1.
-    package static let v2_1 = SpecificationVersion(rawValue: 0x04)
-    /// Version 3.0.
-    package static let v3_0 = SpecificationVersion(rawValue: 0x05)
     /// Version 4.0.
     package static let v4_0 = SpecificationVersion(rawValue: 0x06)
-    /// Version 4.1.
-    package static let v4_1 = SpecificationVersion(rawValue: 0x07)
     /// Version 4.2.
     package static let v4_2 = SpecificationVersion(rawValue: 0x08)
     /// Version 5.0.
     package static let v5_0 = SpecificationVersion(rawValue: 0x09)
-    /// Version 5.1.
-    package static let v5_1 = SpecificationVersion(rawValue: 0x0A)
     /// Version 5.2.
     package static let v5_2 = SpecificationVersion(rawValue: 0x0B)
     /// Version 5.3.
     package static let v5_3 = SpecificationVersion(rawValue: 0x0C)
     /// Version 5.4.
     package static let v5_4 = SpecificationVersion(rawValue: 0x0D)
-    /// Version 6.0.
-    package static let v6_0 = SpecificationVersion(rawValue: 0x0E)
-    /// Version 6.1.
-    package static let v6_1 = SpecificationVersion(rawValue: 0x0F)
-    /// Version 6.2.
-    package static let v6_2 = SpecificationVersion(rawValue: 0x10)
 
     /// Returns whether `a` is an earlier version than `b`.
     package static func < (a: SpecificationVersion, b: SpecificationVersion) -> Bool { a.rawValue < b.rawValue }
 
-    package static let names: [UInt8: String] = [
-        0x00: "1.0",
-        0x01: "1.1",
-        0x02: "1.2",
-        0x03: "2.0",
-        0x04: "2.1",
-        0x05: "3.0",
-        0x06: "4.0",
-        0x07: "4.1",
-        0x08: "4.2",
-        0x09: "5.0",
-        0x0A: "5.1",
-        0x0B: "5.2",
-        0x0C: "5.3",
-        0x0D: "5.4",
-        0x0E: "6.0",
-        0x0F: "6.1",
-        0x10: "6.2",
+    package static let names = [
+        "1.0",
+        "1.1",
+        "1.2",
+        "2.0",
+        "2.1",
+        "3.0",
+        "4.0",
+        "4.1",
+        "4.2",
+        "5.0",
+        "5.1",
+        "5.2",
+        "5.3",
+        "5.4",
+        "6.0",
+        "6.1",
+        "6.2",
     ]
 }
 
@@ -75,14 +53,12 @@ package struct LMPFeatures: WireFlags {
     package static let leController = bit(38)
     /// Simultaneous LE and BR/EDR to the same device.
     package static let simultaneousLEAndBREDR = bit(49)
-    /// Extended features: there are further pages.
-    package static let extendedFeatures = bit(63)
 
     package static let names: [(flag: LMPFeatures, name: String)] = [
         (.brEdrNotSupported, "BR/EDR not supported"),
         (.leController, "LE"),
         (.simultaneousLEAndBREDR, "LE and BR/EDR to one peer"),
-        (.extendedFeatures, "extended features"),
+        (bit(63), "extended features"),
     ]
 }
 
@@ -96,10 +72,7 @@ package struct TransmitPowerKind: NamedWireValue {
     /// The highest level at which the link can transmit.
     package static let maximum = TransmitPowerKind(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "current",
-        0x01: "maximum",
-    ]
+    package static let names = ["current", "maximum"]
 }
 
 /// The private key for the computation of a shared secret (Core Vol 4 Part E 7.8.37).
@@ -112,8 +85,5 @@ package struct LEPrivateKeyKind: NamedWireValue {
     /// The debug key, which is public knowledge.
     package static let debug = LEPrivateKeyKind(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "generated",
-        0x01: "debug",
-    ]
+    package static let names = ["generated", "debug"]
 }

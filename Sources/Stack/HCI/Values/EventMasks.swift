@@ -70,10 +70,6 @@ package struct LEEventMask: WireFlags {
     package static let remoteConnectionParameterRequest = bit(5)
     /// LE Data Length Change.
     package static let dataLengthChange = bit(6)
-    /// LE Read Local P-256 Public Key Complete.
-    package static let readLocalPublicKeyComplete = bit(7)
-    /// LE Generate DHKey Complete.
-    package static let generateDHKeyComplete = bit(8)
     /// LE Enhanced Connection Complete.
     package static let enhancedConnectionComplete = bit(9)
     /// LE Directed Advertising Report.
@@ -98,8 +94,6 @@ package struct LEEventMask: WireFlags {
     package static let channelSelectionAlgorithm = bit(19)
     /// LE Periodic Advertising Sync Transfer Received, version 1.
     package static let periodicSyncTransferReceived = bit(23)
-    /// LE Request Peer SCA Complete.
-    package static let requestPeerSCAComplete = bit(30)
     /// LE Subrate Change: the subrating of a link has changed.
     package static let subrateChange = bit(34)
     /// LE Periodic Advertising Sync Established, version 2.
@@ -131,8 +125,8 @@ package struct LEEventMask: WireFlags {
         (.longTermKeyRequest, "long term key request"),
         (.remoteConnectionParameterRequest, "remote connection parameter request"),
         (.dataLengthChange, "data length change"),
-        (.readLocalPublicKeyComplete, "read local public key complete"),
-        (.generateDHKeyComplete, "generate DH key complete"),
+        (bit(7), "read local public key complete"),
+        (bit(8), "generate DH key complete"),
         (.enhancedConnectionComplete, "enhanced connection complete"),
         (.directedAdvertisingReport, "directed advertising report"),
         (.phyUpdateComplete, "PHY update complete"),
@@ -145,7 +139,7 @@ package struct LEEventMask: WireFlags {
         (.scanRequestReceived, "scan request received"),
         (.channelSelectionAlgorithm, "channel selection algorithm"),
         (.periodicSyncTransferReceived, "periodic sync transfer received"),
-        (.requestPeerSCAComplete, "request peer SCA complete"),
+        (bit(30), "request peer SCA complete"),
         (.subrateChange, "subrate change"),
         (.periodicSyncEstablishedV2, "periodic sync established v2"),
         (.periodicReportV2, "periodic report v2"),

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// An error code of the controller, or success (Core Vol 1 Part F 1.3).
-package struct HCIStatus: NamedWireValue {
+package struct HCIStatus: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -18,8 +18,6 @@ package struct HCIStatus: NamedWireValue {
     package static let unknownConnection = HCIStatus(rawValue: 0x02)
     /// The controller has failed in a way that no other code describes.
     package static let hardwareFailure = HCIStatus(rawValue: 0x03)
-    /// The peer did not answer a page (BR/EDR).
-    package static let pageTimeout = HCIStatus(rawValue: 0x04)
     /// Authentication or pairing failed.
     package static let authenticationFailure = HCIStatus(rawValue: 0x05)
     /// The peer has no key for encryption.
@@ -30,20 +28,12 @@ package struct HCIStatus: NamedWireValue {
     package static let connectionTimeout = HCIStatus(rawValue: 0x08)
     /// The controller has reached its maximum number of connections.
     package static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
-    /// The maximum number of synchronous connections to this peer has been reached.
-    package static let synchronousConnectionLimitExceeded = HCIStatus(rawValue: 0x0A)
     /// A connection to this peer already exists.
     package static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
     /// The command is not allowed in the current state of the controller.
     package static let commandDisallowed = HCIStatus(rawValue: 0x0C)
     /// The peer refused because of limited resources.
     package static let rejectedForLimitedResources = HCIStatus(rawValue: 0x0D)
-    /// The peer refused for security reasons.
-    package static let rejectedForSecurity = HCIStatus(rawValue: 0x0E)
-    /// The peer refused this address.
-    package static let rejectedForUnacceptableAddress = HCIStatus(rawValue: 0x0F)
-    /// The connection was not accepted in time.
-    package static let connectionAcceptTimeout = HCIStatus(rawValue: 0x10)
     /// The controller does not support the feature or the value.
     package static let unsupportedFeatureOrParameter = HCIStatus(rawValue: 0x11)
     /// A parameter of the command is out of range or contradicts another one.
@@ -58,10 +48,6 @@ package struct HCIStatus: NamedWireValue {
     package static let localHostTerminated = HCIStatus(rawValue: 0x16)
     /// Too little time has passed since the last failed attempt to authenticate.
     package static let repeatedAttempts = HCIStatus(rawValue: 0x17)
-    /// The peer does not allow pairing.
-    package static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
-    /// The peer does not support an LMP PDU.
-    package static let unknownLMPPDU = HCIStatus(rawValue: 0x19)
     /// The peer does not support the feature.
     package static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
     /// A link-layer PDU has an invalid parameter.
@@ -70,32 +56,18 @@ package struct HCIStatus: NamedWireValue {
     package static let unspecifiedError = HCIStatus(rawValue: 0x1F)
     /// A link-layer PDU has an unsupported parameter value.
     package static let unsupportedLinkLayerParameter = HCIStatus(rawValue: 0x20)
-    /// A role change is not allowed at this time.
-    package static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
     /// The peer's link layer has not responded in time.
     package static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
     /// Both devices have started the same procedure.
     package static let linkLayerProcedureCollision = HCIStatus(rawValue: 0x23)
-    /// An LMP PDU was received that is not allowed at this time.
-    package static let lmpPDUNotAllowed = HCIStatus(rawValue: 0x24)
-    /// The requested encryption mode is not acceptable at this time.
-    package static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
     /// The instant of a change has already passed.
     package static let instantPassed = HCIStatus(rawValue: 0x28)
     /// Pairing with a unit key was requested.
     package static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
     /// A different procedure is in progress that excludes this one.
     package static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)
-    /// The peer does not support channel classification.
-    package static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2E)
     /// The link does not have the required security.
     package static let insufficientSecurity = HCIStatus(rawValue: 0x2F)
-    /// A parameter is outside its mandatory range.
-    package static let parameterOutOfRange = HCIStatus(rawValue: 0x30)
-    /// The peer's host is busy with another pairing.
-    package static let hostBusyPairing = HCIStatus(rawValue: 0x38)
-    /// No suitable channel was found.
-    package static let noSuitableChannel = HCIStatus(rawValue: 0x39)
     /// The controller is busy.
     package static let controllerBusy = HCIStatus(rawValue: 0x3A)
     /// The connection parameters are not acceptable.
@@ -106,10 +78,6 @@ package struct HCIStatus: NamedWireValue {
     package static let terminatedByMICFailure = HCIStatus(rawValue: 0x3D)
     /// The peer did not respond within the first six connection events, or synchronization failed.
     package static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
-    /// The coarse clock adjustment is rejected; the clock is adjusted by dragging instead.
-    package static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
-    /// A channel submap is not defined.
-    package static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
     /// No advertising set or sync has this identifier.
     package static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
     /// The requested number of events has been reached.
@@ -120,12 +88,8 @@ package struct HCIStatus: NamedWireValue {
     package static let packetTooLong = HCIStatus(rawValue: 0x45)
     /// The request came too late.
     package static let tooLate = HCIStatus(rawValue: 0x46)
-    /// The request came too early.
-    package static let tooEarly = HCIStatus(rawValue: 0x47)
-    /// Too few channels are available.
-    package static let insufficientChannels = HCIStatus(rawValue: 0x48)
 
-    package static let names: [UInt8: String] = [
+    private static let names: [UInt8: String] = [
         0x00: "success",
         0x01: "unknown command",
         0x02: "unknown connection",

@@ -10,10 +10,7 @@ package struct LERole: NamedWireValue {
     /// The device that accepted the connection.
     package static let peripheral = LERole(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "central",
-        0x01: "peripheral",
-    ]
+    package static let names = ["central", "peripheral"]
 }
 
 /// The peers to which an initiator connects (Core Vol 4 Part E 7.8.12).
@@ -26,10 +23,7 @@ package struct LEInitiatorFilterPolicy: NamedWireValue {
     /// The first device found that is on the filter accept list.
     package static let acceptList = LEInitiatorFilterPolicy(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "peer address",
-        0x01: "accept list",
-    ]
+    package static let names = ["peer address", "accept list"]
 }
 
 /// The accuracy of a sleep clock, as its maximum error (Core Vol 4 Part E 7.7.65.1).
@@ -41,29 +35,14 @@ package struct LEClockAccuracy: NamedWireValue {
     package static let ppm500 = LEClockAccuracy(rawValue: 0x00)
     /// 250 parts per million.
     package static let ppm250 = LEClockAccuracy(rawValue: 0x01)
-    /// 150 parts per million.
-    package static let ppm150 = LEClockAccuracy(rawValue: 0x02)
     /// 100 parts per million.
     package static let ppm100 = LEClockAccuracy(rawValue: 0x03)
-    /// 75 parts per million.
-    package static let ppm75 = LEClockAccuracy(rawValue: 0x04)
     /// 50 parts per million.
     package static let ppm50 = LEClockAccuracy(rawValue: 0x05)
-    /// 30 parts per million.
-    package static let ppm30 = LEClockAccuracy(rawValue: 0x06)
     /// 20 parts per million.
     package static let ppm20 = LEClockAccuracy(rawValue: 0x07)
 
-    package static let names: [UInt8: String] = [
-        0x00: "500 ppm",
-        0x01: "250 ppm",
-        0x02: "150 ppm",
-        0x03: "100 ppm",
-        0x04: "75 ppm",
-        0x05: "50 ppm",
-        0x06: "30 ppm",
-        0x07: "20 ppm",
-    ]
+    package static let names = ["500 ppm", "250 ppm", "150 ppm", "100 ppm", "75 ppm", "50 ppm", "30 ppm", "20 ppm"]
 }
 
 /// The encryption state of a link (Core Vol 4 Part E 7.7.8).
@@ -76,10 +55,7 @@ package struct EncryptionState: NamedWireValue {
     /// Encrypted; on LE links with AES-CCM.
     package static let on = EncryptionState(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "off",
-        0x01: "on",
-    ]
+    package static let names = ["off", "on"]
 }
 
 /// The privacy mode, which determines the addresses accepted from a peer with an identity resolving key (Core Vol 4
@@ -93,10 +69,7 @@ package struct LEPrivacyMode: NamedWireValue {
     /// The peer's identity address is accepted too.
     package static let device = LEPrivacyMode(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "network",
-        0x01: "device",
-    ]
+    package static let names = ["network", "device"]
 }
 
 /// The channel selection algorithm of a connection (Core Vol 4 Part E 7.7.65.20).
@@ -109,10 +82,7 @@ package struct LEChannelSelection: NamedWireValue {
     /// Channel Selection Algorithm #2.
     package static let algorithm2 = LEChannelSelection(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "#1",
-        0x01: "#2",
-    ]
+    package static let names = ["#1", "#2"]
 }
 
 /// A connection handle, which identifies a connection between a host and its controller: 0x0000 to 0x0EFF (Core Vol 4

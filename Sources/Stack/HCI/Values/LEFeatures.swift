@@ -23,10 +23,6 @@ package struct LEFeatures: WireFlags {
     package static let extendedScannerFilterPolicies = bit(7)
     /// LE 2M PHY, with 2 Mbit/s.
     package static let phy2M = bit(8)
-    /// Stable Modulation Index, transmitter.
-    package static let stableModulationTransmitter = bit(9)
-    /// Stable Modulation Index, receiver.
-    package static let stableModulationReceiver = bit(10)
     /// LE Coded PHY, for long range.
     package static let phyCoded = bit(11)
     /// LE Extended Advertising, with advertising sets and secondary channels.
@@ -35,14 +31,10 @@ package struct LEFeatures: WireFlags {
     package static let periodicAdvertising = bit(13)
     /// Channel Selection Algorithm #2.
     package static let channelSelectionAlgorithm2 = bit(14)
-    /// LE Power Class 1.
-    package static let powerClass1 = bit(15)
     /// Minimum Number of Used Channels Procedure.
     package static let minimumUsedChannels = bit(16)
     /// Connection CTE Request: requests a Constant Tone Extension from a peer.
     package static let connectionCTERequest = bit(17)
-    /// Connection CTE Response: sends a Constant Tone Extension to a peer that requests it.
-    package static let connectionCTEResponse = bit(18)
     /// Connectionless CTE Transmitter, which sends Constant Tone Extensions in periodic advertising.
     package static let connectionlessCTETransmitter = bit(19)
     /// Connectionless CTE Receiver, which receives Constant Tone Extensions in periodic advertising.
@@ -51,8 +43,6 @@ package struct LEFeatures: WireFlags {
     package static let antennaSwitchingTransmitter = bit(21)
     /// Antenna Switching During CTE Reception.
     package static let antennaSwitchingReceiver = bit(22)
-    /// Receiving Constant Tone Extensions.
-    package static let receivingCTE = bit(23)
     /// Periodic Advertising Sync Transfer, sender.
     package static let periodicSyncTransferSender = bit(24)
     /// Periodic Advertising Sync Transfer, recipient.
@@ -65,18 +55,10 @@ package struct LEFeatures: WireFlags {
     package static let connectedIsochronousCentral = bit(28)
     /// Connected Isochronous Stream, peripheral.
     package static let connectedIsochronousPeripheral = bit(29)
-    /// Isochronous Broadcaster, which sends broadcast isochronous streams.
-    package static let isochronousBroadcaster = bit(30)
-    /// Synchronized Receiver, which receives broadcast isochronous streams.
-    package static let synchronizedReceiver = bit(31)
     /// Connected Isochronous Stream, host support.
     package static let connectedIsochronousHost = bit(32)
     /// LE Power Control Request.
     package static let powerControlRequest = bit(33)
-    /// LE Power Change Indication.
-    package static let powerChangeIndication = bit(34)
-    /// LE Path Loss Monitoring.
-    package static let pathLossMonitoring = bit(35)
     /// Periodic Advertising ADI: the packets of a train may carry the ADI field.
     package static let periodicAdvertisingADI = bit(36)
     /// Connection Subrating: a link may use every n-th connection event only.
@@ -85,8 +67,6 @@ package struct LEFeatures: WireFlags {
     package static let connectionSubratingHost = bit(38)
     /// Channel Classification: a peripheral reports good and bad channels to the central.
     package static let channelClassification = bit(39)
-    /// Advertising Coding Selection: the host chooses between S=2 and S=8 for advertising.
-    package static let advertisingCodingSelection = bit(40)
     /// Advertising Coding Selection, host support.
     package static let advertisingCodingSelectionHost = bit(41)
     /// Decision-Based Advertising Filtering, by the data in ADV_DECISION_IND.
@@ -95,8 +75,6 @@ package struct LEFeatures: WireFlags {
     package static let periodicResponsesAdvertiser = bit(43)
     /// Periodic Advertising with Responses, scanner.
     package static let periodicResponsesScanner = bit(44)
-    /// Unsegmented Framed Mode, of isochronous streams.
-    package static let unsegmentedFramedMode = bit(45)
     /// Channel Sounding, which measures the distance to a peer.
     package static let channelSounding = bit(46)
     /// Channel Sounding, host support.
@@ -116,43 +94,43 @@ package struct LEFeatures: WireFlags {
         (.privacy, "privacy"),
         (.extendedScannerFilterPolicies, "extended scanner filter policies"),
         (.phy2M, "2M PHY"),
-        (.stableModulationTransmitter, "stable modulation transmitter"),
-        (.stableModulationReceiver, "stable modulation receiver"),
+        (bit(9), "stable modulation transmitter"),
+        (bit(10), "stable modulation receiver"),
         (.phyCoded, "Coded PHY"),
         (.extendedAdvertising, "extended advertising"),
         (.periodicAdvertising, "periodic advertising"),
         (.channelSelectionAlgorithm2, "channel selection algorithm #2"),
-        (.powerClass1, "power class 1"),
+        (bit(15), "power class 1"),
         (.minimumUsedChannels, "minimum used channels"),
         (.connectionCTERequest, "connection CTE request"),
-        (.connectionCTEResponse, "connection CTE response"),
+        (bit(18), "connection CTE response"),
         (.connectionlessCTETransmitter, "connectionless CTE transmitter"),
         (.connectionlessCTEReceiver, "connectionless CTE receiver"),
         (.antennaSwitchingTransmitter, "antenna switching transmitter"),
         (.antennaSwitchingReceiver, "antenna switching receiver"),
-        (.receivingCTE, "receiving CTE"),
+        (bit(23), "receiving CTE"),
         (.periodicSyncTransferSender, "periodic sync transfer sender"),
         (.periodicSyncTransferRecipient, "periodic sync transfer recipient"),
         (.sleepClockAccuracyUpdates, "sleep clock accuracy updates"),
         (.remotePublicKeyValidation, "remote public key validation"),
         (.connectedIsochronousCentral, "connected isochronous central"),
         (.connectedIsochronousPeripheral, "connected isochronous peripheral"),
-        (.isochronousBroadcaster, "isochronous broadcaster"),
-        (.synchronizedReceiver, "synchronized receiver"),
+        (bit(30), "isochronous broadcaster"),
+        (bit(31), "synchronized receiver"),
         (.connectedIsochronousHost, "connected isochronous host"),
         (.powerControlRequest, "power control request"),
-        (.powerChangeIndication, "power change indication"),
-        (.pathLossMonitoring, "path loss monitoring"),
+        (bit(34), "power change indication"),
+        (bit(35), "path loss monitoring"),
         (.periodicAdvertisingADI, "periodic advertising ADI"),
         (.connectionSubrating, "connection subrating"),
         (.connectionSubratingHost, "connection subrating host"),
         (.channelClassification, "channel classification"),
-        (.advertisingCodingSelection, "advertising coding selection"),
+        (bit(40), "advertising coding selection"),
         (.advertisingCodingSelectionHost, "advertising coding selection host"),
         (.decisionBasedFiltering, "decision based filtering"),
         (.periodicResponsesAdvertiser, "periodic responses advertiser"),
         (.periodicResponsesScanner, "periodic responses scanner"),
-        (.unsegmentedFramedMode, "unsegmented framed mode"),
+        (bit(45), "unsegmented framed mode"),
         (.channelSounding, "channel sounding"),
         (.channelSoundingHost, "channel sounding host"),
         (.channelSoundingToneQuality, "channel sounding tone quality"),

@@ -14,12 +14,7 @@ package struct LEPHY: NamedWireValue {
     /// LE Coded, for long range.
     package static let coded = LEPHY(rawValue: 0x03)
 
-    package static let names: [UInt8: String] = [
-        0x00: "none",
-        0x01: "1M",
-        0x02: "2M",
-        0x03: "Coded",
-    ]
+    package static let names = ["none", "1M", "2M", "Coded"]
 }
 
 /// A set of physical layers (Core Vol 4 Part E 7.8.48).
@@ -69,9 +64,5 @@ package struct LECodedPHYOption: NamedWireValue {
     /// S=8 coding: eight symbols per bit.
     package static let s8 = LECodedPHYOption(rawValue: 0x0002)
 
-    package static let names: [UInt16: String] = [
-        0x0000: "no preference",
-        0x0001: "S=2",
-        0x0002: "S=8",
-    ]
+    package static let names = ["no preference", "S=2", "S=8"]
 }

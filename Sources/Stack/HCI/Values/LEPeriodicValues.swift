@@ -78,16 +78,11 @@ package struct LESyncTransferMode: NamedWireValue {
     /// Synchronizes with the trains, with reports and duplicate filtering.
     package static let filtersDuplicates = LESyncTransferMode(rawValue: 0x03)
 
-    package static let names: [UInt8: String] = [
-        0x00: "ignore",
-        0x01: "without reports",
-        0x02: "reports",
-        0x03: "filters duplicates",
-    ]
+    package static let names = ["ignore", "without reports", "reports", "filters duplicates"]
 }
 
 /// Whether the data in a report is complete (Core Vol 4 Part E 7.7.65.15).
-package struct LEPeriodicDataStatus: NamedWireValue {
+package struct LEPeriodicDataStatus: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -100,7 +95,10 @@ package struct LEPeriodicDataStatus: NamedWireValue {
     /// The packet was not received.
     package static let lost = LEPeriodicDataStatus(rawValue: 0xFF)
 
-    package static let names: [UInt8: String] = [
+    /// The name, or the number in hexadecimal if the value has no name.
+    package var description: String { Self.names[rawValue] ?? "0x" + String(rawValue, radix: 16) }
+
+    private static let names: [UInt8: String] = [
         0x00: "complete",
         0x01: "more to come",
         0x02: "truncated",

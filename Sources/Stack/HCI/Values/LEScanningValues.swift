@@ -10,10 +10,7 @@ package struct LEScanKind: NamedWireValue {
     /// Sends scan requests, and reports the responses.
     package static let active = LEScanKind(rawValue: 0x01)
 
-    package static let names: [UInt8: String] = [
-        0x00: "passive",
-        0x01: "active",
-    ]
+    package static let names = ["passive", "active"]
 }
 
 /// The advertisements that a scanner reports (Core Vol 4 Part E 7.8.10).
@@ -31,11 +28,11 @@ package struct LEScanFilterPolicy: NamedWireValue {
     /// address.
     package static let acceptListAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x03)
 
-    package static let names: [UInt8: String] = [
-        0x00: "everybody",
-        0x01: "accept list only",
-        0x02: "everybody and unresolved directed",
-        0x03: "accept list and unresolved directed",
+    package static let names = [
+        "everybody",
+        "accept list only",
+        "everybody and unresolved directed",
+        "accept list and unresolved directed",
     ]
 }
 
@@ -51,11 +48,7 @@ package struct LEDuplicateFilter: NamedWireValue {
     /// Duplicates are not reported within a scan period; for extended scanning only.
     package static let enabledPerPeriod = LEDuplicateFilter(rawValue: 0x02)
 
-    package static let names: [UInt8: String] = [
-        0x00: "disabled",
-        0x01: "enabled",
-        0x02: "enabled per period",
-    ]
+    package static let names = ["disabled", "enabled", "enabled per period"]
 }
 
 /// The PDU type in a legacy advertising report (Core Vol 4 Part E 7.7.65.2).
@@ -74,13 +67,7 @@ package struct LEAdvertisingReportKind: NamedWireValue {
     /// A response to a scan request.
     package static let scanResponse = LEAdvertisingReportKind(rawValue: 0x04)
 
-    package static let names: [UInt8: String] = [
-        0x00: "ADV_IND",
-        0x01: "ADV_DIRECT_IND",
-        0x02: "ADV_SCAN_IND",
-        0x03: "ADV_NONCONN_IND",
-        0x04: "SCAN_RSP",
-    ]
+    package static let names = ["ADV_IND", "ADV_DIRECT_IND", "ADV_SCAN_IND", "ADV_NONCONN_IND", "SCAN_RSP"]
 }
 
 /// The properties of an advertisement in an extended advertising report (Core Vol 4 Part E 7.7.65.13).

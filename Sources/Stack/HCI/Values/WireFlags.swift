@@ -23,13 +23,15 @@ extension WireFlags {
     static func bit(_ number: Int) -> Self { Self(rawValue: 1 << RawValue(number)) }
 }
 
-/// A value on the wire with names for some values. Values without a name are valid.
+/// A value on the wire with names for the values from 0 on. Values without a name are valid.
 package protocol NamedWireValue: WireValue, CustomStringConvertible {
-    /// The names, as printed in logs.
-    static var names: [RawValue: String] { get }
+    /// The names of 0, 1 and so on, as printed in logs.
+    static var names: [String] { get }
 }
 
 extension NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
-    package var description: String { Self.names[rawValue] ?? "0x" + String(rawValue, radix: 16) }
+    package var description: String {
+        rawValue < Self.names.count ? Self.names[Int(rawValue)] : "0x" + String(rawValue, radix: 16)
+    }
 }

@@ -251,16 +251,16 @@ final class ConnectionTable {
         case (AuthenticatedPayloadTimeoutExpired.eventCode, nil):
             let event = try AuthenticatedPayloadTimeoutExpired.reading(parameters)
             return connections[event.handle.rawValue].map { .authenticatedPayloadTimeout($0) } ?? unknown()
-        case (.leMeta, LEConnectionComplete.leSubevent):
+        case (.leMeta, LEConnectionComplete.subevent):
             return connected(LEEnhancedConnectionComplete(try LEConnectionComplete.reading(parameters)))
-        case (.leMeta, LEEnhancedConnectionComplete.leSubevent):
+        case (.leMeta, LEEnhancedConnectionComplete.subevent):
             return connected(try LEEnhancedConnectionComplete.reading(parameters))
-        case (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
+        case (.leMeta, LEEnhancedConnectionCompleteV2.subevent):
             return connected(try LEEnhancedConnectionCompleteV2.reading(parameters).v1)
-        case (.leMeta, LELongTermKeyRequest.leSubevent):
+        case (.leMeta, LELongTermKeyRequest.subevent):
             let event = try LELongTermKeyRequest.reading(parameters)
             return connections[event.handle.rawValue].map { .longTermKeyRequest($0, event) } ?? unknown()
-        case (.leMeta, LERemoteConnectionParameterRequest.leSubevent):
+        case (.leMeta, LERemoteConnectionParameterRequest.subevent):
             return update(try LERemoteConnectionParameterRequest.reading(parameters).handle, .success) { _ in }
         default: return try changed(packet)
         }
@@ -270,16 +270,16 @@ final class ConnectionTable {
     private func changed(_ packet: EventPacket) throws(PacketError) -> Outcome {
         let parameters = packet.eventParameters
         switch (packet.code, packet.subevent) {
-        case (.leMeta, LEConnectionUpdateComplete.leSubevent):
+        case (.leMeta, LEConnectionUpdateComplete.subevent):
             let event = try LEConnectionUpdateComplete.reading(parameters)
             return update(event.handle, event.status) { $0.apply(event) }
-        case (.leMeta, LESubrateChange.leSubevent):
+        case (.leMeta, LESubrateChange.subevent):
             let event = try LESubrateChange.reading(parameters)
             return update(event.handle, event.status) { $0.apply(event) }
-        case (.leMeta, LEPHYUpdateComplete.leSubevent):
+        case (.leMeta, LEPHYUpdateComplete.subevent):
             let event = try LEPHYUpdateComplete.reading(parameters)
             return update(event.handle, event.status) { $0.apply(event) }
-        case (.leMeta, LEDataLengthChange.leSubevent):
+        case (.leMeta, LEDataLengthChange.subevent):
             let event = try LEDataLengthChange.reading(parameters)
             return update(event.handle, .success) { $0.apply(event) }
         default: return .noted

@@ -149,25 +149,25 @@ struct EstimatedRadio {
 
     private mutating func acceptLE(_ subevent: LESubevent?, _ parameters: PacketBuffer, at now: Instant) {
         switch subevent {
-        case LEConnectionComplete.leSubevent:
+        case LEConnectionComplete.subevent:
             guard let event = try? LEConnectionComplete.reading(parameters) else { return }
             connected(LEEnhancedConnectionComplete(event), at: now)
-        case LEEnhancedConnectionComplete.leSubevent:
+        case LEEnhancedConnectionComplete.subevent:
             guard let event = try? LEEnhancedConnectionComplete.reading(parameters) else { return }
             connected(event, at: now)
-        case LEEnhancedConnectionCompleteV2.leSubevent:
+        case LEEnhancedConnectionCompleteV2.subevent:
             guard let event = try? LEEnhancedConnectionCompleteV2.reading(parameters) else { return }
             connected(event.v1, at: now)
-        case LEAdvertisingReport.leSubevent:
+        case LEAdvertisingReport.subevent:
             guard let event = try? LEAdvertisingReport.reading(parameters) else { return }
             answered(event.reports.count { $0.kind == .scanResponse })
-        case LEExtendedAdvertisingReport.leSubevent:
+        case LEExtendedAdvertisingReport.subevent:
             guard let event = try? LEExtendedAdvertisingReport.reading(parameters) else { return }
             answered(event.reports.count { $0.kind.contains(.scanResponse) })
-        case LEScanTimeout.leSubevent:
+        case LEScanTimeout.subevent:
             settle(to: now)
             scan.setEnabled(false, at: now)
-        case LEAdvertisingSetTerminated.leSubevent:
+        case LEAdvertisingSetTerminated.subevent:
             guard let event = try? LEAdvertisingSetTerminated.reading(parameters) else { return }
             settle(to: now)
             sets[event.set]?.setEnabled(false, at: now)
@@ -177,7 +177,7 @@ struct EstimatedRadio {
 
     private mutating func acceptLinkEvent(_ subevent: LESubevent?, _ parameters: PacketBuffer, at now: Instant) {
         switch subevent {
-        case LEConnectionUpdateComplete.leSubevent:
+        case LEConnectionUpdateComplete.subevent:
             guard let event = try? LEConnectionUpdateComplete.reading(parameters), event.status == .success else {
                 return
             }
@@ -185,19 +185,19 @@ struct EstimatedRadio {
                 link.control(12, at: now)
                 link.configure(event, at: now)
             }
-        case LEPHYUpdateComplete.leSubevent:
+        case LEPHYUpdateComplete.subevent:
             guard let event = try? LEPHYUpdateComplete.reading(parameters), event.status == .success else { return }
             change(event.handle) { link in
                 link.control(3, at: now)
                 link.configure(event)
             }
-        case LEDataLengthChange.leSubevent:
+        case LEDataLengthChange.subevent:
             guard let event = try? LEDataLengthChange.reading(parameters) else { return }
             change(event.handle) { link in
                 link.control(9, at: now)
                 link.configure(event)
             }
-        case LEReadRemoteFeaturesComplete.leSubevent:
+        case LEReadRemoteFeaturesComplete.subevent:
             guard let event = try? LEReadRemoteFeaturesComplete.reading(parameters) else { return }
             change(event.handle) { $0.control(9, at: now) }
         default: break
