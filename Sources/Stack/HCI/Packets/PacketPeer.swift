@@ -20,7 +20,7 @@ extension HCIPacket {
     }
 
     private var commandPeer: PacketPeer? {
-        guard let opcode = word(at: 0) else { return nil }
+        guard let opcode = bytes.word(at: 0) else { return nil }
         if Self.linkCommands.contains(opcode) { return link(at: 3) }
         return Self.addressCommands[opcode].flatMap { address(at: $0) }
     }
@@ -56,13 +56,8 @@ extension HCIPacket {
         }
     }
 
-    private func word(at index: Int) -> UInt16? {
-        guard bytes.count > index + 1 else { return nil }
-        return UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8
-    }
-
     private func link(at index: Int) -> PacketPeer? {
-        word(at: index).map { .link(ConnectionHandle(rawValue: $0 & 0xFFF)) }
+        bytes.word(at: index).map { .link(ConnectionHandle(rawValue: $0 & 0xFFF)) }
     }
 
     /// Returns the address that follows its type.
@@ -70,5 +65,13 @@ extension HCIPacket {
         guard bytes.count >= index + 7 else { return nil }
         let value = (1...6).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[index + $1]) }
         return .address(BluetoothAddress(value, kind: BluetoothAddress.Kind(rawValue: bytes[index])))
+    }
+}
+
+extension PacketBuffer {
+    /// The two octets from `index` on as a little-endian integer; nil if they are not there.
+    func word(at index: Int) -> UInt16? {
+        guard count > index + 1 else { return nil }
+        return UInt16(self[index]) | UInt16(self[index + 1]) << 8
     }
 }

@@ -48,17 +48,11 @@ package enum PacketPrinter {
     }
 
     private static func hasSecrets(_ type: (any PacketFields.Type)?) -> Bool {
-        func isHiding(_ packet: some PacketFields) -> Bool {
-            var (packet, printer) = (packet, FieldPrinter())
-            try? packet.code(&printer)
-            return printer.hidesSecrets
-        }
-        return type.map { isHiding($0.init()) } ?? false
+        type.map { !$0.secrets.isEmpty } ?? false
     }
 
     private static func opcode(_ octets: PacketBuffer, at index: Int) -> Opcode? {
-        guard octets.count > index + 1 else { return nil }
-        return Opcode(rawValue: UInt16(octets[index]) | UInt16(octets[index + 1]) << 8)
+        octets.word(at: index).map { Opcode(rawValue: $0) }
     }
 
     private static func command(_ packet: CommandPacket) throws(PacketError) -> String {

@@ -40,30 +40,20 @@ package struct SecretMask: Sendable {
     private static func fields(_ types: [(UInt16, any PacketFields.Type)], header: Int) -> [UInt16: [Range<Int>]] {
         var found: [UInt16: [Range<Int>]] = [:]
         for (number, type) in types {
-            let secrets = secrets(of: type)
+            let secrets = type.secrets
             if !secrets.isEmpty { found[number] = secrets.map { $0.lowerBound + header..<$0.upperBound + header } }
         }
         return found
     }
 
-    /// Returns the places of secret fields, which no field of variable length precedes.
-    private static func secrets(of type: any PacketFields.Type) -> [Range<Int>] {
-        func find(_ packet: some PacketFields) -> [Range<Int>] {
-            var (packet, finder) = (packet, SecretFinder())
-            try? packet.code(&finder)
-            return finder.places
-        }
-        return find(type.init())
-    }
-
     private static func command(_ octets: PacketBuffer) -> PacketBuffer {
-        mask(octets, word(octets, at: 0).flatMap { commands[$0] })
+        mask(octets, octets.word(at: 0).flatMap { commands[$0] })
     }
 
     private static func event(_ octets: PacketBuffer) -> PacketBuffer {
         guard octets.count > 2 else { return octets }
         switch octets[0] {
-        case CommandComplete.eventCode.rawValue: return mask(octets, word(octets, at: 3).flatMap { responses[$0] })
+        case CommandComplete.eventCode.rawValue: return mask(octets, octets.word(at: 3).flatMap { responses[$0] })
         case EventCode.leMeta.rawValue: return mask(octets, events[UInt16(octets[2])])
         default: return octets
         }
@@ -76,11 +66,6 @@ package struct SecretMask: Sendable {
             for index in place.clamped(to: 0..<octets.count) { result[index] = 0 }
         }
         return result
-    }
-
-    private static func word(_ octets: PacketBuffer, at index: Int) -> UInt16? {
-        guard octets.count > index + 1 else { return nil }
-        return UInt16(octets[index]) | UInt16(octets[index + 1]) << 8
     }
 
     // MARK: Data
@@ -97,42 +82,13 @@ package struct SecretMask: Sendable {
     }
 }
 
-/// Finds the places of a packet's secret fields.
-private struct SecretFinder: FieldCoder {
-    private var writer = FieldWriter([])
-    private(set) var places: [Range<Int>] = []
-
-    var isReading: Bool { false }
-    var remaining: Int { 0 }
-
-    mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError) {
-        try writer.field(name, &value)
+extension PacketFields {
+    /// The places of secret fields, which no field of variable length precedes.
+    static var secrets: [Range<Int>] {
+        var (packet, printer) = (Self(), FieldPrinter())
+        try? packet.code(&printer)
+        return printer.secrets
     }
-
-    mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError) {
-        try writer.uint24(name, &value)
-    }
-
-    mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
-        try writer.bytes(name, &value, count: count)
-    }
-
-    mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
-        try writer.countedBytes(name, &value)
-    }
-
-    mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
-        places.append(writer.buffer.count..<writer.buffer.count + count)
-        try writer.bytes(name, &value, count: count)
-    }
-
-    mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
-        try writer.rest(name, &value)
-    }
-
-    mutating func note(_ name: String, _ text: @autoclosure () -> String) {}
-    mutating func begin(_ name: String) {}
-    mutating func end() {}
 }
 
 /// A machine that finds the secrets in fragments of L2CAP PDUs, on HCI or on the air: the Security Manager's PDUs,
