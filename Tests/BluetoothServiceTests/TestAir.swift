@@ -136,7 +136,7 @@ final class TestController {
         case LEReadBufferSize.opcode:
             send(CommandComplete(LEReadBufferSize.self, .init(aclDataPacketLength: 251, totalACLDataPackets: 8)))
         case LEReadFilterAcceptListSize.opcode:
-            send(CommandComplete(LEReadFilterAcceptListSize.self, .init(size: 4)))
+            send(CommandComplete(LEReadFilterAcceptListSize.self, .init(4)))
         case ReadRSSI.opcode:
             guard let handle = (try? ReadRSSI(reading: command.parameters))?.handle else { return false }
             send(CommandComplete(ReadRSSI.self, .init(handle: handle, rssi: -42)))

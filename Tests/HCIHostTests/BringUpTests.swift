@@ -113,7 +113,7 @@ import Testing
         without.apply(LEReadLocalSupportedFeatures.Response(features: features))
         #expect(!without.supportsExtendedAdvertising)
         without = information
-        without.apply(LEReadNumberOfSupportedAdvertisingSets.Response(count: 0))
+        without.apply(LEReadNumberOfSupportedAdvertisingSets.Response(0))
         #expect(!without.supportsExtendedAdvertising)
     }
 
@@ -153,7 +153,7 @@ import Testing
     func aControllerWithoutSetsIsResetOnceMore() throws {
         let bench = HostBench()
         let opcode = LEReadNumberOfSupportedAdvertisingSets.opcode
-        let none = LEReadNumberOfSupportedAdvertisingSets.Response(count: 0).encoded()
+        let none = LEReadNumberOfSupportedAdvertisingSets.Response(0).encoded()
         bench.controller.reaction = { asked in
             guard asked == opcode else { return .answer }
             return .packets([HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: none))])

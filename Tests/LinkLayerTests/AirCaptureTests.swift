@@ -288,11 +288,11 @@ import Testing
         )
         let request = LESubrateRequest {
             $0.handle = handle
-            $0.subrateMin = 2
-            $0.subrateMax = 4
-            $0.maxLatency = 0
-            $0.continuation = 1
-            $0.supervisionTimeout = 400
+            $0.parameters.subrateMin = 2
+            $0.parameters.subrateMax = 4
+            $0.parameters.maxLatency = 0
+            $0.parameters.continuation = 1
+            $0.parameters.supervisionTimeout = 400
         }
         #expect(central.send(request) == .success)
         world.run(.seconds(1))

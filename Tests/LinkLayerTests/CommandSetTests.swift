@@ -144,7 +144,7 @@ private let neither: [HCIPacket] = [
 
     @Test func theBoundsAreTold() throws {
         let host = LinkLayerWorld().host()
-        #expect(try host.read(LEReadMaximumAdvertisingDataLength()).length == 1_650)
-        #expect(try host.read(LEReadNumberOfSupportedAdvertisingSets()).count == 16)
+        #expect(try host.read(LEReadMaximumAdvertisingDataLength()).value == 1_650)
+        #expect(try host.read(LEReadNumberOfSupportedAdvertisingSets()).value == 16)
     }
 }

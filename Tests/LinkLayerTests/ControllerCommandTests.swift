@@ -202,7 +202,7 @@ private let cases: [Case] = [
     @Test func theAcceptListIsFullAndInUse() throws {
         let world = LinkLayerWorld()
         let host = world.host { $0.acceptListSize = 2 }
-        #expect(try host.read(LEReadFilterAcceptListSize()).size == 2)
+        #expect(try host.read(LEReadFilterAcceptListSize()).value == 2)
         for value in 1...2 as ClosedRange<UInt64> {
             #expect(host.send(LEAddDeviceToFilterAcceptList(address: .init(value, kind: .publicDevice))) == .success)
         }

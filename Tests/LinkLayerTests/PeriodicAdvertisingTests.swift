@@ -281,7 +281,7 @@ extension TestHost {
 
     @Test func listsAndTrainsAreBounded() throws {
         let host = LinkLayerWorld().host()
-        #expect(try host.read(LEReadPeriodicAdvertiserListSize()).size == 16)
+        #expect(try host.read(LEReadPeriodicAdvertiserListSize()).value == 16)
         for number in 0..<16 {
             let address = BluetoothAddress(UInt64(number), kind: .publicDevice)
             #expect(host.send(LEAddDeviceToPeriodicAdvertiserList(address: address, sid: 1)) == .success)
@@ -447,10 +447,7 @@ private let cases: [CommandCase] = [
         }
         let rules = LESetPeriodicAdvertisingSyncTransferParameters(
             handle: pair.centralHandle,
-            mode: mode,
-            skip: skip,
-            timeout: timeout,
-            toneKinds: 0
+            .init(mode: mode, skip: skip, timeout: timeout, toneKinds: 0)
         )
         #expect(pair.central.send(rules) == .success)
         return pair

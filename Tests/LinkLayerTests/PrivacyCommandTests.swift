@@ -152,9 +152,9 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
     }
 
     @Test func theSizeIsTold() throws {
-        #expect(try LinkLayerWorld().host().read(LEReadResolvingListSize()).size == 32)
+        #expect(try LinkLayerWorld().host().read(LEReadResolvingListSize()).value == 32)
         let small = LinkLayerWorld().host { $0.resolvingListSize = 1 }
-        #expect(try small.read(LEReadResolvingListSize()).size == 1)
+        #expect(try small.read(LEReadResolvingListSize()).value == 1)
         #expect(small.send(add()) == .success)
         #expect(small.send(add(other, key: two)) == .memoryCapacityExceeded)
     }

@@ -256,11 +256,11 @@ import Testing
     ) -> LESubrateRequest {
         .init {
             $0.handle = handle
-            $0.subrateMin = factor
-            $0.subrateMax = factor
-            $0.maxLatency = latency
-            $0.continuation = continuation
-            $0.supervisionTimeout = timeout
+            $0.parameters.subrateMin = factor
+            $0.parameters.subrateMax = factor
+            $0.parameters.maxLatency = latency
+            $0.parameters.continuation = continuation
+            $0.parameters.supervisionTimeout = timeout
         }
     }
 

@@ -262,11 +262,11 @@ private struct SupervisedLink {
     func request(factor: UInt16, timeout: UInt16, byCentral: Bool = true) -> LESubrateRequest {
         LESubrateRequest {
             $0.handle = byCentral ? pair.centralHandle : pair.peripheralHandle
-            $0.subrateMin = factor
-            $0.subrateMax = factor
-            $0.maxLatency = 0
-            $0.continuation = 0
-            $0.supervisionTimeout = timeout
+            $0.parameters.subrateMin = factor
+            $0.parameters.subrateMax = factor
+            $0.parameters.maxLatency = 0
+            $0.parameters.continuation = 0
+            $0.parameters.supervisionTimeout = timeout
         }
     }
 

@@ -237,10 +237,7 @@ import Testing
         )
         let rules = LESetPeriodicAdvertisingSyncTransferParameters(
             handle: hearer.1,
-            mode: .reports,
-            skip: 0,
-            timeout: 200,
-            toneKinds: 0
+            .init(mode: .reports, skip: 0, timeout: 200, toneKinds: 0)
         )
         #expect(hearer.0.send(rules) == .success)
         if isOwn {

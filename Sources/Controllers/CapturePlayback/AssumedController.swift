@@ -69,11 +69,11 @@ struct AssumedController: Sendable {
     private func limit(_ opcode: Opcode) -> PacketBuffer? {
         switch opcode {
         case LEReadSupportedStates.opcode: LEReadSupportedStates.Response(states: Self.states).encoded()
-        case LEReadFilterAcceptListSize.opcode: LEReadFilterAcceptListSize.Response(size: 8).encoded()
+        case LEReadFilterAcceptListSize.opcode: LEReadFilterAcceptListSize.Response(8).encoded()
         case LEReadMaximumAdvertisingDataLength.opcode:
-            LEReadMaximumAdvertisingDataLength.Response(length: 251).encoded()
+            LEReadMaximumAdvertisingDataLength.Response(251).encoded()
         case LEReadNumberOfSupportedAdvertisingSets.opcode:
-            LEReadNumberOfSupportedAdvertisingSets.Response(count: 4).encoded()
+            LEReadNumberOfSupportedAdvertisingSets.Response(4).encoded()
         default: nil
         }
     }

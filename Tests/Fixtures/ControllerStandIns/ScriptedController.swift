@@ -113,14 +113,14 @@ package final class ScriptedController {
                 $0.totalSynchronousDataPackets = 1
             }
         case is LEReadSupportedStates: LEReadSupportedStates.Response(states: .all)
-        case is LEReadFilterAcceptListSize: LEReadFilterAcceptListSize.Response(size: 8)
-        case is LEReadResolvingListSize: LEReadResolvingListSize.Response(size: 7)
+        case is LEReadFilterAcceptListSize: LEReadFilterAcceptListSize.Response(8)
+        case is LEReadResolvingListSize: LEReadResolvingListSize.Response(7)
         case is LEReadMaximumDataLength:
             LEReadMaximumDataLength.Response(txOctets: 251, txTime: 2_120, rxOctets: 251, rxTime: 2_120)
         case is LEReadTransmitPower: LEReadTransmitPower.Response(minimum: -20, maximum: 8)
-        case is LEReadMaximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength.Response(length: 1_650)
+        case is LEReadMaximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength.Response(1_650)
         case is LEReadNumberOfSupportedAdvertisingSets:
-            LEReadNumberOfSupportedAdvertisingSets.Response(count: advertisingSets)
+            LEReadNumberOfSupportedAdvertisingSets.Response(advertisingSets)
         case is LERand: LERand.Response(number: 0x0102_0304_0506_0708)
         case let command as LELongTermKeyRequestReply: StatusAndHandle(.success, handle: command.handle)
         case let command as LELongTermKeyRequestNegativeReply: StatusAndHandle(.success, handle: command.handle)

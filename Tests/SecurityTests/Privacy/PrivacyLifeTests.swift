@@ -48,7 +48,7 @@ import Testing
             )
         )
         information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
-        information.apply(LEReadResolvingListSize.Response(size: UInt8(listSize)))
+        information.apply(LEReadResolvingListSize.Response(UInt8(listSize)))
         return information
     }
 
@@ -281,7 +281,7 @@ import Testing
         var information = ControllerInformation()
         information.apply(LEReadLocalSupportedFeatures.Response(features: [.privacy, .extendedAdvertising]))
         information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
-        information.apply(LEReadResolvingListSize.Response(size: UInt8(listSize)))
+        information.apply(LEReadResolvingListSize.Response(UInt8(listSize)))
         _ = privacy.begin(OwnAddress(BluetoothAddress(1, kind: .publicDevice)), on: information)
         bench.run()
     }

@@ -54,7 +54,7 @@ import Testing
         )
         let commands = HCICommandRegistry.all.filter { command in !missing.contains { $0 == command } }
         information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(commands)))
-        information.apply(LEReadResolvingListSize.Response(size: UInt8(listSize)))
+        information.apply(LEReadResolvingListSize.Response(UInt8(listSize)))
         return privacy.begin(OwnAddress(Self.identity.address), on: information)
     }
 

@@ -12,7 +12,7 @@ import Testing
         var information = ControllerInformation()
         information.apply(LEReadLocalSupportedFeatures.Response(features: [.privacy]))
         information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
-        information.apply(LEReadResolvingListSize.Response(size: UInt8(size)))
+        information.apply(LEReadResolvingListSize.Response(UInt8(size)))
         return information
     }
 

@@ -8,7 +8,7 @@ extension CommandTable {
             controller.setAdvertisingParameters(command)
         }
         add(LEReadAdvertisingPhysicalChannelTxPower.self) { controller, _ in
-            .init(level: controller.configuration.transmitPower)
+            .init(controller.configuration.transmitPower)
         }
         add(LESetAdvertisingData.self) { controller, command in
             controller.advertiser.setData(command.data)

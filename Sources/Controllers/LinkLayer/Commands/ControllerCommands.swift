@@ -92,7 +92,7 @@ extension CommandTable {
     }
 
     private mutating func addAcceptListCommands() {
-        add(LEReadFilterAcceptListSize.self) { controller, _ in .init(size: controller.configuration.acceptListSize) }
+        add(LEReadFilterAcceptListSize.self) { controller, _ in .init(controller.configuration.acceptListSize) }
         add(LEClearFilterAcceptList.self) { controller, _ in controller.changeAcceptList(.clear) }
         add(LEAddDeviceToFilterAcceptList.self) { controller, command in
             controller.changeAcceptList(.add(command.address))

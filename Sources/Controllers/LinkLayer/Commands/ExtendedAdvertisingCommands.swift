@@ -24,10 +24,10 @@ extension CommandTable {
     /// Hosts send these before they choose a command set.
     private mutating func addReadingCommands() {
         add(LEReadMaximumAdvertisingDataLength.self) { _, _ in
-            .init(length: UInt16(ExtendedAdvertisement.maximumData))
+            .init(UInt16(ExtendedAdvertisement.maximumData))
         }
         add(LEReadNumberOfSupportedAdvertisingSets.self) { _, _ in
-            .init(count: UInt8(AdvertisingSets.maximum))
+            .init(UInt8(AdvertisingSets.maximum))
         }
         let opcodes = [
             LEReadMaximumAdvertisingDataLength.opcode, LEReadNumberOfSupportedAdvertisingSets.opcode,

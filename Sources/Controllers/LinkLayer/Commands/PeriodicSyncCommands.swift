@@ -47,7 +47,7 @@ extension CommandTable {
             controller.changePeriodicList(command.address, command.sid, controller.synchronizer.removeFromList)
         }
         add(LEClearPeriodicAdvertiserList.self) { controller, _ in controller.synchronizer.clearList() }
-        add(LEReadPeriodicAdvertiserListSize.self) { _, _ in .init(size: UInt8(Synchronizer.listSize)) }
+        add(LEReadPeriodicAdvertiserListSize.self) { _, _ in .init(UInt8(Synchronizer.listSize)) }
     }
 }
 

@@ -12,7 +12,7 @@ extension CommandTable {
             .init(controller.transfer(command), handle: command.handle)
         }
         add(LESetPeriodicAdvertisingSyncTransferParameters.self) { controller, command in
-            let rules = SyncTransferRules(mode: command.mode, skip: command.skip, timeout: command.timeout)
+            let rules = SyncTransferRules(command.parameters)
             guard let link = controller.link(command.handle) else {
                 return .init(.unknownConnection, handle: command.handle)
             }
@@ -21,7 +21,7 @@ extension CommandTable {
             return .init(error ?? .success, handle: command.handle)
         }
         add(LESetDefaultPeriodicAdvertisingSyncTransferParameters.self) { controller, command in
-            let rules = SyncTransferRules(mode: command.mode, skip: command.skip, timeout: command.timeout)
+            let rules = SyncTransferRules(command)
             if let error = rules.error { return error }
             controller.setDefault(.transfers(rules))
             return HCIStatus.success
@@ -34,6 +34,10 @@ extension CommandTable {
 }
 
 extension SyncTransferRules {
+    fileprivate init(_ command: LESetDefaultPeriodicAdvertisingSyncTransferParameters) {
+        self.init(mode: command.mode, skip: command.skip, timeout: command.timeout)
+    }
+
     /// The error in these parameters, if any.
     fileprivate var error: HCIStatus? {
         guard mode.rawValue <= 3 else { return .invalidParameters }

@@ -15,7 +15,7 @@ extension CommandTable {
             controller.privacy.removePeers()
             return .success
         }
-        add(LEReadResolvingListSize.self) { controller, _ in .init(size: controller.configuration.resolvingListSize) }
+        add(LEReadResolvingListSize.self) { controller, _ in .init(controller.configuration.resolvingListSize) }
         add(LESetPrivacyMode.self) { controller, command in
             guard command.mode.rawValue <= 1 else { return HCIStatus.invalidParameters }
             return controller.changeResolvingList(command.peerIdentity) {

@@ -5,13 +5,7 @@ import HCI
 extension CommandTable {
     mutating func addSubratingCommands() {
         add(LESetDefaultSubrate.self) { controller, command in
-            let range = SubrateRequest(
-                factorMin: command.subrateMin,
-                factorMax: command.subrateMax,
-                maxLatency: command.maxLatency,
-                continuation: command.continuation,
-                timeout: command.supervisionTimeout
-            )
+            let range = SubrateRequest(command)
             guard range.isValid else { return HCIStatus.invalidParameters }
             controller.setDefault(.subrate(range))
             return .success
@@ -25,13 +19,7 @@ extension CommandTable {
 extension VirtualController {
     fileprivate func requestSubrate(_ command: LESubrateRequest) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
-        let wanted = SubrateRequest(
-            factorMin: command.subrateMin,
-            factorMax: command.subrateMax,
-            maxLatency: command.maxLatency,
-            continuation: command.continuation,
-            timeout: command.supervisionTimeout
-        )
+        let wanted = SubrateRequest(command.parameters)
         let events = Int64(wanted.factorMax) * (Int64(wanted.maxLatency) + 1)
         guard wanted.isValid,
             2 * link.control.timing.intervalMicroseconds * events < Int64(wanted.timeout) * 10_000
@@ -40,5 +28,17 @@ extension VirtualController {
         guard link.control.peerHasSubrating else { return .unsupportedRemoteFeature }
         guard link.ending == nil else { return .commandDisallowed }
         return link.request(.subrate(wanted)) ? .success : .controllerBusy
+    }
+}
+
+extension SubrateRequest {
+    fileprivate init(_ command: LESetDefaultSubrate) {
+        self.init(
+            factorMin: command.subrateMin,
+            factorMax: command.subrateMax,
+            maxLatency: command.maxLatency,
+            continuation: command.continuation,
+            timeout: command.supervisionTimeout
+        )
     }
 }

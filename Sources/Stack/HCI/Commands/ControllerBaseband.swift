@@ -93,7 +93,7 @@ package struct WriteLEHostSupport: HCICommand {
 
 /// Read Authenticated Payload Timeout (Core Vol 4 Part E 7.3.93): reads the maximum time without an authenticated
 /// packet on an encrypted link.
-package struct ReadAuthenticatedPayloadTimeout: HCICommand {
+package struct ReadAuthenticatedPayloadTimeout: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
@@ -118,11 +118,6 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-    }
 }
 
 /// Write Authenticated Payload Timeout (Core Vol 4 Part E 7.3.94): sets the maximum time without an authenticated

@@ -17,6 +17,29 @@ extension ParameterlessCommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
+/// A command about one connection, without further parameters.
+package protocol LinkCommand: HCICommand {
+    var handle: ConnectionHandle { get set }
+}
+
+extension LinkCommand {
+    package init(handle: ConnectionHandle) {
+        self.init()
+        self.handle = handle
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+    }
+}
+
+/// A command without parameters that returns a status and one number.
+package protocol ValueCommand: ParameterlessCommand where Response == StatusAndValue<Self> {
+    associatedtype Value: FixedWidthInteger & Sendable
+    /// The name of the number in the specification.
+    static var valueName: String { get }
+}
+
 /// What the specification says about a command, apart from its parameters.
 package struct CommandEntry: Sendable {
     /// How a controller answers (Core Vol 4 Part E 4.4).
@@ -140,6 +163,20 @@ package struct StatusAndHandle: HCIResponse {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
+    }
+}
+
+/// Return parameters that consist of a status and the number for which the command asks.
+package struct StatusAndValue<Command: ValueCommand>: HCIResponse {
+    package var status = HCIStatus.success
+    package var value: Command.Value = 0
+
+    package init() {}
+    package init(_ value: Command.Value) { self.value = value }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field(Command.valueName, &value)
     }
 }
 

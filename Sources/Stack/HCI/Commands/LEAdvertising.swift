@@ -34,22 +34,11 @@ package struct LESetAdvertisingParameters: HCICommand {
 
 /// LE Read Advertising Physical Channel Tx Power (Core Vol 4 Part E 7.8.6): reads the transmit power of legacy
 /// advertising.
-package struct LEReadAdvertisingPhysicalChannelTxPower: ParameterlessCommand {
-    package struct Response: HCIResponse {
-        package var status = HCIStatus.success
-        /// The power, in dBm, -127 to 20.
-        package var level: Int8 = 0
-
-        package init() {}
-        package init(level: Int8) { self.level = level }
-
-        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-            try coder.field("Status", &status)
-            try coder.field("TX_Power_Level", &level)
-        }
-    }
-
+package struct LEReadAdvertisingPhysicalChannelTxPower: ValueCommand {
     package static let entry = CommandEntry(.le, 0x07, "LE Read Advertising Physical Channel Tx Power", bit: (25, 6))
+    /// The power, in dBm, -127 to 20.
+    package typealias Value = Int8
+    package static let valueName = "TX_Power_Level"
 
     package init() {}
 }

@@ -100,7 +100,7 @@ package struct LESetHostChannelClassification: HCICommand {
 }
 
 /// LE Read Channel Map (Core Vol 4 Part E 7.8.20): reads the channels that a connection uses.
-package struct LEReadChannelMap: HCICommand {
+package struct LEReadChannelMap: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
@@ -125,26 +125,16 @@ package struct LEReadChannelMap: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-    }
 }
 
 /// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): reads the link-layer features of a peer. LE Read Remote
 /// Features Complete follows.
-package struct LEReadRemoteFeatures: HCICommand {
+package struct LEReadRemoteFeatures: LinkCommand {
     package static let entry = CommandEntry(.le, 0x16, "LE Read Remote Features Page 0", bit: (27, 5), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-    }
 }
 
 /// LE Remote Connection Parameter Request Reply (Core Vol 4 Part E 7.8.31): accepts the connection parameters that a
@@ -208,15 +198,10 @@ package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
 
 /// LE Request Peer SCA (Core Vol 4 Part E 7.8.108): reads the sleep clock accuracy of a peer. LE Request Peer SCA
 /// Complete follows.
-package struct LERequestPeerSCA: HCICommand {
+package struct LERequestPeerSCA: LinkCommand {
     package static let entry = CommandEntry(.le, 0x6D, "LE Request Peer SCA", bit: (43, 2), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-    }
 }

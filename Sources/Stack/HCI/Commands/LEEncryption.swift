@@ -113,7 +113,7 @@ package struct LELongTermKeyRequestReply: HCICommand {
 }
 
 /// LE Long Term Key Request Negative Reply (Core Vol 4 Part E 7.8.26): reports that there is no such key.
-package struct LELongTermKeyRequestNegativeReply: HCICommand {
+package struct LELongTermKeyRequestNegativeReply: LinkCommand {
     package typealias Response = StatusAndHandle
 
     package static let entry = CommandEntry(.le, 0x1B, "LE Long Term Key Request Negative Reply", bit: (28, 2))
@@ -121,11 +121,6 @@ package struct LELongTermKeyRequestNegativeReply: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-    }
 }
 
 /// LE Read Local P-256 Public Key (Core Vol 4 Part E 7.8.36): makes the controller generate a key pair. LE Read Local

@@ -190,44 +190,22 @@ package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
 
 /// LE Read Maximum Advertising Data Length (Core Vol 4 Part E 7.8.57): reads the maximum length of a set's advertising
 /// data.
-package struct LEReadMaximumAdvertisingDataLength: ParameterlessCommand {
-    package struct Response: HCIResponse {
-        package var status = HCIStatus.success
-        /// The maximum length, in octets, 0x001F to 0x0672.
-        package var length: UInt16 = 0
-
-        package init() {}
-        package init(length: UInt16) { self.length = length }
-
-        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-            try coder.field("Status", &status)
-            try coder.field("Max_Advertising_Data_Length", &length)
-        }
-    }
-
+package struct LEReadMaximumAdvertisingDataLength: ValueCommand {
     package static let entry = CommandEntry(.le, 0x3A, "LE Read Maximum Advertising Data Length", bit: (36, 6))
+    /// The maximum length, in octets, 0x001F to 0x0672.
+    package typealias Value = UInt16
+    package static let valueName = "Max_Advertising_Data_Length"
 
     package init() {}
 }
 
 /// LE Read Number of Supported Advertising Sets (Core Vol 4 Part E 7.8.58): reads the number of advertising sets that
 /// the controller supports at present.
-package struct LEReadNumberOfSupportedAdvertisingSets: ParameterlessCommand {
-    package struct Response: HCIResponse {
-        package var status = HCIStatus.success
-        /// The number of sets, 1 to 240.
-        package var count: UInt8 = 0
-
-        package init() {}
-        package init(count: UInt8) { self.count = count }
-
-        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-            try coder.field("Status", &status)
-            try coder.field("Num_Supported_Advertising_Sets", &count)
-        }
-    }
-
+package struct LEReadNumberOfSupportedAdvertisingSets: ValueCommand {
     package static let entry = CommandEntry(.le, 0x3B, "LE Read Number of Supported Advertising Sets", bit: (36, 7))
+    /// The number of sets, 1 to 240.
+    package typealias Value = UInt8
+    package static let valueName = "Num_Supported_Advertising_Sets"
 
     package init() {}
 }

@@ -1,22 +1,11 @@
 import BluetoothTypes
 
 /// LE Read Filter Accept List Size (Core Vol 4 Part E 7.8.14): reads the capacity of the list.
-package struct LEReadFilterAcceptListSize: ParameterlessCommand {
-    package struct Response: HCIResponse {
-        package var status = HCIStatus.success
-        /// The capacity of the list, at least 1.
-        package var size: UInt8 = 0
-
-        package init() {}
-        package init(size: UInt8) { self.size = size }
-
-        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-            try coder.field("Status", &status)
-            try coder.field("Filter_Accept_List_Size", &size)
-        }
-    }
-
+package struct LEReadFilterAcceptListSize: ValueCommand {
     package static let entry = CommandEntry(.le, 0x0F, "LE Read Filter Accept List Size", bit: (26, 6))
+    /// The capacity of the list, at least 1.
+    package typealias Value = UInt8
+    package static let valueName = "Filter_Accept_List_Size"
 
     package init() {}
 }

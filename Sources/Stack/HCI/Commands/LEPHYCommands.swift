@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// LE Read PHY (Core Vol 4 Part E 7.8.47): reads the PHYs of a connection.
-package struct LEReadPHY: HCICommand {
+package struct LEReadPHY: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
@@ -29,11 +29,6 @@ package struct LEReadPHY: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-    }
 }
 
 /// LE Set Default PHY (Core Vol 4 Part E 7.8.48): sets the preferred PHYs of new connections.

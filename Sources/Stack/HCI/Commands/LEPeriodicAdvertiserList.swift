@@ -45,22 +45,11 @@ package struct LEClearPeriodicAdvertiserList: ParameterlessCommand {
 }
 
 /// LE Read Periodic Advertiser List Size (Core Vol 4 Part E 7.8.73): reads the capacity of the list.
-package struct LEReadPeriodicAdvertiserListSize: ParameterlessCommand {
-    package struct Response: HCIResponse {
-        package var status = HCIStatus.success
-        /// The capacity of the list, at least 1.
-        package var size: UInt8 = 0
-
-        package init() {}
-        package init(size: UInt8) { self.size = size }
-
-        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-            try coder.field("Status", &status)
-            try coder.field("Periodic_Advertiser_List_Size", &size)
-        }
-    }
-
+package struct LEReadPeriodicAdvertiserListSize: ValueCommand {
     package static let entry = CommandEntry(.le, 0x4A, "LE Read Periodic Advertiser List Size", bit: (38, 6))
+    /// The capacity of the list, at least 1.
+    package typealias Value = UInt8
+    package static let valueName = "Periodic_Advertiser_List_Size"
 
     package init() {}
 }

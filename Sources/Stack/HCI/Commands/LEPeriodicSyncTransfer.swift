@@ -65,32 +65,22 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     )
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// How the controller handles transferred synchronizations.
-    package var mode = LESyncTransferMode(rawValue: 0)
-    /// The number of periodic advertising events that may be skipped after a received one, 0 to 0x01F3.
-    package var skip: UInt16 = 0
-    /// The synchronization timeout, in units of 10 ms, 0x000A to 0x4000.
-    package var timeout: UInt16 = 0
-    /// The types of Constant Tone Extension that the train must not have.
-    package var toneKinds: UInt8 = 0
+    package var parameters = LESetDefaultPeriodicAdvertisingSyncTransferParameters()
 
     package init() {}
 
-    package init(handle: ConnectionHandle, mode: LESyncTransferMode, skip: UInt16, timeout: UInt16, toneKinds: UInt8) {
-        (self.handle, self.mode, self.skip, self.timeout, self.toneKinds) = (handle, mode, skip, timeout, toneKinds)
+    package init(handle: ConnectionHandle, _ parameters: LESetDefaultPeriodicAdvertisingSyncTransferParameters) {
+        (self.handle, self.parameters) = (handle, parameters)
     }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
-        try coder.field("Mode", &mode)
-        try coder.field("Skip", &skip)
-        try coder.field("Sync_Timeout", &timeout)
-        try coder.field("CTE_Type", &toneKinds)
+        try parameters.code(&coder)
     }
 }
 
-/// LE Set Default Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.92): the same for future
-/// connections.
+/// LE Set Default Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.92): selects how
+/// the controller handles synchronizations that the peers of future connections transfer.
 package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package static let entry = CommandEntry(
         .le,

@@ -48,22 +48,11 @@ package struct LEClearResolvingList: ParameterlessCommand {
 }
 
 /// LE Read Resolving List Size (Core Vol 4 Part E 7.8.41): reads the capacity of the list.
-package struct LEReadResolvingListSize: ParameterlessCommand {
-    package struct Response: HCIResponse {
-        package var status = HCIStatus.success
-        /// The capacity of the list.
-        package var size: UInt8 = 0
-
-        package init() {}
-        package init(size: UInt8) { self.size = size }
-
-        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-            try coder.field("Status", &status)
-            try coder.field("Resolving_List_Size", &size)
-        }
-    }
-
+package struct LEReadResolvingListSize: ValueCommand {
     package static let entry = CommandEntry(.le, 0x2A, "LE Read Resolving List Size", bit: (34, 6))
+    /// The capacity of the list.
+    package typealias Value = UInt8
+    package static let valueName = "Resolving_List_Size"
 
     package init() {}
 }

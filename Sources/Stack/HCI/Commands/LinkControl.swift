@@ -19,21 +19,16 @@ package struct Disconnect: HCICommand {
 
 /// Read Remote Version Information (Core Vol 4 Part E 7.1.23): reads the version of a peer. Read Remote Version
 /// Information Complete follows.
-package struct ReadRemoteVersionInformation: HCICommand {
+package struct ReadRemoteVersionInformation: LinkCommand {
     package static let entry = CommandEntry(.linkControl, 0x1D, "Read Remote Version Information", bit: (2, 7), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-    }
 }
 
 /// Read RSSI (Core Vol 4 Part E 7.5.4): reads the RSSI of the last packet from the peer.
-package struct ReadRSSI: HCICommand {
+package struct ReadRSSI: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
@@ -58,7 +53,6 @@ package struct ReadRSSI: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
 
     package init() {}
-    package init(handle: ConnectionHandle) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Handle", &handle)

@@ -69,14 +69,14 @@ package struct ControllerInformation: Hashable, Sendable {
             publicAddress = response.address.value == 0 ? nil : response.address
         case let response as LEReadLocalSupportedFeatures.Response: leFeatures = response.features
         case let response as LEReadSupportedStates.Response: leStates = response.states
-        case let response as LEReadFilterAcceptListSize.Response: acceptListSize = Int(response.size)
-        case let response as LEReadResolvingListSize.Response: resolvingListSize = Int(response.size)
+        case let response as LEReadFilterAcceptListSize.Response: acceptListSize = Int(response.value)
+        case let response as LEReadResolvingListSize.Response: resolvingListSize = Int(response.value)
         case let response as LEReadMaximumDataLength.Response: apply(dataLength: response)
         case let response as LEReadTransmitPower.Response where response.minimum <= response.maximum:
             transmitPower = response.minimum...response.maximum
         case let response as LEReadMaximumAdvertisingDataLength.Response:
-            maxAdvertisingDataLength = min(max(Int(response.length), 31), 1_650)
-        case let response as LEReadNumberOfSupportedAdvertisingSets.Response: advertisingSets = Int(response.count)
+            maxAdvertisingDataLength = min(max(Int(response.value), 31), 1_650)
+        case let response as LEReadNumberOfSupportedAdvertisingSets.Response: advertisingSets = Int(response.value)
         default: apply(buffers: response)
         }
     }
