@@ -84,7 +84,6 @@ package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return (entry.key, entry.value)
     }
 
-    /// The oldest unpinned entry.
     package var oldestEntry: (key: Key, value: Value)? {
         oldest.flatMap { entries[$0] }.map { ($0.key, $0.value) }
     }

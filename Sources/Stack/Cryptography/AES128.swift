@@ -6,7 +6,6 @@ package struct AES128: Sendable {
         cipher = provider.blockCipher(key)
     }
 
-    /// Encrypts one block: the security function e (Core Vol 3 Part H 2.2.1).
     package func encrypt(_ block: Block128) -> Block128 { cipher.encrypt(block) }
 }
 

@@ -25,7 +25,6 @@ package struct Block128: Hashable, Sendable {
         for (index, byte) in bytes.prefix(16).enumerated() { self[index] = byte }
     }
 
-    /// The block of 16 zero octets.
     package static let zero = Block128(high: 0, low: 0)
 
     /// The octet at `index`, from 0 (most significant) to 15.

@@ -1,6 +1,5 @@
 /// Computes the cryptographic primitives. All other code of this module, and above it, is independent of the provider.
 package protocol CryptographyProvider: Sendable {
-    /// The name, for messages.
     var name: String { get }
 
     /// Returns AES-128 under `key` for single blocks.

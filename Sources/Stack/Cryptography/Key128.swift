@@ -38,7 +38,6 @@ package struct Key128: Hashable, Sendable {
 extension Key128: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A constant, so that keys never reach logs.
     package var description: String { "secret" }
-    /// A constant, like ``description``.
     package var debugDescription: String { "secret" }
     /// An empty mirror, so that `dump` does not reveal the key either.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }

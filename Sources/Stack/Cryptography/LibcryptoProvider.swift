@@ -54,7 +54,6 @@ struct LibcryptoProvider: CryptographyProvider {
         return result
     }
 
-    /// Returns the octets that `body` writes.
     private static func octets(_ count: Int, _ body: (UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
             check(body(buffer.baseAddress))

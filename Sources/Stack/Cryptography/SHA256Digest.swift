@@ -3,7 +3,6 @@ package enum SHA256Digest {
     /// The length of a digest, in octets.
     package static let count = 32
 
-    /// Returns the digest of `octets`.
     package static func of(
         _ octets: [UInt8],
         with provider: any CryptographyProvider = CryptographyProviders.standard

@@ -22,7 +22,6 @@ final class AwaitedCallback: Sendable {
         /// Stops waiting for the callback unless it is running. The queue may still run it later.
         func abandon() { state.withLock { if $0 == .waiting { $0 = .over } } }
 
-        /// Whether the callback is running, on the calling thread.
         var isOnCallingThread: Bool { state.withLock { $0 == .running(.current) } }
 
         fileprivate func begin() { state.withLock { if $0 == .waiting { $0 = .running(.current) } } }

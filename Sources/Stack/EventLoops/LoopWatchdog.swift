@@ -19,7 +19,6 @@
         /// The environment variable that enables the watchdog. Its value is the limit in milliseconds.
         package static let variable = "HARALD_WATCHDOG"
 
-        /// Handlers with a higher limit.
         private static let allowances: [(handler: String, limit: Duration, reason: String)] = [
             (
                 "ServiceProcess.SocketLine", .milliseconds(200),
@@ -96,7 +95,6 @@
 
         static func wall() -> Int64 { read(CLOCK_MONOTONIC) }
 
-        /// Returns the time at which a task begins.
         static func begin() -> Int64 {
             let now = wall()
             let last = reading()
@@ -212,7 +210,6 @@
 #else
     /// A no-op outside of debug builds.
     package enum LoopWatchdog {
-        /// Runs a task of a loop.
         @inline(__always)
         package static func run(_ task: () -> Void) { task() }
     }

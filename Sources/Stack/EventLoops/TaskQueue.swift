@@ -18,9 +18,7 @@ package struct TaskQueue {
     /// This is a struct because Swift wraps a closure inside an optional, a tuple or a collection into another closure,
     /// which costs an allocation.
     package struct WaitingTask {
-        /// The instant at which the task is due.
         package let deadline: Instant
-        /// The work to do.
         package let run: () -> Void
     }
 
@@ -44,7 +42,6 @@ package struct TaskQueue {
     /// The number of pending tasks.
     package var count: Int { slots.count - freeSlots.count }
 
-    /// Adds a task and returns its handle.
     package mutating func add(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         let slot = freeSlots.popLast() ?? slots.count
         precondition(slot >> Self.slotBits == 0, "more than 2^24 pending timers")
@@ -70,7 +67,6 @@ package struct TaskQueue {
         return body
     }
 
-    /// Returns the deadline of the next task.
     package mutating func nextDeadline() -> Instant? {
         while let entry = heap.min {
             if slot(of: entry.task) != nil { return entry.deadline }

@@ -11,7 +11,6 @@ package struct ThreadIdentity: Hashable, Sendable {
     /// The thread's address, so never 0.
     let number: UInt
 
-    /// The identity of the calling thread.
     package static var current: ThreadIdentity {
         #if canImport(Glibc)
             ThreadIdentity(number: UInt(pthread_self()))

@@ -24,7 +24,6 @@ public final class VirtualEventLoop: EventLoop {
     private struct Shared {
         var submitted = Deque<Submission>()
         var hasWaiter = false
-        /// The callback that the loop waits for.
         var callback: AwaitedCallback.Progress?
         /// Called when a callback does not return.
         var onBlockedQueue: (@Sendable (any CallbackQueue) -> Void)?
@@ -432,7 +431,6 @@ public final class VirtualEventLoop: EventLoop {
         return result
     }
 
-    /// Releases the ownership of the loop.
     private func releaseCallbacks() {
         // Another thread may have begun to wait after the last drain of the inbox.
         while !shared.withLock({ shared in

@@ -26,9 +26,7 @@ struct CommandQueue {
     }
 
     enum Answer: Hashable {
-        /// Command Complete, with the return parameters.
         case complete(PacketBuffer)
-        /// Command Status, with the status that it reports.
         case status(HCIStatus)
     }
 

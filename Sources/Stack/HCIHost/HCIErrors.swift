@@ -33,7 +33,6 @@ package enum HCIHostError: Error, Hashable, Sendable {
 
     /// The component in which an error arose.
     package enum Layer: String, Sendable {
-        /// The transport between host and controller.
         case transport
         /// The controller, which failed or refused a command.
         case controller
@@ -66,7 +65,6 @@ package enum HCIHostError: Error, Hashable, Sendable {
 }
 
 extension HCIHostError: CustomStringConvertible {
-    /// A clause for log lines.
     package var description: String {
         switch self {
         case .transport(.unreachable(let address, let reason)): "cannot reach the controller \(address): \(reason)"
@@ -94,11 +92,8 @@ extension HCIHostError: CustomStringConvertible {
 
 /// A reason why a command failed.
 package enum HCICommandError: Error, Hashable, Sendable {
-    /// The controller refused the command.
     case refused(Opcode, HCIStatus)
-    /// The return parameters are malformed.
     case malformedResponse(Opcode, PacketError)
-    /// The command queue is full.
     case queueFull
     /// The controller failed, or the host is not running. All commands pending at that time fail with the same error.
     case host(HCIHostError)
@@ -114,7 +109,6 @@ package enum HCICommandError: Error, Hashable, Sendable {
 }
 
 extension HCICommandError: CustomStringConvertible {
-    /// A clause for log lines.
     package var description: String {
         switch self {
         case .refused(let opcode, let status): HCIHostError.commandRefused(opcode, status).description

@@ -110,15 +110,12 @@ package final class HCIHost {
         }
     }
 
-    /// The counters of rejected and unrecognized input.
     package var counters: HCICounters { table.counters }
 
-    /// The open connections, in the order of their handles.
     package var connections: [HCIConnection] {
         table.connections.values.sorted { $0.handle.rawValue < $1.handle.rawValue }
     }
 
-    /// Returns the connection with the given handle, or nil if there is none.
     package func connection(_ handle: ConnectionHandle) -> HCIConnection? {
         table.connections[handle.rawValue]
     }

@@ -3,15 +3,11 @@ import HCI
 
 /// An event between the host and its controller.
 package enum HostEvent: StackEvent {
-    /// The controller has been initialized.
     case ready(ControllerInformation)
-    /// The controller cannot be used.
     case failed(HCIHostError)
-    /// The controller failed and is being reset.
     case reset(cause: HCIHostError)
     /// A link is being ended because the controller owes an outcome or buffers for it.
     case linkStalled(ConnectionHandle, LinkStall)
-    /// A packet from the controller is malformed.
     case malformed(HCIPacket, PacketError)
     /// The controller has discarded data because its buffers overflowed, on links of this type (Core Vol 4 Part E
     /// 7.7.26).

@@ -27,16 +27,12 @@ struct LinkWatch {
 
     /// An outcome that the controller owes.
     enum Debt: Hashable {
-        /// The end of a link.
         case end(UInt16)
-        /// The outcome of the encryption of a link.
         case encryption(UInt16)
-        /// The end of a cancelled connection attempt.
         case cancelledAttempt
     }
 
     enum Event {
-        /// A connection attempt has started.
         case connecting
         /// The connection attempt has ended, with a connection or without.
         case connected
@@ -46,7 +42,6 @@ struct LinkWatch {
         case ending(UInt16, timeout: Duration, at: Instant)
         /// The host has given a key to start encryption or to refresh it.
         case encrypting(UInt16, at: Instant)
-        /// The outcome of the encryption has been reported.
         case encrypted(UInt16)
         /// A link has ended, which settles everything about it.
         case gone(UInt16)
@@ -54,16 +49,12 @@ struct LinkWatch {
         case stalled(UInt16)
         /// A link has ended whose data the controller had held for ``leftDataTimeout``.
         case leftData
-        /// The controller has returned buffers.
         case progressed
-        /// The deadline has been reached.
         case checked(at: Instant)
     }
 
     enum Action: Equatable {
-        /// End the link with this handle.
         case end(UInt16, LinkStall)
-        /// Reset the controller, because of this error.
         case fail(HCIHostError)
     }
 
@@ -144,9 +135,7 @@ extension LinkWatch.Debt {
 
 /// The reason for which the host ends a link.
 package enum LinkStall: String, Hashable, Sendable, CustomStringConvertible {
-    /// The controller has held data of the link for too long.
     case data
-    /// The controller has not reported the outcome of the encryption.
     case encryption
 
     package var description: String {

@@ -57,7 +57,6 @@ final class LinkWatcher {
         }
     }
 
-    /// Cancels the time-outs of all links.
     func stop() {
         generation += 1
         machine = LinkWatch()

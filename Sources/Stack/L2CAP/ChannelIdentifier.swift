@@ -4,23 +4,19 @@ import BluetoothTypes
 package struct ChannelIdentifier: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
 
-    /// Creates an identifier from any number, assigned or not.
     @inlinable
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The null identifier, which stands for no channel.
     package static let null = ChannelIdentifier(rawValue: 0x0000)
-    /// The fixed channel of the Attribute Protocol.
     package static let attribute = ChannelIdentifier(rawValue: 0x0004)
     /// The fixed channel of L2CAP's own commands.
     package static let signalling = ChannelIdentifier(rawValue: 0x0005)
-    /// The fixed channel of the Security Manager Protocol.
     package static let securityManager = ChannelIdentifier(rawValue: 0x0006)
 
     /// The identifiers of dynamically allocated channels on an LE link (Vol 3 Part A 2.1, table of the name space).
     package static let dynamicRange: ClosedRange<UInt16> = 0x0040...0x007F
 
-    /// Whether the identifier lies in ``dynamicRange``.
     package var isDynamic: Bool { Self.dynamicRange.contains(rawValue) }
 
     /// The name of a fixed channel, for logs; the number of any other.

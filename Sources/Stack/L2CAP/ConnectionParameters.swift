@@ -13,7 +13,6 @@ package struct ConnectionParameters: PacketFields, Hashable, Sendable {
 
     package init() {}
 
-    /// Creates parameters in the units of the specification.
     package init(intervalMinimum: UInt16, intervalMaximum: UInt16, latency: UInt16, timeout: UInt16) {
         self.intervalMinimum = intervalMinimum
         self.intervalMaximum = intervalMaximum
@@ -43,7 +42,6 @@ package struct ConnectionParameters: PacketFields, Hashable, Sendable {
 package enum ParameterUpdateOutcome: Hashable, Sendable {
     /// The central accepted the parameters, although it may not apply them (behaviour 3.30).
     case accepted
-    /// The central rejected the parameters.
     case rejected
     /// The central does not support the command.
     case notUnderstood
@@ -53,7 +51,6 @@ package enum ParameterUpdateOutcome: Hashable, Sendable {
     case busy
     /// This end is the central, which never sends the request, or the parameters are illegal.
     case notAllowed
-    /// The link is closed.
     case closed
 }
 

@@ -55,7 +55,6 @@ struct SecurityHistory: Sendable {
     private struct Change {
         /// The last moment at which the earlier security applied.
         var until: LinkMoment
-        /// The weakest security since.
         var weakest: LinkSecurity
     }
 
@@ -93,7 +92,6 @@ struct SecurityHistory: Sendable {
         lastChange.map { $0 < moment } ?? true
     }
 
-    /// Returns the weakest security since `moment`.
     func weakest(since moment: LinkMoment) -> LinkSecurity {
         if isUnchanged(since: moment) { return now }
         return past.first { moment <= $0.until }?.weakest ?? now
@@ -110,11 +108,9 @@ package struct LinkMoment: Hashable, Sendable, Comparable {
     /// The moment before anything has arrived.
     package static let first = LinkMoment()
 
-    /// Advances to the next moment, when another PDU begins.
     package mutating func advance() {
         begun += 1
     }
 
-    /// Orders moments from earlier to later.
     package static func < (a: LinkMoment, b: LinkMoment) -> Bool { a.begun < b.begun }
 }

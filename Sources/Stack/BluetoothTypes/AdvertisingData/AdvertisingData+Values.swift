@@ -35,7 +35,6 @@ extension AdvertisingData {
         ])
     }
 
-    /// The UUIDs of the services that the advertiser solicits.
     package var solicitedServiceUUIDs: [BluetoothUUID] {
         uuids([.solicitedServices16: 2, .solicitedServices32: 4, .solicitedServices128: 16])
     }

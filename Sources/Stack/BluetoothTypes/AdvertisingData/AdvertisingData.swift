@@ -29,7 +29,6 @@ package struct AdvertisingData: Hashable, Sendable {
     /// The structures in wire order.
     package private(set) var structures: [AdvertisingStructure] = []
 
-    /// Creates data without structures: an empty payload.
     package init() {}
 
     /// Creates data from `structures`, in this order. See ``append(_:)``.

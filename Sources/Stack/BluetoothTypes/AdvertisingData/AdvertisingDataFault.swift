@@ -6,14 +6,11 @@ package enum AdvertisingDataFault: Error, Hashable, Sendable {
     case tooLong(octets: Int, limit: Int)
     /// The length or the value of a structure is not allowed for its type.
     case illegalValue(AdvertisingDataType)
-    /// A type that is allowed once occurs twice.
     case repeated(AdvertisingDataType)
-    /// The type is not allowed in a scan response.
     case notInScanResponse(AdvertisingDataType)
 }
 
 extension AdvertisingDataFault: CustomStringConvertible {
-    /// The fault and its remedy.
     package var description: String {
         switch self {
         case .tooLong(let octets, let limit):
@@ -30,7 +27,6 @@ extension AdvertisingData {
     package enum Place: Sendable {
         /// The advertisement itself, not its scan response.
         case advertisement
-        /// The response to a scan request.
         case scanResponse
     }
 

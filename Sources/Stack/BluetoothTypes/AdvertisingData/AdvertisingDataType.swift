@@ -1,7 +1,6 @@
 /// An AD type (Bluetooth Assigned Numbers 2.3, "Common Data Types").
 package struct AdvertisingDataType: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
-    /// Creates a type from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Discoverability and BR/EDR support; see ``AdvertisingFlags``.
@@ -18,13 +17,9 @@ package struct AdvertisingDataType: WireValue, CustomStringConvertible {
     package static let incompleteServices128 = AdvertisingDataType(rawValue: 0x06)
     /// The complete list of 128-bit service UUIDs.
     package static let completeServices128 = AdvertisingDataType(rawValue: 0x07)
-    /// The beginning of the local name.
     package static let shortenedLocalName = AdvertisingDataType(rawValue: 0x08)
-    /// The whole local name.
     package static let completeLocalName = AdvertisingDataType(rawValue: 0x09)
-    /// The transmit power, in dBm.
     package static let txPowerLevel = AdvertisingDataType(rawValue: 0x0A)
-    /// The preferred connection intervals.
     package static let peripheralConnectionIntervalRange = AdvertisingDataType(rawValue: 0x12)
     /// The solicited services with 16-bit UUIDs.
     package static let solicitedServices16 = AdvertisingDataType(rawValue: 0x14)
@@ -76,14 +71,10 @@ package struct AdvertisingDataType: WireValue, CustomStringConvertible {
 
 /// The bits of the flags structure (Core Specification Supplement Part A 1.3).
 package struct AdvertisingFlags: OptionSet, Hashable, Sendable {
-    /// The first octet on the wire.
     package var rawValue: UInt8
-    /// Creates flags from any bits, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// LE Limited Discoverable Mode.
     package static let limitedDiscoverable = AdvertisingFlags(rawValue: 1 << 0)
-    /// LE General Discoverable Mode.
     package static let generalDiscoverable = AdvertisingFlags(rawValue: 1 << 1)
     /// BR/EDR Not Supported: the device supports LE only.
     package static let classicNotSupported = AdvertisingFlags(rawValue: 1 << 2)
@@ -97,7 +88,6 @@ package struct AdvertisingFlags: OptionSet, Hashable, Sendable {
 /// A company identifier (Bluetooth Assigned Numbers 7).
 package struct CompanyIdentifier: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
-    /// Creates an identifier from any number, assigned or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Apple, whose structures carry the overflow area.

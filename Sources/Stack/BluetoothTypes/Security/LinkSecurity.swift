@@ -16,7 +16,6 @@ package struct LinkSecurity: Hashable, Sendable {
     /// Part C 10.2.4).
     package var isSecureConnectionsOnly = false
 
-    /// Creates an unprotected link without a key.
     package init() {}
 
     /// Creates an encrypted link, or an unencrypted one with a key to encrypt it with.
@@ -37,7 +36,6 @@ package struct LinkSecurity: Hashable, Sendable {
         self.hasKey = hasKey
     }
 
-    /// Whether the link is encrypted.
     package var isEncrypted: Bool { encryption != nil }
     /// Whether the key that encrypts the link is authenticated.
     package var isAuthenticated: Bool { encryption?.isAuthenticated ?? false }

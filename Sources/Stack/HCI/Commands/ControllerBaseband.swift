@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct SetEventMask: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x01, "Set Event Mask", bit: (5, 6))
 
-    /// The events to send.
     package var mask: EventMask = []
 
     package init() {}
@@ -62,7 +61,6 @@ package struct ReadTransmitPowerLevel: HCICommand {
 package struct SetEventMaskPage2: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x63, "Set Event Mask Page 2", bit: (22, 2))
 
-    /// The events to send.
     package var mask: EventMaskPage2 = []
 
     package init() {}
@@ -77,7 +75,6 @@ package struct SetEventMaskPage2: HCICommand {
 package struct WriteLEHostSupport: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x6D, "Write LE Host Support", bit: (24, 6))
 
-    /// Whether the host supports LE.
     package var isSupported = false
     /// Reserved for future use; 0.
     package var unused: UInt8 = 0

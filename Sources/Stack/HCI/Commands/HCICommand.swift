@@ -1,6 +1,8 @@
 import BluetoothTypes
 
 /// An HCI command. ``PacketFields/code(_:)`` codes its parameters in wire order.
+///
+/// In commands and events `set` is an advertising handle, 0x00 to 0xEF, and `sync` a sync handle, 0x0000 to 0x0EFF.
 package protocol HCICommand: PacketFields, Hashable, Sendable {
     /// The return parameters in Command Complete; ``StatusOnly`` for commands that Command Status answers.
     associatedtype Response: HCIResponse = StatusOnly
@@ -13,7 +15,6 @@ package protocol HCICommand: PacketFields, Hashable, Sendable {
 package protocol ParameterlessCommand: HCICommand {}
 
 extension ParameterlessCommand {
-    /// Codes nothing.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
@@ -142,7 +143,6 @@ extension HCIResponse {
 package struct StatusOnly: HCIResponse {
     package var status = HCIStatus.success
 
-    /// Creates a response with the status success.
     package init() {}
     package init(_ status: HCIStatus) { self.status = status }
 
@@ -156,7 +156,6 @@ package struct StatusAndHandle: HCIResponse {
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// Creates a successful response for connection handle 0.
     package init() {}
     package init(_ status: HCIStatus, handle: ConnectionHandle) { (self.status, self.handle) = (status, handle) }
 

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// The commands that this module defines, by opcode.
 package enum HCICommandRegistry {
-    /// The types of all commands.
     package static let all: [any HCICommand.Type] = [
         Disconnect.self,
         ReadRemoteVersionInformation.self,

@@ -57,7 +57,6 @@ package struct HostNumberOfCompletedPackets: HCICommand {
         .errorsOnly
     )
 
-    /// The number of consumed packets, by connection.
     package var entries: [CompletedPackets] = []
 
     package init() {}

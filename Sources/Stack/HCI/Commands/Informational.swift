@@ -36,7 +36,6 @@ package struct ReadLocalVersionInformation: ParameterlessCommand {
 package struct ReadLocalSupportedCommands: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The commands that the controller supports, one bit each.
         package var commands = SupportedCommands()
 
         package init() {}
@@ -59,7 +58,6 @@ package struct ReadLocalSupportedCommands: ParameterlessCommand {
 package struct ReadLocalSupportedFeatures: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The first page of features.
         package var features: LMPFeatures = []
 
         package init() {}

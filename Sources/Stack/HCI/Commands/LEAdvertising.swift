@@ -8,15 +8,12 @@ package struct LESetAdvertisingParameters: HCICommand {
     package var intervalMin: UInt16 = 0
     /// The maximum advertising interval, in units of 0.625 ms, 0x0020 to 0x4000.
     package var intervalMax: UInt16 = 0
-    /// The type of advertising.
     package var kind = LEAdvertisingKind(rawValue: 0)
-    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// The target of directed advertising; it also selects the entry of the resolving list.
     package var peerAddress = BluetoothAddress.none
     /// The primary channels, at least one.
     package var channels: LEAdvertisingChannels = []
-    /// The devices whose requests are accepted.
     package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
 
     package init() {}

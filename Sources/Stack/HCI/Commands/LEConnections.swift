@@ -12,7 +12,6 @@ package struct LECreateConnection: HCICommand {
     package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
     /// The peer's address; not used with the filter accept list.
     package var peerAddress = BluetoothAddress.none
-    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0

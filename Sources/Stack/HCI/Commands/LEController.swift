@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct LESetEventMask: HCICommand {
     package static let entry = CommandEntry(.le, 0x01, "LE Set Event Mask", bit: (25, 0))
 
-    /// The events to send.
     package var mask: LEEventMask = []
 
     package init() {}
@@ -45,7 +44,6 @@ package struct LEReadBufferSize: ParameterlessCommand {
 /// LE Read Buffer Size [v2] (Core Vol 4 Part E 7.8.2): reads the buffers for LE ACL data and isochronous data.
 package struct LEReadBufferSizeV2: ParameterlessCommand {
     package struct Response: HCIResponse {
-        /// The fields of version 1.
         package var v1 = LEReadBufferSize.Response()
         /// The size of a buffer for isochronous data, in octets; 0 if there are none.
         package var isoDataPacketLength: UInt16 = 0
@@ -75,7 +73,6 @@ package struct LEReadBufferSizeV2: ParameterlessCommand {
 package struct LEReadLocalSupportedFeatures: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The link-layer features of page 0.
         package var features: LEFeatures = []
 
         package init() {}
@@ -113,7 +110,6 @@ package struct LESetRandomAddress: HCICommand {
 package struct LEReadSupportedStates: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The supported states and combinations.
         package var states: LEStates = []
 
         package init() {}
@@ -160,7 +156,6 @@ package struct LESetHostFeature: HCICommand {
 
     /// The bit number of the feature in ``LEFeatures``.
     package var bitNumber: UInt8 = 0
-    /// Whether the host supports the feature.
     package var isSupported = false
 
     package init() {}

@@ -155,9 +155,7 @@ package struct LEGenerateDHKey: HCICommand {
 package struct LEGenerateDHKeyV2: HCICommand {
     package static let entry = CommandEntry(.le, 0x5E, "LE Generate DHKey [v2]", bit: (41, 2), .status)
 
-    /// The fields of version 1.
     package var v1 = LEGenerateDHKey()
-    /// The private key to use.
     package var keyKind = LEPrivateKeyKind(rawValue: 0)
 
     package init() {}

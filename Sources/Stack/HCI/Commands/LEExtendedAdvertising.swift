@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct LESetAdvertisingSetRandomAddress: HCICommand {
     package static let entry = CommandEntry(.le, 0x35, "LE Set Advertising Set Random Address", bit: (36, 1))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The random device address of this set alone.
     package var address = BluetoothAddress(0, kind: .randomDevice)
@@ -43,9 +42,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x36, "LE Set Extended Advertising Parameters [v1]", bit: (36, 2))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The properties of the advertising events.
     package var properties: LEAdvertisingProperties = []
     /// The minimum advertising interval, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
     package var intervalMin: UInt32 = 0
@@ -53,11 +50,9 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     package var intervalMax: UInt32 = 0
     /// The primary channels, at least one.
     package var channels: LEAdvertisingChannels = []
-    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// The target of directed advertising; it also selects the entry of the resolving list.
     package var peerAddress = BluetoothAddress.none
-    /// The devices whose requests are accepted.
     package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
     /// The preferred transmit power, in dBm, -127 to 20; 127 for no preference.
     package var txPower: Int8 = 0
@@ -65,11 +60,9 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     package var primaryPHY = LEPHY(rawValue: 0)
     /// The maximum number of advertising events that may be skipped before the auxiliary packet is sent.
     package var secondaryMaxSkip: UInt8 = 0
-    /// The PHY of the secondary channels.
     package var secondaryPHY = LEPHY(rawValue: 0)
     /// The advertising SID, 0x00 to 0x0F, which identifies the set on the air.
     package var sid: UInt8 = 0
-    /// Whether scan requests are reported.
     package var notifiesScanRequests = false
 
     package init() {}
@@ -97,9 +90,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 package struct LESetExtendedAdvertisingData: HCICommand {
     package static let entry = CommandEntry(.le, 0x37, "LE Set Extended Advertising Data", bit: (36, 3))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// Which fragment of the data this is.
     package var operation = LEDataOperation(rawValue: 0)
     /// 0 if the controller may fragment the data, 1 if it should not.
     package var fragmentPreference: UInt8 = 0
@@ -125,9 +116,7 @@ package struct LESetExtendedAdvertisingData: HCICommand {
 package struct LESetExtendedScanResponseData: HCICommand {
     package static let entry = CommandEntry(.le, 0x38, "LE Set Extended Scan Response Data", bit: (36, 4))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// Which fragment of the data this is.
     package var operation = LEDataOperation(rawValue: 0)
     /// 0 if the controller may fragment the data, 1 if it should not.
     package var fragmentPreference: UInt8 = 0
@@ -168,7 +157,6 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
 
 /// The limits for the advertising of a set, in LE Set Extended Advertising Enable.
 package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The duration, in units of 10 ms; 0 for no limit.
     package var duration: UInt16 = 0
@@ -214,7 +202,6 @@ package struct LEReadNumberOfSupportedAdvertisingSets: ValueCommand {
 package struct LERemoveAdvertisingSet: HCICommand {
     package static let entry = CommandEntry(.le, 0x3C, "LE Remove Advertising Set", bit: (37, 0))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}
@@ -240,7 +227,6 @@ package struct LESetExtendedAdvertisingParametersV2: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x7F, "LE Set Extended Advertising Parameters [v2]", bit: (46, 2))
 
-    /// The fields of version 1.
     package var v1 = LESetExtendedAdvertisingParameters()
     /// The coding on the primary channels if their PHY is Coded.
     package var primaryPHYOptions = LEAdvertisingPHYOptions(rawValue: 0)

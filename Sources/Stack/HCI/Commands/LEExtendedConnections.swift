@@ -7,7 +7,6 @@ package struct LEExtendedCreateConnection: HCICommand {
 
     /// Whether to connect to ``peerAddress`` or to a device on the filter accept list.
     package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
-    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// The peer's address; not used with the filter accept list.
     package var peerAddress = BluetoothAddress.none
@@ -78,7 +77,6 @@ package struct LEExtendedCreateConnectionV2: HCICommand {
     package var set: UInt8 = 0
     /// The subevent in which the connection request is sent; 0xFF if no train is used.
     package var periodicSubevent: UInt8 = 0
-    /// The fields of version 1.
     package var v1 = LEExtendedCreateConnection()
 
     package init() {}

@@ -4,9 +4,7 @@ import BluetoothTypes
 package struct LESetExtendedScanParameters: HCICommand {
     package static let entry = CommandEntry(.le, 0x41, "LE Set Extended Scan Parameters", bit: (37, 5))
 
-    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// The advertisers to report.
     package var filterPolicy = LEScanFilterPolicy(rawValue: 0)
     /// The scan parameters for the 1M PHY; nil if it is not scanned.
     package var le1M: PHYScanParameters?
@@ -30,7 +28,6 @@ package struct LESetExtendedScanParameters: HCICommand {
 
 /// The scan parameters for one PHY, in LE Set Extended Scan Parameters.
 package struct PHYScanParameters: PacketFields, Hashable, Sendable {
-    /// Whether to send scan requests.
     package var kind = LEScanKind(rawValue: 0)
     /// The scan interval, in units of 0.625 ms, 0x0004 to 0xFFFF.
     package var scanInterval: UInt16 = 0
@@ -55,7 +52,6 @@ package struct LESetExtendedScanEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x42, "LE Set Extended Scan Enable", bit: (37, 6))
 
     package var isEnabled = false
-    /// How duplicates are filtered.
     package var filterDuplicates = LEDuplicateFilter(rawValue: 0)
     /// The duration, in units of 10 ms; 0 for no limit.
     package var duration: UInt16 = 0

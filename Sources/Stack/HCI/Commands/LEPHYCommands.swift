@@ -5,9 +5,7 @@ package struct LEReadPHY: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
-        /// The PHY for transmission.
         package var txPHY = LEPHY(rawValue: 0)
-        /// The PHY for reception.
         package var rxPHY = LEPHY(rawValue: 0)
 
         package init() {}
@@ -35,11 +33,8 @@ package struct LEReadPHY: LinkCommand {
 package struct LESetDefaultPHY: HCICommand {
     package static let entry = CommandEntry(.le, 0x31, "LE Set Default PHY", bit: (35, 5))
 
-    /// The directions in which the host has no preference.
     package var preference: LEPHYPreference = []
-    /// The preferred PHYs for transmission.
     package var txPHYs: LEPHYs = []
-    /// The preferred PHYs for reception.
     package var rxPHYs: LEPHYs = []
 
     package init() {}
@@ -60,13 +55,9 @@ package struct LESetPHY: HCICommand {
     package static let entry = CommandEntry(.le, 0x32, "LE Set PHY", bit: (35, 6), .status)
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The directions in which the host has no preference.
     package var preference: LEPHYPreference = []
-    /// The preferred PHYs for transmission.
     package var txPHYs: LEPHYs = []
-    /// The preferred PHYs for reception.
     package var rxPHYs: LEPHYs = []
-    /// The preferred coding on the Coded PHY.
     package var codedOption = LECodedPHYOption(rawValue: 0)
 
     package init() {}

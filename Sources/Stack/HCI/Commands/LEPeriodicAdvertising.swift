@@ -5,13 +5,11 @@ import BluetoothTypes
 package struct LESetPeriodicAdvertisingParameters: HCICommand {
     package static let entry = CommandEntry(.le, 0x3E, "LE Set Periodic Advertising Parameters [v1]", bit: (37, 2))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The minimum interval, in units of 1.25 ms, 0x0006 to 0xFFFF.
     package var intervalMin: UInt16 = 0
     /// The maximum interval, in units of 1.25 ms, 0x0006 to 0xFFFF.
     package var intervalMax: UInt16 = 0
-    /// The optional fields of the packets.
     package var properties: LEPeriodicProperties = []
 
     package init() {}
@@ -32,9 +30,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
 package struct LESetPeriodicAdvertisingData: HCICommand {
     package static let entry = CommandEntry(.le, 0x3F, "LE Set Periodic Advertising Data", bit: (37, 3))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// Which fragment of the data this is.
     package var operation = LEDataOperation(rawValue: 0)
     /// The data, at most 252 octets.
     package var data: PacketBuffer = []
@@ -57,9 +53,7 @@ package struct LESetPeriodicAdvertisingData: HCICommand {
 package struct LESetPeriodicAdvertisingEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x40, "LE Set Periodic Advertising Enable", bit: (37, 4))
 
-    /// Whether the train is enabled, and its options.
     package var enable: LEPeriodicEnable = []
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}

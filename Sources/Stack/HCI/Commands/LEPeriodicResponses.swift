@@ -7,7 +7,6 @@ package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x86, "LE Set Periodic Advertising Parameters [v2]", bit: (47, 1))
 
-    /// The fields of version 1.
     package var v1 = LESetPeriodicAdvertisingParameters()
     /// The division of events into subevents; all zeros for a train without responses.
     package var timing = LESubeventTiming()
@@ -34,7 +33,6 @@ package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x82, "LE Set Periodic Advertising Subevent Data", bit: (46, 5))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The subevents, at most 15.
     package var subevents: [LESubeventData] = []
@@ -79,7 +77,6 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x83, "LE Set Periodic Advertising Response Data", bit: (46, 6))
 
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
     /// The paEventCounter of the event to which this responds.
     package var requestEvent: UInt16 = 0
@@ -110,7 +107,6 @@ package struct LESetPeriodicSyncSubevent: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x84, "LE Set Periodic Sync Subevent", bit: (46, 7))
 
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
     /// The optional fields of the responses.
     package var properties: LEPeriodicProperties = []
@@ -133,7 +129,6 @@ package struct LESetPeriodicSyncSubevent: HCICommand {
 /// The return parameters of commands for an advertising set.
 package struct StatusAndSet: HCIResponse {
     package var status = HCIStatus.success
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}
@@ -148,7 +143,6 @@ package struct StatusAndSet: HCIResponse {
 /// The return parameters of commands for a train to which this device is synchronized.
 package struct StatusAndSync: HCIResponse {
     package var status = HCIStatus.success
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}

@@ -41,7 +41,6 @@ package struct LEPeriodicAdvertisingCreateSyncCancel: ParameterlessCommand {
 package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     package static let entry = CommandEntry(.le, 0x46, "LE Periodic Advertising Terminate Sync", bit: (38, 2))
 
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}
@@ -56,9 +55,7 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
 package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x59, "LE Set Periodic Advertising Receive Enable", bit: (40, 5))
 
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// Whether the train is reported, and how.
     package var enable: LEPeriodicReceiving = []
 
     package init() {}

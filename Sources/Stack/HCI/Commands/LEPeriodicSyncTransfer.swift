@@ -10,7 +10,6 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
     /// A value for the peer's host.
     package var serviceData: UInt16 = 0
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}
@@ -36,7 +35,6 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     package var handle = ConnectionHandle(rawValue: 0)
     /// A value for the peer's host.
     package var serviceData: UInt16 = 0
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}
@@ -89,7 +87,6 @@ package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand
         bit: (41, 1)
     )
 
-    /// How the controller handles transferred synchronizations.
     package var mode = LESyncTransferMode(rawValue: 0)
     /// The number of periodic advertising events that may be skipped after a received one, 0 to 0x01F3.
     package var skip: UInt16 = 0

@@ -29,7 +29,6 @@ package struct LEAddDeviceToResolvingList: HCICommand {
 package struct LERemoveDeviceFromResolvingList: HCICommand {
     package static let entry = CommandEntry(.le, 0x28, "LE Remove Device From Resolving List", bit: (34, 4))
 
-    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
@@ -75,7 +74,6 @@ package struct LEReadPeerResolvableAddress: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x2B, "LE Read Peer Resolvable Address", bit: (34, 7))
 
-    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
@@ -104,7 +102,6 @@ package struct LEReadLocalResolvableAddress: HCICommand {
 
     package static let entry = CommandEntry(.le, 0x2C, "LE Read Local Resolvable Address", bit: (35, 0))
 
-    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
@@ -173,7 +170,6 @@ package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
 package struct LESetPrivacyMode: HCICommand {
     package static let entry = CommandEntry(.le, 0x4E, "LE Set Privacy Mode", bit: (39, 2))
 
-    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
     package var mode = LEPrivacyMode(rawValue: 0)
 
@@ -194,9 +190,7 @@ package struct LESetPrivacyMode: HCICommand {
 package struct LESetDataRelatedAddressChanges: HCICommand {
     package static let entry = CommandEntry(.le, 0x7C, "LE Set Data Related Address Changes", bit: (45, 6))
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The changes that require a new address.
     package var reasons: LEAddressChangeReasons = []
 
     package init() {}

@@ -4,15 +4,12 @@ import BluetoothTypes
 package struct LESetScanParameters: HCICommand {
     package static let entry = CommandEntry(.le, 0x0B, "LE Set Scan Parameters", bit: (26, 2))
 
-    /// Whether to send scan requests.
     package var kind = LEScanKind(rawValue: 0)
     /// The scan interval, in units of 0.625 ms, 0x0004 to 0x4000.
     package var scanInterval: UInt16 = 0
     /// The scan window, in units of 0.625 ms, 0x0004 to 0x4000.
     package var scanWindow: UInt16 = 0
-    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// The advertisers to report.
     package var filterPolicy = LEScanFilterPolicy(rawValue: 0)
 
     package init() {}
@@ -31,7 +28,6 @@ package struct LESetScanEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x0C, "LE Set Scan Enable", bit: (26, 3))
 
     package var isEnabled = false
-    /// How duplicates are filtered.
     package var filterDuplicates = LEDuplicateFilter(rawValue: 0)
 
     package init() {}

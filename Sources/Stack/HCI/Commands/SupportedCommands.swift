@@ -10,7 +10,6 @@ package struct SupportedCommands: PacketFields, Hashable, Sendable {
         /// The bit in the octet, 0 to 7.
         package var bit: Int
 
-        /// Creates a position, with numbers as in the specification's table.
         package init(octet: Int, bit: Int) { (self.octet, self.bit) = (octet, bit) }
     }
 
@@ -19,17 +18,14 @@ package struct SupportedCommands: PacketFields, Hashable, Sendable {
 
     private var octets = PacketBuffer([UInt8](repeating: 0, count: size))
 
-    /// Creates an empty set.
     package init() {}
 
-    /// Creates a set of commands.
     package init(_ commands: [any HCICommand.Type]) {
         for command in commands {
             if let bit = command.supportBit { insert(bit) }
         }
     }
 
-    /// Returns whether a bit is set.
     package func contains(_ bit: Bit) -> Bool {
         octets.indices.contains(bit.octet) && octets[bit.octet] >> bit.bit & 1 == 1
     }

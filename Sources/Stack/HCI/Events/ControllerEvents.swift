@@ -19,7 +19,6 @@ package struct HardwareError: HCIEvent {
 package struct NumberOfCompletedPackets: HCIEvent {
     package static let entry = EventEntry(0x13, "Number Of Completed Packets")
 
-    /// The number of completed packets, by connection.
     package var entries: [CompletedPackets] = []
 
     package init() {}

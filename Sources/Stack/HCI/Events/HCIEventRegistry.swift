@@ -7,7 +7,6 @@ package enum HCIEventRegistry {
         var subevent: LESubevent?
     }
 
-    /// The types of all events.
     package static let all: [any HCIEvent.Type] = [
         CommandComplete.self,
         CommandStatus.self,

@@ -16,7 +16,6 @@ package struct LEAdvertisingSetTerminated: HCIEvent {
 
     /// Success after a connection, 0x3C at the end of the duration, 0x43 after the maximum number of events.
     package var status = HCIStatus.success
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The connection handle; only valid after a connection.
     package var handle = ConnectionHandle(rawValue: 0)
@@ -41,7 +40,6 @@ package struct LEAdvertisingSetTerminated: HCIEvent {
 package struct LEScanRequestReceived: HCIEvent {
     package static let entry = EventEntry(le: 0x13, "LE Scan Request Received")
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The scanner's address, or its identity address if the controller resolved it.
     package var scannerAddress = BluetoothAddress.none

@@ -59,11 +59,9 @@ package struct LEDirectedAdvertisingReport: HCIEvent {
 
 /// A directed advertising PDU, in LE Directed Advertising Report.
 package struct DirectedAdvertisingReport: PacketFields, Hashable, Sendable {
-    /// The PDU type, always directed.
     package var kind = LEAdvertisingReportKind(rawValue: 0)
     /// The advertiser's address, or its identity address if the controller resolved it.
     package var address = BluetoothAddress.none
-    /// The address to which the PDU is directed.
     package var directAddress = BluetoothAddress.none
     /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 0

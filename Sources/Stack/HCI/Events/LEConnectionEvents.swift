@@ -162,7 +162,6 @@ package struct LEChannelSelectionAlgorithm: HCIEvent {
 package struct LEEnhancedConnectionCompleteV2: HCIEvent {
     package static let entry = EventEntry(le: 0x29, "LE Enhanced Connection Complete [v2]")
 
-    /// The fields of version 1.
     package var v1 = LEEnhancedConnectionComplete()
     /// For a central, the advertising handle of the train used; 0xFF for none.
     package var set: UInt8 = 0

@@ -22,7 +22,6 @@ package struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
     package var kind: LEExtendedReportKind = []
     /// The advertiser's address; type 0xFF if anonymous.
     package var address = BluetoothAddress.none
-    /// The PHY of the primary channel.
     package var primaryPHY = LEPHY(rawValue: 0)
     /// The PHY of the secondary channel; none if it was not used.
     package var secondaryPHY = LEPHY(rawValue: 0)
@@ -34,7 +33,6 @@ package struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
     package var rssi: Int8 = 0
     /// The interval of periodic advertising, in units of 1.25 ms; 0 if there is none.
     package var periodicInterval: UInt16 = 0
-    /// The target address of directed advertising.
     package var directAddress = BluetoothAddress.none
     /// The data, or a fragment of it, at most 229 octets.
     package var data: PacketBuffer = []

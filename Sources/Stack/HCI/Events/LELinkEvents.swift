@@ -6,7 +6,6 @@ package struct LEReadRemoteFeaturesComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The link-layer features of the peer.
     package var features: LEFeatures = []
 
     package init() {}
@@ -91,9 +90,7 @@ package struct LEPHYUpdateComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The PHY for transmission.
     package var txPHY = LEPHY(rawValue: 0)
-    /// The PHY for reception.
     package var rxPHY = LEPHY(rawValue: 0)
 
     package init() {}
@@ -116,7 +113,6 @@ package struct LERequestPeerSCAComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The clock accuracy of the peer.
     package var accuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}

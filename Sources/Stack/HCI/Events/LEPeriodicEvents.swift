@@ -6,17 +6,14 @@ package struct LEPeriodicAdvertisingSyncEstablished: HCIEvent {
     package static let entry = EventEntry(le: 0x0E, "LE Periodic Advertising Sync Established [v1]")
 
     package var status = HCIStatus.success
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
     /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
     /// The advertiser's address, or its identity address if the controller resolved it.
     package var address = BluetoothAddress.none
-    /// The PHY of the train.
     package var phy = LEPHY(rawValue: 0)
     /// The periodic advertising interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
-    /// The clock accuracy of the advertiser.
     package var accuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}
@@ -36,7 +33,6 @@ package struct LEPeriodicAdvertisingSyncEstablished: HCIEvent {
 package struct LEPeriodicAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x0F, "LE Periodic Advertising Report [v1]")
 
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
     /// The transmit power given in the packet, in dBm; 127 if absent.
     package var txPower: Int8 = 0
@@ -44,7 +40,6 @@ package struct LEPeriodicAdvertisingReport: HCIEvent {
     package var rssi: Int8 = 0
     /// The type of Constant Tone Extension; 0xFF for none.
     package var toneKind: UInt8 = 0
-    /// Whether the data is complete.
     package var dataStatus = LEPeriodicDataStatus(rawValue: 0)
     /// The data, or a fragment of it, at most 247 octets.
     package var data: PacketBuffer = []
@@ -66,7 +61,6 @@ package struct LEPeriodicAdvertisingReport: HCIEvent {
 package struct LEPeriodicAdvertisingSyncLost: HCIEvent {
     package static let entry = EventEntry(le: 0x10, "LE Periodic Advertising Sync Lost")
 
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}
@@ -86,17 +80,14 @@ package struct LEPeriodicAdvertisingSyncTransferReceived: HCIEvent {
     package var handle = ConnectionHandle(rawValue: 0)
     /// The value that the peer's host provided.
     package var serviceData: UInt16 = 0
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
     /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
     /// The advertiser's address, or its identity address if the controller resolved it.
     package var address = BluetoothAddress.none
-    /// The PHY of the train.
     package var phy = LEPHY(rawValue: 0)
     /// The periodic advertising interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
-    /// The clock accuracy of the advertiser.
     package var accuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}

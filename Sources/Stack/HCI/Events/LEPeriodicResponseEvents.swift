@@ -5,7 +5,6 @@ import BluetoothTypes
 package struct LEPeriodicAdvertisingSyncEstablishedV2: HCIEvent {
     package static let entry = EventEntry(le: 0x24, "LE Periodic Advertising Sync Established [v2]")
 
-    /// The fields of version 1.
     package var v1 = LEPeriodicAdvertisingSyncEstablished()
     /// The division of events into subevents; all zeros for a train without responses.
     package var timing = LESubeventTiming()
@@ -30,7 +29,6 @@ package struct LEPeriodicAdvertisingReportV2: HCIEvent {
     /// The subevent of trains without responses.
     package static let noSubevent: UInt8 = 0xFF
 
-    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
     /// The transmit power given in the packet, in dBm; 127 if absent.
     package var txPower: Int8 = 0
@@ -40,9 +38,7 @@ package struct LEPeriodicAdvertisingReportV2: HCIEvent {
     package var toneKind: UInt8 = 0
     /// The paEventCounter of the event.
     package var event: UInt16 = 0
-    /// The subevent, or ``noSubevent``.
     package var periodicSubevent: UInt8 = 0
-    /// Whether the data is complete.
     package var dataStatus = LEPeriodicDataStatus(rawValue: 0)
     /// The data, or a fragment of it, at most 244 octets.
     package var data: PacketBuffer = []
@@ -74,7 +70,6 @@ package struct LEPeriodicAdvertisingReportV2: HCIEvent {
 package struct LEPeriodicAdvertisingSyncTransferReceivedV2: HCIEvent {
     package static let entry = EventEntry(le: 0x26, "LE Periodic Advertising Sync Transfer Received [v2]")
 
-    /// The fields of version 1.
     package var v1 = LEPeriodicAdvertisingSyncTransferReceived()
     /// The division of events into subevents; all zeros for a train without responses.
     package var timing = LESubeventTiming()
@@ -96,7 +91,6 @@ package struct LEPeriodicAdvertisingSyncTransferReceivedV2: HCIEvent {
 package struct LEPeriodicAdvertisingSubeventDataRequest: HCIEvent {
     package static let entry = EventEntry(le: 0x27, "LE Periodic Advertising Subevent Data Request")
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The first subevent for which the controller accepts data.
     package var first: UInt8 = 0
@@ -118,7 +112,6 @@ package struct LEPeriodicAdvertisingSubeventDataRequest: HCIEvent {
 package struct LEPeriodicAdvertisingResponseReport: HCIEvent {
     package static let entry = EventEntry(le: 0x28, "LE Periodic Advertising Response Report")
 
-    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The number of the subevent, 0x00 to 0x7F.
     package var periodicSubevent: UInt8 = 0
@@ -154,7 +147,6 @@ package struct LEPeriodicResponse: PacketFields, Hashable, Sendable {
     package var toneKind: UInt8 = 0xFF
     /// The number of the response slot, 0x00 to 0xFF.
     package var slot: UInt8 = 0
-    /// Whether the data is complete, incomplete or was not received.
     package var dataStatus = LEPeriodicDataStatus.lost
     /// The data, or a fragment of it.
     package var data: PacketBuffer = []

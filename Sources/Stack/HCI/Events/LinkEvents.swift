@@ -6,7 +6,6 @@ package struct DisconnectionComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The reason for the disconnection.
     package var reason = HCIStatus.success
 
     package init() {}
@@ -28,7 +27,6 @@ package struct EncryptionChange: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The current state of encryption.
     package var state = EncryptionState(rawValue: 0)
 
     package init() {}
@@ -49,7 +47,6 @@ package struct EncryptionChange: HCIEvent {
 package struct EncryptionChangeV2: HCIEvent {
     package static let entry = EventEntry(0x59, "Encryption Change [v2]")
 
-    /// The fields of version 1.
     package var v1 = EncryptionChange()
     /// The size of the key, in octets, 7 to 16.
     package var keySize: UInt8 = 0
@@ -88,7 +85,6 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The peer's link-layer version.
     package var version = SpecificationVersion(rawValue: 0)
     /// The manufacturer's company identifier, as assigned by the Bluetooth SIG.
     package var companyIdentifier: UInt16 = 0

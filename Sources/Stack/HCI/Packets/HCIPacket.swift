@@ -22,9 +22,7 @@ package struct HCIPacket: Hashable, Sendable {
 
 /// The direction of a packet.
 package enum HCIDirection: Hashable, Sendable {
-    /// From the host to the controller.
     case hostToController
-    /// From the controller to the host.
     case controllerToHost
 }
 
@@ -35,7 +33,6 @@ package struct CommandPacket: PacketFields, Hashable, Sendable {
     /// The parameters, at most 255 octets.
     package var parameters: PacketBuffer = []
 
-    /// Creates a frame without a command.
     package init() {}
     package init(opcode: Opcode, parameters: PacketBuffer) { (self.opcode, self.parameters) = (opcode, parameters) }
 
@@ -54,7 +51,6 @@ package struct EventPacket: PacketFields, Hashable, Sendable {
     /// The parameters, at most 255 octets. Those of an LE event start with the subevent code.
     package var parameters: PacketBuffer = []
 
-    /// Creates a frame without an event.
     package init() {}
     package init(code: EventCode, parameters: PacketBuffer) { (self.code, self.parameters) = (code, parameters) }
 

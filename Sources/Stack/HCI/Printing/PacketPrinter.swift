@@ -117,24 +117,20 @@ package enum PacketPrinter {
 }
 
 extension HCIPacket: CustomStringConvertible, CustomReflectable {
-    /// The name and the fields of the packet.
     package var description: String { PacketPrinter.describe(self) }
     /// Has no children, so that `dump` prints ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension CommandPacket {
-    /// The output of ``PacketPrinter``.
     package var description: String { PacketPrinter.describe(HCIPacket(.command, encoded())) }
 }
 
 extension EventPacket {
-    /// The output of ``PacketPrinter``.
     package var description: String { PacketPrinter.describe(HCIPacket(.event, encoded())) }
 }
 
 extension ACLPacket: CustomStringConvertible, CustomReflectable {
-    /// The output of ``PacketPrinter``.
     package var description: String { PacketPrinter.describe(HCIPacket(self)) }
     /// Has no children, so that `dump` prints ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }

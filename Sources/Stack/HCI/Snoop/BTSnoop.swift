@@ -8,7 +8,6 @@ import EventLoops
 package enum BTSnoop {
     /// The identification pattern: "btsnoop" and a zero.
     static let magic = PacketBuffer(Array("btsnoop".utf8) + [0])
-    /// The version of the format.
     static let version: UInt32 = 1
     /// The contents of records, named as in the list of datalink types.
     enum Datalink: UInt32, Sendable {

@@ -39,9 +39,7 @@ package protocol HCITransport: AnyObject {
 }
 
 extension HCITransport {
-    /// The default: empty, for an unknown place.
     package var place: String { "" }
-    /// The default: no limit.
     package var maximumACLPayload: Int? { nil }
     /// The default: transports are open when they are created.
     package var isOpening: Bool { false }
@@ -55,7 +53,6 @@ extension HCITransport {
 
 /// The result of a device reset (``HCITransport/resetDevice(_:)``).
 package enum DeviceReset: Hashable, Sendable {
-    /// The device has been reset.
     case done
     /// The transport has no means of resetting the device.
     case impossible

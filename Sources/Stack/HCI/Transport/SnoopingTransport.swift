@@ -11,9 +11,7 @@ package final class SnoopingTransport: HCITransport {
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the underlying transport has closed.
     package var onClose: ((HCITransportError) -> Void)?
-    /// The place of the underlying transport.
     package var place: String { transport.place }
-    /// The limit of the underlying transport.
     package var maximumACLPayload: Int? { transport.maximumACLPayload }
     package var isOpening: Bool { transport.isOpening }
 
@@ -48,12 +46,10 @@ package final class SnoopingTransport: HCITransport {
         transport.send(packet)
     }
 
-    /// Closes the underlying transport.
     package func close() {
         transport.close()
     }
 
-    /// Forwards the reset to the underlying transport.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         transport.resetDevice(completion)
     }

@@ -5,20 +5,13 @@ package struct SpecificationVersion: NamedWireValue, Comparable {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Version 4.0.
     package static let v4_0 = SpecificationVersion(rawValue: 0x06)
-    /// Version 4.2.
     package static let v4_2 = SpecificationVersion(rawValue: 0x08)
-    /// Version 5.0.
     package static let v5_0 = SpecificationVersion(rawValue: 0x09)
-    /// Version 5.2.
     package static let v5_2 = SpecificationVersion(rawValue: 0x0B)
-    /// Version 5.3.
     package static let v5_3 = SpecificationVersion(rawValue: 0x0C)
-    /// Version 5.4.
     package static let v5_4 = SpecificationVersion(rawValue: 0x0D)
 
-    /// Returns whether `a` is an earlier version than `b`.
     package static func < (a: SpecificationVersion, b: SpecificationVersion) -> Bool { a.rawValue < b.rawValue }
 
     package static let names = [
@@ -67,9 +60,7 @@ package struct TransmitPowerKind: NamedWireValue {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The level at which the link transmits now.
     package static let current = TransmitPowerKind(rawValue: 0x00)
-    /// The highest level at which the link can transmit.
     package static let maximum = TransmitPowerKind(rawValue: 0x01)
 
     package static let names = ["current", "maximum"]

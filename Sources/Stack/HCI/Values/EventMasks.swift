@@ -5,17 +5,12 @@ package struct EventMask: WireFlags {
     package var rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Disconnection Complete: a link has ended.
     package static let disconnectionComplete = bit(4)
-    /// Encryption Change, version 1.
     package static let encryptionChange = bit(7)
-    /// Read Remote Version Information Complete.
     package static let readRemoteVersionInformationComplete = bit(11)
-    /// Hardware Error: the controller has failed.
     package static let hardwareError = bit(15)
     /// Data Buffer Overflow: the host sent more packets than there were buffers.
     package static let dataBufferOverflow = bit(25)
-    /// Encryption Key Refresh Complete.
     package static let encryptionKeyRefreshComplete = bit(47)
     /// All LE events that ``LEEventMask`` permits.
     package static let leMeta = bit(61)
@@ -39,9 +34,7 @@ package struct EventMaskPage2: WireFlags {
     package var rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Authenticated Payload Timeout Expired.
     package static let authenticatedPayloadTimeoutExpired = bit(23)
-    /// Encryption Change, version 2.
     package static let encryptionChangeV2 = bit(25)
 
     package static let names: [(flag: EventMaskPage2, name: String)] = [
@@ -60,53 +53,29 @@ package struct LEEventMask: WireFlags {
     package static let connectionComplete = bit(0)
     /// LE Advertising Report, with legacy scanning commands.
     package static let advertisingReport = bit(1)
-    /// LE Connection Update Complete.
     package static let connectionUpdateComplete = bit(2)
-    /// LE Read Remote Features Complete.
     package static let readRemoteFeaturesComplete = bit(3)
-    /// LE Long Term Key Request.
     package static let longTermKeyRequest = bit(4)
-    /// LE Remote Connection Parameter Request.
     package static let remoteConnectionParameterRequest = bit(5)
-    /// LE Data Length Change.
     package static let dataLengthChange = bit(6)
-    /// LE Enhanced Connection Complete.
     package static let enhancedConnectionComplete = bit(9)
-    /// LE Directed Advertising Report.
     package static let directedAdvertisingReport = bit(10)
-    /// LE PHY Update Complete.
     package static let phyUpdateComplete = bit(11)
-    /// LE Extended Advertising Report.
     package static let extendedAdvertisingReport = bit(12)
-    /// LE Periodic Advertising Sync Established, version 1.
     package static let periodicSyncEstablished = bit(13)
-    /// LE Periodic Advertising Report, version 1.
     package static let periodicReport = bit(14)
-    /// LE Periodic Advertising Sync Lost.
     package static let periodicSyncLost = bit(15)
-    /// LE Scan Timeout: a scan has reached its duration.
     package static let scanTimeout = bit(16)
-    /// LE Advertising Set Terminated.
     package static let advertisingSetTerminated = bit(17)
-    /// LE Scan Request Received.
     package static let scanRequestReceived = bit(18)
-    /// LE Channel Selection Algorithm.
     package static let channelSelectionAlgorithm = bit(19)
-    /// LE Periodic Advertising Sync Transfer Received, version 1.
     package static let periodicSyncTransferReceived = bit(23)
-    /// LE Subrate Change: the subrating of a link has changed.
     package static let subrateChange = bit(34)
-    /// LE Periodic Advertising Sync Established, version 2.
     package static let periodicSyncEstablishedV2 = bit(35)
-    /// LE Periodic Advertising Report, version 2.
     package static let periodicReportV2 = bit(36)
-    /// LE Periodic Advertising Sync Transfer Received, version 2.
     package static let periodicSyncTransferReceivedV2 = bit(37)
-    /// LE Periodic Advertising Subevent Data Request.
     package static let periodicSubeventDataRequest = bit(38)
-    /// LE Periodic Advertising Response Report.
     package static let periodicResponseReport = bit(39)
-    /// LE Enhanced Connection Complete, version 2.
     package static let enhancedConnectionCompleteV2 = bit(40)
 
     /// The default mask of a controller: the five events of version 4.0.

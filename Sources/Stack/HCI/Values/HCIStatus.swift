@@ -10,7 +10,6 @@ package struct HCIStatus: WireValue, CustomStringConvertible {
         "\(Self.names[rawValue] ?? "reserved") (0x\(String(rawValue, radix: 16)))"
     }
 
-    /// The command or the procedure has succeeded.
     package static let success = HCIStatus(rawValue: 0x00)
     /// The controller does not support the command.
     package static let unknownCommand = HCIStatus(rawValue: 0x01)
@@ -50,11 +49,9 @@ package struct HCIStatus: WireValue, CustomStringConvertible {
     package static let repeatedAttempts = HCIStatus(rawValue: 0x17)
     /// The peer does not support the feature.
     package static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
-    /// A link-layer PDU has an invalid parameter.
     package static let invalidLinkLayerParameters = HCIStatus(rawValue: 0x1E)
     /// No other code fits.
     package static let unspecifiedError = HCIStatus(rawValue: 0x1F)
-    /// A link-layer PDU has an unsupported parameter value.
     package static let unsupportedLinkLayerParameter = HCIStatus(rawValue: 0x20)
     /// The peer's link layer has not responded in time.
     package static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
@@ -62,15 +59,12 @@ package struct HCIStatus: WireValue, CustomStringConvertible {
     package static let linkLayerProcedureCollision = HCIStatus(rawValue: 0x23)
     /// The instant of a change has already passed.
     package static let instantPassed = HCIStatus(rawValue: 0x28)
-    /// Pairing with a unit key was requested.
     package static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
     /// A different procedure is in progress that excludes this one.
     package static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)
     /// The link does not have the required security.
     package static let insufficientSecurity = HCIStatus(rawValue: 0x2F)
-    /// The controller is busy.
     package static let controllerBusy = HCIStatus(rawValue: 0x3A)
-    /// The connection parameters are not acceptable.
     package static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
     /// Advertising has reached its time limit.
     package static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
@@ -82,7 +76,6 @@ package struct HCIStatus: WireValue, CustomStringConvertible {
     package static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
     /// The requested number of events has been reached.
     package static let limitReached = HCIStatus(rawValue: 0x43)
-    /// The host has cancelled the operation.
     package static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
     /// The packet exceeds the remaining time or length.
     package static let packetTooLong = HCIStatus(rawValue: 0x45)

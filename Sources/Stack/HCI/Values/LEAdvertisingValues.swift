@@ -5,7 +5,6 @@ package struct OwnAddressKind: NamedWireValue {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The public address of the controller.
     package static let publicDevice = OwnAddressKind(rawValue: 0x00)
     /// The random address set by the host.
     package static let randomDevice = OwnAddressKind(rawValue: 0x01)
@@ -71,7 +70,6 @@ package struct LEAdvertisingChannels: WireFlags {
     /// Channel 39, at 2480 MHz.
     package static let channel39 = bit(2)
 
-    /// The three primary advertising channels.
     package static let all: LEAdvertisingChannels = [.channel37, .channel38, .channel39]
 
     package static let names: [(flag: LEAdvertisingChannels, name: String)] = [
@@ -90,7 +88,6 @@ package struct LEAdvertisingProperties: WireFlags {
     package static let connectable = bit(0)
     /// A scanner may request the scan response data.
     package static let scannable = bit(1)
-    /// Directed to one peer.
     package static let directed = bit(2)
     /// Directed, with a high duty cycle.
     package static let highDutyCycle = bit(3)
@@ -136,9 +133,7 @@ package struct LEAddressChangeReasons: WireFlags {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Changes of the advertising data.
     package static let advertisingData = bit(0)
-    /// Changes of the scan response data.
     package static let scanResponseData = bit(1)
 
     package static let names: [(flag: LEAddressChangeReasons, name: String)] = [

@@ -18,7 +18,6 @@ package struct LEInitiatorFilterPolicy: NamedWireValue {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The peer given in the command.
     package static let peerAddress = LEInitiatorFilterPolicy(rawValue: 0x00)
     /// The first device found that is on the filter accept list.
     package static let acceptList = LEInitiatorFilterPolicy(rawValue: 0x01)
@@ -31,15 +30,10 @@ package struct LEClockAccuracy: NamedWireValue {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// 500 parts per million.
     package static let ppm500 = LEClockAccuracy(rawValue: 0x00)
-    /// 250 parts per million.
     package static let ppm250 = LEClockAccuracy(rawValue: 0x01)
-    /// 100 parts per million.
     package static let ppm100 = LEClockAccuracy(rawValue: 0x03)
-    /// 50 parts per million.
     package static let ppm50 = LEClockAccuracy(rawValue: 0x05)
-    /// 20 parts per million.
     package static let ppm20 = LEClockAccuracy(rawValue: 0x07)
 
     package static let names = ["500 ppm", "250 ppm", "150 ppm", "100 ppm", "75 ppm", "50 ppm", "30 ppm", "20 ppm"]
@@ -50,7 +44,6 @@ package struct EncryptionState: NamedWireValue {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The link is not encrypted.
     package static let off = EncryptionState(rawValue: 0x00)
     /// Encrypted; on LE links with AES-CCM.
     package static let on = EncryptionState(rawValue: 0x01)
@@ -77,9 +70,7 @@ package struct LEChannelSelection: NamedWireValue {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Channel Selection Algorithm #1.
     package static let algorithm1 = LEChannelSelection(rawValue: 0x00)
-    /// Channel Selection Algorithm #2.
     package static let algorithm2 = LEChannelSelection(rawValue: 0x01)
 
     package static let names = ["#1", "#2"]
@@ -96,7 +87,6 @@ package struct ConnectionHandle: WireValue, CustomStringConvertible {
     /// The highest handle that a controller may assign.
     package static let maximum = ConnectionHandle(rawValue: 0x0EFF)
 
-    /// The number in hexadecimal.
     package var description: String { "0x" + String(rawValue, radix: 16) }
 }
 

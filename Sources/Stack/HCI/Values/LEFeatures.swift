@@ -7,7 +7,6 @@ package struct LEFeatures: WireFlags {
 
     /// LE Encryption, of links with AES-CCM.
     package static let encryption = bit(0)
-    /// Connection Parameters Request Procedure.
     package static let connectionParametersRequest = bit(1)
     /// Extended Reject Indication, which names the rejected PDU: LL_REJECT_EXT_IND.
     package static let extendedReject = bit(2)
@@ -15,11 +14,9 @@ package struct LEFeatures: WireFlags {
     package static let peripheralInitiatedFeaturesExchange = bit(3)
     /// LE Ping, which verifies an idle encrypted link.
     package static let ping = bit(4)
-    /// LE Data Packet Length Extension.
     package static let dataLengthExtension = bit(5)
     /// LL Privacy: the controller resolves and generates private addresses.
     package static let privacy = bit(6)
-    /// Extended Scanner Filter Policies.
     package static let extendedScannerFilterPolicies = bit(7)
     /// LE 2M PHY, with 2 Mbit/s.
     package static let phy2M = bit(8)
@@ -29,7 +26,6 @@ package struct LEFeatures: WireFlags {
     package static let extendedAdvertising = bit(12)
     /// LE Periodic Advertising, to which scanners synchronize.
     package static let periodicAdvertising = bit(13)
-    /// Channel Selection Algorithm #2.
     package static let channelSelectionAlgorithm2 = bit(14)
     /// Minimum Number of Used Channels Procedure.
     package static let minimumUsedChannels = bit(16)
@@ -43,45 +39,30 @@ package struct LEFeatures: WireFlags {
     package static let antennaSwitchingTransmitter = bit(21)
     /// Antenna Switching During CTE Reception.
     package static let antennaSwitchingReceiver = bit(22)
-    /// Periodic Advertising Sync Transfer, sender.
     package static let periodicSyncTransferSender = bit(24)
-    /// Periodic Advertising Sync Transfer, recipient.
     package static let periodicSyncTransferRecipient = bit(25)
-    /// Sleep Clock Accuracy Updates.
     package static let sleepClockAccuracyUpdates = bit(26)
-    /// Remote Public Key Validation.
     package static let remotePublicKeyValidation = bit(27)
-    /// Connected Isochronous Stream, central.
     package static let connectedIsochronousCentral = bit(28)
-    /// Connected Isochronous Stream, peripheral.
     package static let connectedIsochronousPeripheral = bit(29)
-    /// Connected Isochronous Stream, host support.
     package static let connectedIsochronousHost = bit(32)
-    /// LE Power Control Request.
     package static let powerControlRequest = bit(33)
     /// Periodic Advertising ADI: the packets of a train may carry the ADI field.
     package static let periodicAdvertisingADI = bit(36)
     /// Connection Subrating: a link may use every n-th connection event only.
     package static let connectionSubrating = bit(37)
-    /// Connection Subrating, host support.
     package static let connectionSubratingHost = bit(38)
     /// Channel Classification: a peripheral reports good and bad channels to the central.
     package static let channelClassification = bit(39)
-    /// Advertising Coding Selection, host support.
     package static let advertisingCodingSelectionHost = bit(41)
     /// Decision-Based Advertising Filtering, by the data in ADV_DECISION_IND.
     package static let decisionBasedFiltering = bit(42)
-    /// Periodic Advertising with Responses, advertiser.
     package static let periodicResponsesAdvertiser = bit(43)
-    /// Periodic Advertising with Responses, scanner.
     package static let periodicResponsesScanner = bit(44)
     /// Channel Sounding, which measures the distance to a peer.
     package static let channelSounding = bit(46)
-    /// Channel Sounding, host support.
     package static let channelSoundingHost = bit(47)
-    /// Channel Sounding Tone Quality Indication.
     package static let channelSoundingToneQuality = bit(48)
-    /// LL Extended Feature Set.
     package static let extendedFeatureSet = bit(63)
 
     package static let names: [(flag: LEFeatures, name: String)] = [

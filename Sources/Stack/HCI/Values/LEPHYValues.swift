@@ -41,9 +41,7 @@ package struct LEPHYPreference: WireFlags {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Any PHY for transmission.
     package static let anyTransmitter = bit(0)
-    /// Any PHY for reception.
     package static let anyReceiver = bit(1)
 
     package static let names: [(flag: LEPHYPreference, name: String)] = [

@@ -5,7 +5,6 @@ package struct LEPeriodicProperties: WireFlags {
     package var rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The packets carry the transmit power.
     package static let includeTxPower = bit(6)
 
     package static let names: [(flag: LEPeriodicProperties, name: String)] = [
@@ -18,9 +17,7 @@ package struct LEPeriodicEnable: WireFlags {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The train is enabled.
     package static let enable = bit(0)
-    /// The packets include the ADI field.
     package static let includeInfo = bit(1)
 
     package static let names: [(flag: LEPeriodicEnable, name: String)] = [
@@ -53,9 +50,7 @@ package struct LEPeriodicReceiving: WireFlags {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The packets of the train are reported.
     package static let reports = bit(0)
-    /// Duplicate filtering is enabled.
     package static let filtersDuplicates = bit(1)
 
     package static let names: [(flag: LEPeriodicReceiving, name: String)] = [

@@ -64,7 +64,6 @@ package struct LEAdvertisingReportKind: NamedWireValue {
     package static let scannable = LEAdvertisingReportKind(rawValue: 0x02)
     /// Neither connectable nor scannable, undirected.
     package static let nonConnectable = LEAdvertisingReportKind(rawValue: 0x03)
-    /// A response to a scan request.
     package static let scanResponse = LEAdvertisingReportKind(rawValue: 0x04)
 
     package static let names = ["ADV_IND", "ADV_DIRECT_IND", "ADV_SCAN_IND", "ADV_NONCONN_IND", "SCAN_RSP"]
@@ -75,13 +74,9 @@ package struct LEExtendedReportKind: WireFlags {
     package var rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The advertisement is connectable.
     package static let connectable = bit(0)
-    /// The advertisement is scannable.
     package static let scannable = bit(1)
-    /// The advertisement is directed.
     package static let directed = bit(2)
-    /// The data is a scan response.
     package static let scanResponse = bit(3)
     /// A legacy advertising PDU was used.
     package static let legacy = bit(4)
@@ -98,7 +93,6 @@ package struct LEExtendedReportKind: WireFlags {
         case reserved = 3
     }
 
-    /// Whether the data in the report is complete.
     package var dataStatus: DataStatus {
         get { DataStatus(rawValue: rawValue >> 5 & 0b11) ?? .reserved }
         set { rawValue = rawValue & ~0b110_0000 | newValue.rawValue << 5 }

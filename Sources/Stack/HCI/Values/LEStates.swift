@@ -5,7 +5,6 @@ package struct LEStates: WireFlags {
     package var rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// All states and combinations.
     package static let all = LEStates(rawValue: 0x3FF_FFFF_FFFF)
 
     /// The names of bits 0 to 41: a state without another one, or a combination of two.

@@ -16,7 +16,6 @@ package struct Opcode: WireValue, CustomStringConvertible {
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Creates the opcode of a command in a group.
     package init(group: Group, command: UInt16) {
         rawValue = group.rawValue << 10 | command & 0x3FF
     }
@@ -28,7 +27,6 @@ package struct Opcode: WireValue, CustomStringConvertible {
     package var group: UInt16 { rawValue >> 10 }
     /// The opcode command field (OCF).
     package var command: UInt16 { rawValue & 0x3FF }
-    /// Whether the command is vendor-specific.
     package var isVendorSpecific: Bool { group == Group.vendor.rawValue }
 
     /// The number as in the specification, with four hexadecimal digits.
@@ -42,10 +40,8 @@ package struct EventCode: WireValue, CustomStringConvertible {
 
     /// The code of all LE events. The first parameter is the subevent code.
     package static let leMeta = EventCode(rawValue: 0x3E)
-    /// The code of all vendor-specific events.
     package static let vendorSpecific = EventCode(rawValue: 0xFF)
 
-    /// The number in hexadecimal.
     package var description: String { "0x" + String(rawValue, radix: 16) }
 }
 
@@ -54,6 +50,5 @@ package struct LESubevent: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The number in hexadecimal.
     package var description: String { "0x" + String(rawValue, radix: 16) }
 }

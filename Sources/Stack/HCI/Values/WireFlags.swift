@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// A set of named bits on the wire. Bits without a name are valid and preserved.
 package protocol WireFlags: WireValue, OptionSet, CustomStringConvertible where RawValue: UnsignedInteger {
-    /// The bits with their names, as printed in logs.
     static var names: [(flag: Self, name: String)] { get }
 }
 
@@ -19,7 +18,6 @@ extension WireFlags {
         return "[\(parts.joined(separator: ", "))]"
     }
 
-    /// Returns a set of one bit.
     static func bit(_ number: Int) -> Self { Self(rawValue: 1 << RawValue(number)) }
 }
 

@@ -147,7 +147,6 @@ final class ConnectionOutbox {
     private let handle: ConnectionHandle
     private var queue = Deque<PacketBuffer>()
     private var isMidPDU = false
-    /// The number of PDUs dropped because the queue was full.
     private(set) var droppedPDUs = 0
     /// The number of packets in the controller's buffers.
     fileprivate(set) var outstanding = 0
@@ -159,14 +158,12 @@ final class ConnectionOutbox {
     fileprivate(set) var leftData = false
     /// Whether the outbox is in the sender's ring.
     fileprivate(set) var isInRing = false
-    /// Called when a PDU has left the queue and there is space for another.
     var onDrain: (() -> Void)?
 
     init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
-    /// The number of PDUs that wait, wholly or in part, for buffers of the controller.
     var queuedPDUs: Int { queue.count }
     var hasPackets: Bool { !queue.isEmpty }
 

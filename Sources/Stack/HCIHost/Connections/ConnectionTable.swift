@@ -76,7 +76,6 @@ final class ConnectionTable {
         sender.endWatch()
     }
 
-    /// Counts an event of the host.
     func count(_ counter: WritableKeyPath<HCICounters, Int>) {
         counters[keyPath: counter] += 1
     }
@@ -141,7 +140,6 @@ final class ConnectionTable {
         }
     }
 
-    /// Delivers a packet to its connection.
     func deliver(_ packet: ACLPacket, to connection: HCIConnection) {
         guard connection.isOpen else { return }
         if connection.receive(packet), connection.isOpen { consumed(1, of: connection.handle) }
@@ -266,7 +264,6 @@ final class ConnectionTable {
         }
     }
 
-    /// Stores changed connection parameters.
     private func changed(_ packet: EventPacket) throws(PacketError) -> Outcome {
         let parameters = packet.eventParameters
         switch (packet.code, packet.subevent) {

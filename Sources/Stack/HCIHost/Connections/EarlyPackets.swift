@@ -10,7 +10,6 @@ import HCI
 struct EarlyPackets {
     /// The maximum number of packets per handle.
     static let maximumCount = 8
-    /// The maximum number of handles.
     static let maximumHandles = 8
     /// How long a packet is kept. The longest delay observed is 100 ms.
     static let lifetime = Duration.milliseconds(200)
@@ -42,6 +41,5 @@ struct EarlyPackets {
         packets = []
     }
 
-    /// The handles with packets.
     var handles: Set<ConnectionHandle> { Set(packets.map(\.packet.handle)) }
 }

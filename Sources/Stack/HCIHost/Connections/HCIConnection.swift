@@ -11,9 +11,7 @@ package final class HCIConnection: ACLLink {
     /// The maximum number of fragments kept until ``onReceive`` is set.
     static let maximumUnclaimedFragments = 16
 
-    /// The connection handle, which the controller may reuse after the link has ended.
     package var handle: ConnectionHandle { established.handle }
-    /// The role of this device.
     package var role: LERole { established.role }
     /// The peer's identity address if the controller resolved it, else the address on the air.
     package var peerAddress: BluetoothAddress { established.peerAddress }
@@ -78,16 +76,13 @@ package final class HCIConnection: ACLLink {
 
     // MARK: Sending
 
-    /// Called when a PDU has left the queue and there is space for another.
     package var onDrain: (() -> Void)? {
         get { outbox.onDrain }
         set { outbox.onDrain = newValue }
     }
 
-    /// The number of PDUs that wait, wholly or in part, for buffers of the controller.
     package var queuedPDUs: Int { outbox.queuedPDUs }
 
-    /// The number of PDUs dropped because the queue was full.
     package var droppedPDUs: Int { outbox.droppedPDUs }
 
     /// Queues an L2CAP PDU. If ``maximumQueuedPDUs`` PDUs are queued, drops it and increments ``droppedPDUs``.
@@ -110,9 +105,7 @@ package final class HCIConnection: ACLLink {
     package var maxTxOctets: UInt16 { parameters.maxTxOctets }
     /// The maximum link-layer payload for reception, in octets.
     package var maxRxOctets: UInt16 { parameters.maxRxOctets }
-    /// The PHY for transmission.
     package var txPHY: LEPHY { parameters.txPHY }
-    /// The PHY for reception.
     package var rxPHY: LEPHY { parameters.rxPHY }
 
     /// Stores what an event has changed, and notifies the owner.

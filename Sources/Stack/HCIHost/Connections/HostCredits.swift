@@ -32,7 +32,6 @@ struct HostCredits {
         if let buffers { batch = min(max(Int(buffers.packetCount) / 4, 1), Self.maximumEntries) }
     }
 
-    /// Records a consumed packet.
     mutating func consumed(_ handle: ConnectionHandle) -> Action {
         guard batch > 0 else { return .wait }
         total += 1

@@ -7,29 +7,21 @@ package struct ControllerInformation: Hashable, Sendable {
     package private(set) var place = ""
     /// The public address, or nil if the controller has none.
     package private(set) var publicAddress: BluetoothAddress?
-    /// The HCI version of the controller.
     package private(set) var version = SpecificationVersion.v4_0
     /// The manufacturer's company identifier, as assigned by the Bluetooth SIG; 0xFFFF if unknown.
     package private(set) var companyIdentifier: UInt16 = 0xFFFF
-    /// The manufacturer's HCI revision.
     package private(set) var revision: UInt16 = 0
-    /// The manufacturer's revision of the link layer.
     package private(set) var subversion: UInt16 = 0
     /// The commands that the controller claims to support.
     package private(set) var supportedCommands = SupportedCommands()
-    /// The features of the controller other than those of LE.
     package private(set) var features: LMPFeatures = []
-    /// The features of the link layer, page 0.
     package private(set) var leFeatures: LEFeatures = []
-    /// The supported link-layer states and combinations of states.
     package private(set) var leStates: LEStates = []
     /// The longest ACL payload that both the controller's buffers and the transport carry, in octets.
     package private(set) var aclBufferSize = 0
-    /// The number of ACL data buffers in the controller.
     package private(set) var aclBufferCount = 0
     /// The host buffers announced to the controller; nil if host flow control is off.
     package private(set) var hostBuffers: HostBuffers?
-    /// The capacity of the filter accept list.
     package private(set) var acceptListSize = 0
     /// The capacity of the resolving list; 0 without LL privacy.
     package private(set) var resolvingListSize = 0
@@ -56,7 +48,6 @@ package struct ControllerInformation: Hashable, Sendable {
 
     // MARK: Findings
 
-    /// Stores the contents of a response.
     package mutating func apply(_ response: any HCIResponse) {
         switch response {
         case let response as ReadLocalVersionInformation.Response:
@@ -141,7 +132,6 @@ package struct ControllerInformation: Hashable, Sendable {
 
     // MARK: Capabilities
 
-    /// Returns whether the controller supports a command.
     package func supports(_ command: any HCICommand.Type) -> Bool {
         supportedCommands.contains(command)
     }

@@ -24,9 +24,7 @@ package final class ControllerMemory {
     package struct Firmware: Hashable, Sendable {
         /// The HCI version, a number assigned by the Bluetooth SIG.
         package var version: UInt8
-        /// The manufacturer's HCI revision.
         package var revision: UInt16
-        /// The manufacturer's revision of the link layer.
         package var subversion: UInt16
 
         package init(version: UInt8, revision: UInt16, subversion: UInt16) {

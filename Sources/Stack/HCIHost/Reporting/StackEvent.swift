@@ -4,13 +4,9 @@ import HCI
 /// An event in a module of the host stack. It carries values; ``description`` renders them as text for logs. Each
 /// module defines its own type.
 package protocol StackEvent: Sendable, CustomStringConvertible {
-    /// The module that reports the event.
     static var module: StackModule { get }
-    /// The severity of the event.
     var weight: EventWeight { get }
-    /// The peer concerned, if any.
     var peer: BluetoothAddress? { get }
-    /// The link concerned, if any.
     var link: ConnectionHandle? { get }
     /// Further log metadata, by name.
     var details: [String: String] { get }
@@ -74,11 +70,9 @@ package struct HCICounters: Hashable, Sendable {
     package var vendorEvents = 0
     /// Host Number Of Completed Packets commands that the controller refused.
     package var refusedCredits = 0
-    /// Data Buffer Overflow events.
     package var bufferOverflows = 0
     /// Links ended because the controller did not report an outcome or send their data within the time-out.
     package var stalledLinks = 0
-    /// Resets after failures of the controller.
     package var resets = 0
 
     package init() {}

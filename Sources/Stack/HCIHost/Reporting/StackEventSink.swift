@@ -37,7 +37,6 @@ extension Logger {
 }
 
 extension EventWeight {
-    /// The log level of events with this weight.
     package var level: Logger.Level {
         switch self {
         case .detail: .debug

@@ -81,10 +81,8 @@ package final class ChannelServers {
     private var servers: [SPSM: ChannelServer] = [:]
     private var nextDynamic = SPSM.dynamicRange.lowerBound
 
-    /// Creates an empty set of servers.
     package init() {}
 
-    /// The server on `spsm`; nil if there is none.
     package subscript(_ spsm: SPSM) -> ChannelServer? { servers[spsm] }
 
     /// Starts listening on `spsm`, or on a number of the dynamic range that was not used recently (behaviours 8.1 and

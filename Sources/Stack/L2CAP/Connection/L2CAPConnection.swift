@@ -21,7 +21,6 @@ package final class L2CAPConnection {
     /// rejected. The specification's limit is ``SignallingPacket/maximumLength``.
     static let maximumSignallingPayload = 255
 
-    /// The role of this end of the link.
     package let role: L2CAPRole
 
     /// Decides, as central, whether to accept connection parameters from the peripheral. Called only for legal ones; by

@@ -47,13 +47,9 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
         history = connection.history
     }
 
-    /// The channel identifier at this end.
     package var identifier: ChannelIdentifier { opened.own }
-    /// The channel identifier at the peer.
     package var peerIdentifier: ChannelIdentifier { opened.peer.identifier }
-    /// The service that the channel belongs to.
     package var spsm: SPSM { opened.spsm }
-    /// The mode in which the channel was opened.
     package var mode: ChannelMode { opened.mode }
     /// The longest SDU that this end accepts, in octets.
     package var mtu: Int { receiver.mtu }

@@ -1,10 +1,7 @@
 /// An error that is thrown when a channel could not be opened.
 package enum ChannelOpenError: Error, Hashable, Sendable {
-    /// The peer refused with the given result.
     case refused(ChannelResult)
-    /// The peer does not support the request.
     case notUnderstood
-    /// The peer did not answer in time.
     case timedOut
     /// The peer's answer violates the specification, or names a channel that is already in use.
     case invalidResponse
@@ -12,17 +9,13 @@ package enum ChannelOpenError: Error, Hashable, Sendable {
     case noResources
     /// The arguments make a request that must not be sent.
     case notAllowed
-    /// The link is closed.
     case closed
 }
 
 /// The reason why a channel was closed.
 package enum ChannelClosure: Hashable, Sendable {
-    /// This end closed the channel.
     case local
-    /// The peer closed the channel.
     case peer
-    /// The link was lost.
     case linkLost
     /// The peer violated the specification, and this end closed the channel.
     case violation(ChannelViolation)
@@ -56,22 +49,17 @@ package enum ChannelSendError: Error, Hashable, Sendable {
     case tooLong(limit: Int)
     /// The queue is full; ``L2CAPCreditBasedChannel/onDrain`` is called when there is room.
     case full
-    /// The channel is closed.
     case closed
 }
 
 /// An error that is reported when channels keep their old sizes.
 package enum ReconfigureError: Error, Hashable, Sendable {
-    /// The peer refused with the given result.
     case refused(ReconfigureResult)
-    /// The peer does not support the request.
     case notUnderstood
-    /// The peer did not answer in time.
     case timedOut
     /// The specification does not allow the request for these sizes or channels (Core Vol 3 Part A 4.27).
     case notAllowed
     /// Another reconfiguration is pending.
     case busy
-    /// The link is closed.
     case closed
 }

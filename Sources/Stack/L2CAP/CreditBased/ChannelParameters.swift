@@ -56,18 +56,15 @@ package struct ChannelParameters: Hashable, Sendable {
 package struct SPSM: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
 
-    /// Creates an SPSM from any number, valid or not.
     @inlinable
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The Enhanced Attribute Protocol.
     package static let enhancedAttribute = SPSM(rawValue: 0x0027)
     /// The SPSMs that a request may name. All others are reserved.
     package static let validRange: ClosedRange<UInt16> = 0x0001...0x00FF
     /// The SPSMs that are allocated dynamically (behaviour 8.2).
     package static let dynamicRange: ClosedRange<UInt16> = 0x0080...0x00FF
 
-    /// Whether the number lies in ``validRange``.
     package var isValid: Bool { Self.validRange.contains(rawValue) }
 
     /// The name of the service, for logs, or else the number.

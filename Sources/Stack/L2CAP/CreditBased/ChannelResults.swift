@@ -4,7 +4,6 @@ import BluetoothTypes
 /// results apply to only some of the channels.
 package struct ChannelResult: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
-    /// Creates a result from any number, assigned or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// All channels were opened.
@@ -17,13 +16,11 @@ package struct ChannelResult: WireValue, CustomStringConvertible {
     package static let insufficientAuthentication = ChannelResult(rawValue: 0x0005)
     /// The server does not authorize the peer.
     package static let insufficientAuthorization = ChannelResult(rawValue: 0x0006)
-    /// The encryption key is too short.
     package static let encryptionKeySizeTooShort = ChannelResult(rawValue: 0x0007)
     /// There is a key, but the link is not encrypted.
     package static let insufficientEncryption = ChannelResult(rawValue: 0x0008)
     /// A source channel is outside the dynamic range.
     package static let invalidSource = ChannelResult(rawValue: 0x0009)
-    /// A source channel is already in use.
     package static let sourceAlreadyAllocated = ChannelResult(rawValue: 0x000A)
     /// The server does not accept the parameters.
     package static let unacceptableParameters = ChannelResult(rawValue: 0x000B)
@@ -57,7 +54,6 @@ package struct ChannelResult: WireValue, CustomStringConvertible {
 /// The result of a reconfiguration (Core Vol 3 Part A 4.28).
 package struct ReconfigureResult: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
-    /// Creates a result from any number, assigned or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The sizes are accepted.

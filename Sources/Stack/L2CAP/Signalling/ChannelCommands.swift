@@ -10,7 +10,6 @@ package struct DisconnectionRequest: SignallingCommand {
 
     package init() {}
 
-    /// Creates a request that closes the channel between the two ends.
     package init(destination: ChannelIdentifier, source: ChannelIdentifier) {
         (self.destination, self.source) = (destination, source)
     }
@@ -31,7 +30,6 @@ package struct DisconnectionResponse: SignallingCommand {
 
     package init() {}
 
-    /// Creates the response to `request`.
     package init(_ request: DisconnectionRequest) {
         destination = request.destination
         source = request.source
@@ -92,7 +90,6 @@ package struct ReconfigureResponse: SignallingCommand {
     /// Whether the sizes were accepted, or why not.
     package var result = ReconfigureResult.success
 
-    /// Creates an accepting response.
     package init() {}
     package init(_ result: ReconfigureResult) { self.result = result }
 

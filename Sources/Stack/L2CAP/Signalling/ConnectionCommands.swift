@@ -3,7 +3,6 @@ import BluetoothTypes
 /// LE Credit Based Connection Request (Core Vol 3 Part A 4.22).
 package struct CreditBasedConnectionRequest: SignallingCommand {
     package static let code = SignallingCode.creditBasedConnectionRequest
-    /// The service to connect to.
     package var spsm = SPSM(rawValue: 0)
     /// The channel at the sender of the request.
     package var source = ChannelIdentifier(rawValue: 0)
@@ -56,7 +55,6 @@ package struct CreditBasedConnectionResponse: SignallingCommand {
 /// L2CAP Credit Based Connection Request, for enhanced channels (Core Vol 3 Part A 4.25).
 package struct EnhancedConnectionRequest: SignallingCommand {
     package static let code = SignallingCode.enhancedConnectionRequest
-    /// The service to connect to.
     package var spsm = SPSM(rawValue: 0)
     /// The longest SDU that the sender accepts, in octets.
     package var mtu: UInt16 = 0
@@ -118,7 +116,6 @@ package struct ChannelList: PacketFields, Hashable, Sendable {
 
     package var channels: [ChannelIdentifier] = []
 
-    /// Creates an empty list.
     package init() {}
 
     package init(_ channels: [ChannelIdentifier]) { self.channels = channels }

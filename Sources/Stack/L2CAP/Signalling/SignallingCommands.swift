@@ -5,7 +5,6 @@ package struct CommandReject: SignallingCommand {
     /// The reason for a rejection.
     package struct Reason: WireValue {
         package var rawValue: UInt16
-        /// Creates a reason from any number, assigned or not.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// The command is unknown, malformed, or not allowed for this role.
@@ -17,12 +16,10 @@ package struct CommandReject: SignallingCommand {
     }
 
     package static let code = SignallingCode.commandReject
-    /// The reason for the rejection.
     package var reason = Reason.notUnderstood
     /// Additional data, depending on ``reason``.
     package var data = PacketBuffer(headroom: 0)
 
-    /// Creates a rejection because the command is not understood.
     package init() {}
 
     package init(_ reason: Reason, data: PacketBuffer = PacketBuffer(headroom: 0)) {
@@ -36,7 +33,6 @@ package struct CommandReject: SignallingCommand {
 }
 
 extension ConnectionParameters: SignallingCommand {
-    /// The code of the request whose fields these are.
     package static let code = SignallingCode.parameterUpdateRequest
 }
 
@@ -46,7 +42,6 @@ package struct ParameterUpdateResponse: SignallingCommand {
     /// 0 if the parameters are accepted, 1 if they are rejected.
     package var result: UInt16 = 0
 
-    /// Creates an accepting response.
     package init() {}
 
     package init(isAccepted: Bool) {

@@ -60,7 +60,6 @@ extension SignallingMachine {
         }
     }
 
-    /// Restores the agreed sizes of the channels.
     func restoreSizes(of channels: [ChannelIdentifier]) -> [Action] {
         channels.compactMap { channel in
             endpoints[channel].map { .resized(channel, mtu: $0.parameters.mtu, mps: $0.parameters.mps) }

@@ -4,32 +4,21 @@ import BluetoothTypes
 package struct SignallingCode: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
 
-    /// Creates a code from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Rejects a command that is unknown or invalid.
     package static let commandReject = SignallingCode(rawValue: 0x01)
-    /// Requests the end of a credit-based channel.
     package static let disconnectionRequest = SignallingCode(rawValue: 0x06)
-    /// Confirms the end of a credit-based channel.
     package static let disconnectionResponse = SignallingCode(rawValue: 0x07)
     /// Requests connection parameters, from peripheral to central.
     package static let parameterUpdateRequest = SignallingCode(rawValue: 0x12)
-    /// Answers a parameter update request.
     package static let parameterUpdateResponse = SignallingCode(rawValue: 0x13)
-    /// Requests a credit-based channel.
     package static let creditBasedConnectionRequest = SignallingCode(rawValue: 0x14)
-    /// Answers a request for a credit-based channel.
     package static let creditBasedConnectionResponse = SignallingCode(rawValue: 0x15)
-    /// Grants credits on a channel.
     package static let flowControlCredit = SignallingCode(rawValue: 0x16)
     /// Requests up to five enhanced credit-based channels.
     package static let enhancedConnectionRequest = SignallingCode(rawValue: 0x17)
-    /// Answers a request for enhanced channels.
     package static let enhancedConnectionResponse = SignallingCode(rawValue: 0x18)
-    /// Requests other sizes for enhanced channels.
     package static let reconfigureRequest = SignallingCode(rawValue: 0x19)
-    /// Answers a reconfiguration request.
     package static let reconfigureResponse = SignallingCode(rawValue: 0x1A)
 
     /// Whether the command is itself a response, or requires none, and so must never be rejected (Vol 3 Part A 4.1).
@@ -42,7 +31,6 @@ package struct SignallingCode: WireValue, CustomStringConvertible {
         }
     }
 
-    /// The number in hexadecimal.
     package var description: String { "0x" + String(rawValue, radix: 16) }
 }
 
@@ -59,15 +47,12 @@ package struct SignallingPacket: PacketFields, Hashable, Sendable {
     /// The fields of the command, encoded.
     package var data = PacketBuffer(headroom: 0)
 
-    /// Creates a packet whose fields are all zero or empty.
     package init() {}
 
-    /// Creates a packet from an encoded command.
     package init(_ code: SignallingCode, identifier: UInt8, data: PacketBuffer) {
         (self.code, self.identifier, self.data) = (code, identifier, data)
     }
 
-    /// Creates a packet from a command.
     package init(_ command: some SignallingCommand, identifier: UInt8) {
         var data = PacketBuffer(headroom: 0)
         command.write(to: &data)
@@ -100,6 +85,5 @@ package enum SignallingFault: Hashable, Sendable {
     case unexpected(SignallingCode)
     /// The command was ignored because the peer does not collect the responses already queued for it.
     case unheeded(SignallingCode)
-    /// The command was rejected for the given reason.
     case rejected(SignallingCode, CommandReject.Reason)
 }

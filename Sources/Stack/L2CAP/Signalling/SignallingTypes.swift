@@ -56,21 +56,17 @@ extension SignallingMachine {
     }
 
     enum Event {
-        /// A packet arrived on the signalling channel.
         case received(PacketBuffer)
         /// The owner, as peripheral, requests connection parameters.
         case requestParameters(ConnectionParameters, Ticket)
         /// The policy, as central, decided on a parameter update request.
         case decided(Bool, identifier: UInt8)
-        /// The owner opens channels.
         case open(ChannelMode, SPSM, ChannelParameters, count: Int, Ticket)
         /// The owner decided on an incoming request.
         case ruled(Ruling, IncomingRequest)
         /// The owner changes the sizes that this end accepts.
         case reconfigure([ChannelIdentifier], mtu: Int, mps: Int, Ticket)
-        /// The owner grants credits to the peer.
         case grant(UInt16, ChannelIdentifier)
-        /// The owner closes a channel.
         case disconnect(ChannelIdentifier, ChannelClosure)
         /// The response to the request with this identifier did not arrive in time.
         case timeout(identifier: UInt8)

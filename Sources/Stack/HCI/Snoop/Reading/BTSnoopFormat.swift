@@ -47,7 +47,6 @@ struct BTSnoopFormat: CaptureFormat {
 }
 
 extension BTSnoop.Datalink {
-    /// Returns the contents of a record.
     func content(
         _ octets: PacketBuffer,
         _ flags: UInt32,
@@ -67,7 +66,6 @@ extension BTSnoop.Datalink {
 
 /// The records of Linux's monitor channel, which `btmon` writes.
 enum MonitorRecord {
-    /// Returns the contents of a record, by its opcode.
     static func content(_ opcode: UInt16, _ octets: PacketBuffer) -> CaptureRecord.Content {
         switch opcode {
         case 2: .hci(HCIPacket(.command, octets), .hostToController)

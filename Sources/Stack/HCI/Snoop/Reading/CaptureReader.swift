@@ -17,7 +17,6 @@ package struct CaptureReader: Sendable {
     /// The number of octets that are kept until the rest of their record arrives.
     package var buffered: Int { window.count }
 
-    /// Receives octets of the file.
     package mutating func receive(_ octets: some Collection<UInt8>) {
         window.append(octets)
     }

@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct CaptureRecord: Hashable, Sendable {
     /// The contents of a record.
     package enum Content: Hashable, Sendable {
-        /// An HCI packet, and its direction.
         case hci(HCIPacket, HCIDirection)
         /// A record of Linux's monitor that is not an HCI packet, such as a note: its opcode, and its octets.
         case monitor(opcode: UInt16, PacketBuffer)
@@ -18,7 +17,6 @@ package struct CaptureRecord: Hashable, Sendable {
     package var offset: UInt64
     /// The time of the record, in microseconds since the Unix epoch.
     package var unixMicroseconds: Int64
-    /// The contents of the record.
     package var content: Content
     /// The number of the adapter or interface that the record belongs to.
     package var adapter: UInt32 = 0
@@ -27,12 +25,10 @@ package struct CaptureRecord: Hashable, Sendable {
     /// The number of packets dropped from the capture since the beginning of the file, if the format counts them.
     package var drops: UInt32 = 0
 
-    /// The HCI packet, if the record contains one.
     package var packet: HCIPacket? {
         if case .hci(let packet, _) = content { packet } else { nil }
     }
 
-    /// The direction of the HCI packet, if the record contains one.
     package var direction: HCIDirection? {
         if case .hci(_, let direction) = content { direction } else { nil }
     }
@@ -74,7 +70,6 @@ package struct CaptureReadingError: Error, Hashable, Sendable {
 
     /// The position in the file of the record with the error, in octets.
     package var offset: UInt64
-    /// The cause of the error.
     package var fault: Fault
 
     package init(_ fault: Fault, at offset: UInt64) { (self.offset, self.fault) = (offset, fault) }
