@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// Set Event Mask (Core Vol 4 Part E 7.3.1): selects the events that the controller sends.
+/// Selects the events that the controller sends (Core Vol 4 Part E 7.3.1).
 package struct SetEventMask: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x01, "Set Event Mask", bit: (5, 6))
 
@@ -14,14 +14,14 @@ package struct SetEventMask: HCICommand {
     }
 }
 
-/// Reset (Core Vol 4 Part E 7.3.2): returns the controller to its initial state, without connections.
+/// Returns the controller to its initial state, without connections (Core Vol 4 Part E 7.3.2).
 package struct Reset: ParameterlessCommand {
     package static let entry = CommandEntry(.baseband, 0x03, "Reset", bit: (5, 7))
 
     package init() {}
 }
 
-/// Read Transmit Power Level (Core Vol 4 Part E 7.3.35): reads the transmit power of a connection.
+/// Reads the transmit power of a connection (Core Vol 4 Part E 7.3.35).
 package struct ReadTransmitPowerLevel: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -57,7 +57,7 @@ package struct ReadTransmitPowerLevel: HCICommand {
     }
 }
 
-/// Set Event Mask Page 2 (Core Vol 4 Part E 7.3.69): selects further events that the controller sends.
+/// Selects further events that the controller sends (Core Vol 4 Part E 7.3.69).
 package struct SetEventMaskPage2: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x63, "Set Event Mask Page 2", bit: (22, 2))
 
@@ -71,7 +71,7 @@ package struct SetEventMaskPage2: HCICommand {
     }
 }
 
-/// Write LE Host Support (Core Vol 4 Part E 7.3.79): tells a dual-mode controller that the host supports LE.
+/// Tells a dual-mode controller that the host supports LE (Core Vol 4 Part E 7.3.79).
 package struct WriteLEHostSupport: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x6D, "Write LE Host Support", bit: (24, 6))
 
@@ -88,8 +88,7 @@ package struct WriteLEHostSupport: HCICommand {
     }
 }
 
-/// Read Authenticated Payload Timeout (Core Vol 4 Part E 7.3.93): reads the maximum time without an authenticated
-/// packet on an encrypted link.
+/// Reads the maximum time without an authenticated packet on an encrypted link (Core Vol 4 Part E 7.3.93).
 package struct ReadAuthenticatedPayloadTimeout: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -117,8 +116,7 @@ package struct ReadAuthenticatedPayloadTimeout: LinkCommand {
     package init() {}
 }
 
-/// Write Authenticated Payload Timeout (Core Vol 4 Part E 7.3.94): sets the maximum time without an authenticated
-/// packet on an encrypted link.
+/// Sets the maximum time without an authenticated packet on an encrypted link (Core Vol 4 Part E 7.3.94).
 package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     package typealias Response = StatusAndHandle
 

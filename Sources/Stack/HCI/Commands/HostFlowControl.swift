@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): selects whether the controller waits for free host
-/// buffers.
+/// Selects whether the controller waits for free host buffers (Core Vol 4 Part E 7.3.38).
 package struct SetControllerToHostFlowControl: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x31, "Set Controller To Host Flow Control", bit: (10, 5))
 
@@ -16,7 +15,7 @@ package struct SetControllerToHostFlowControl: HCICommand {
     }
 }
 
-/// Host Buffer Size (Core Vol 4 Part E 7.3.39): announces the host's buffers.
+/// Announces the host's buffers (Core Vol 4 Part E 7.3.39).
 package struct HostBufferSize: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x33, "Host Buffer Size", bit: (10, 6))
 
@@ -46,8 +45,8 @@ package struct HostBufferSize: HCICommand {
     }
 }
 
-/// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): reports packets that the host has consumed. The
-/// controller answers it only on error, and it requires no command credit.
+/// Reports packets that the host has consumed (Core Vol 4 Part E 7.3.40). The controller answers it only on error, and
+/// it requires no command credit.
 package struct HostNumberOfCompletedPackets: HCICommand {
     package static let entry = CommandEntry(
         .baseband,

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// Read Local Version Information (Core Vol 4 Part E 7.4.1): reads the versions of the controller.
+/// Reads the versions of the controller (Core Vol 4 Part E 7.4.1).
 package struct ReadLocalVersionInformation: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -32,7 +32,7 @@ package struct ReadLocalVersionInformation: ParameterlessCommand {
     package init() {}
 }
 
-/// Read Local Supported Commands (Core Vol 4 Part E 7.4.2): reads the commands that the controller supports.
+/// Reads the commands that the controller supports (Core Vol 4 Part E 7.4.2).
 package struct ReadLocalSupportedCommands: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -53,8 +53,7 @@ package struct ReadLocalSupportedCommands: ParameterlessCommand {
     package init() {}
 }
 
-/// Read Local Supported Features (Core Vol 4 Part E 7.4.3): reads the features of the controller other than those of
-/// LE.
+/// Reads the features of the controller other than those of LE (Core Vol 4 Part E 7.4.3).
 package struct ReadLocalSupportedFeatures: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -74,7 +73,7 @@ package struct ReadLocalSupportedFeatures: ParameterlessCommand {
     package init() {}
 }
 
-/// Read Buffer Size (Core Vol 4 Part E 7.4.5): reads the BR/EDR buffers, which LE shares if it has none of its own.
+/// Reads the BR/EDR buffers, which LE shares if it has none of its own (Core Vol 4 Part E 7.4.5).
 package struct ReadBufferSize: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -103,7 +102,7 @@ package struct ReadBufferSize: ParameterlessCommand {
     package init() {}
 }
 
-/// Read BD_ADDR (Core Vol 4 Part E 7.4.6): reads the public address.
+/// Reads the public address (Core Vol 4 Part E 7.4.6).
 package struct ReadBDADDR: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success

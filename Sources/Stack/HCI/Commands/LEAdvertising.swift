@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Advertising Parameters (Core Vol 4 Part E 7.8.5): sets the parameters of legacy advertising.
+/// Sets the parameters of legacy advertising (Core Vol 4 Part E 7.8.5).
 package struct LESetAdvertisingParameters: HCICommand {
     package static let entry = CommandEntry(.le, 0x06, "LE Set Advertising Parameters", bit: (25, 5))
 
@@ -29,8 +29,7 @@ package struct LESetAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Read Advertising Physical Channel Tx Power (Core Vol 4 Part E 7.8.6): reads the transmit power of legacy
-/// advertising.
+/// Reads the transmit power of legacy advertising (Core Vol 4 Part E 7.8.6).
 package struct LEReadAdvertisingPhysicalChannelTxPower: ValueCommand {
     package static let entry = CommandEntry(.le, 0x07, "LE Read Advertising Physical Channel Tx Power", bit: (25, 6))
     /// The power, in dBm, -127 to 20.
@@ -40,7 +39,7 @@ package struct LEReadAdvertisingPhysicalChannelTxPower: ValueCommand {
     package init() {}
 }
 
-/// LE Set Advertising Data (Core Vol 4 Part E 7.8.7): sets the advertising data.
+/// Sets the advertising data (Core Vol 4 Part E 7.8.7).
 package struct LESetAdvertisingData: HCICommand {
     package static let entry = CommandEntry(.le, 0x08, "LE Set Advertising Data", bit: (25, 7))
 
@@ -55,7 +54,7 @@ package struct LESetAdvertisingData: HCICommand {
     }
 }
 
-/// LE Set Scan Response Data (Core Vol 4 Part E 7.8.8): sets the scan response data.
+/// Sets the scan response data (Core Vol 4 Part E 7.8.8).
 package struct LESetScanResponseData: HCICommand {
     package static let entry = CommandEntry(.le, 0x09, "LE Set Scan Response Data", bit: (26, 0))
 
@@ -70,7 +69,7 @@ package struct LESetScanResponseData: HCICommand {
     }
 }
 
-/// LE Set Advertising Enable (Core Vol 4 Part E 7.8.9): starts or stops advertising.
+/// Starts or stops advertising (Core Vol 4 Part E 7.8.9).
 package struct LESetAdvertisingEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x0A, "LE Set Advertising Enable", bit: (26, 1))
 

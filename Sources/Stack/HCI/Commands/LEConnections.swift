@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Create Connection (Core Vol 4 Part E 7.8.12): connects to a peer. LE Connection Complete follows.
+/// Connects to a peer (Core Vol 4 Part E 7.8.12). LE Connection Complete follows.
 package struct LECreateConnection: HCICommand {
     package static let entry = CommandEntry(.le, 0x0D, "LE Create Connection", bit: (26, 4), .status)
 
@@ -43,16 +43,14 @@ package struct LECreateConnection: HCICommand {
     }
 }
 
-/// LE Create Connection Cancel (Core Vol 4 Part E 7.8.13): cancels a connection attempt. LE Connection Complete with
-/// status 0x02 follows.
+/// Cancels a connection attempt (Core Vol 4 Part E 7.8.13). LE Connection Complete with status 0x02 follows.
 package struct LECreateConnectionCancel: ParameterlessCommand {
     package static let entry = CommandEntry(.le, 0x0E, "LE Create Connection Cancel", bit: (26, 5))
 
     package init() {}
 }
 
-/// LE Connection Update (Core Vol 4 Part E 7.8.18): changes the parameters of a connection. LE Connection Update
-/// Complete follows.
+/// Changes the parameters of a connection (Core Vol 4 Part E 7.8.18). LE Connection Update Complete follows.
 package struct LEConnectionUpdate: HCICommand {
     package static let entry = CommandEntry(.le, 0x13, "LE Connection Update", bit: (27, 2), .status)
 
@@ -83,7 +81,7 @@ package struct LEConnectionUpdate: HCICommand {
     }
 }
 
-/// LE Set Host Channel Classification (Core Vol 4 Part E 7.8.19): tells the controller which channels are bad.
+/// Tells the controller which channels are bad (Core Vol 4 Part E 7.8.19).
 package struct LESetHostChannelClassification: HCICommand {
     package static let entry = CommandEntry(.le, 0x14, "LE Set Host Channel Classification", bit: (27, 3))
 
@@ -98,7 +96,7 @@ package struct LESetHostChannelClassification: HCICommand {
     }
 }
 
-/// LE Read Channel Map (Core Vol 4 Part E 7.8.20): reads the channels that a connection uses.
+/// Reads the channels that a connection uses (Core Vol 4 Part E 7.8.20).
 package struct LEReadChannelMap: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -126,8 +124,7 @@ package struct LEReadChannelMap: LinkCommand {
     package init() {}
 }
 
-/// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): reads the link-layer features of a peer. LE Read Remote
-/// Features Complete follows.
+/// Reads the link-layer features of a peer (Core Vol 4 Part E 7.8.21). LE Read Remote Features Complete follows.
 package struct LEReadRemoteFeatures: LinkCommand {
     package static let entry = CommandEntry(.le, 0x16, "LE Read Remote Features Page 0", bit: (27, 5), .status)
 
@@ -136,8 +133,7 @@ package struct LEReadRemoteFeatures: LinkCommand {
     package init() {}
 }
 
-/// LE Remote Connection Parameter Request Reply (Core Vol 4 Part E 7.8.31): accepts the connection parameters that a
-/// peer requests.
+/// Accepts the connection parameters that a peer requests (Core Vol 4 Part E 7.8.31).
 package struct LERemoteConnectionParameterRequestReply: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -170,8 +166,7 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     }
 }
 
-/// LE Remote Connection Parameter Request Negative Reply (Core Vol 4 Part E 7.8.32): rejects the connection parameters
-/// that a peer requests.
+/// Rejects the connection parameters that a peer requests (Core Vol 4 Part E 7.8.32).
 package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -195,8 +190,7 @@ package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     }
 }
 
-/// LE Request Peer SCA (Core Vol 4 Part E 7.8.108): reads the sleep clock accuracy of a peer. LE Request Peer SCA
-/// Complete follows.
+/// Reads the sleep clock accuracy of a peer (Core Vol 4 Part E 7.8.108). LE Request Peer SCA Complete follows.
 package struct LERequestPeerSCA: LinkCommand {
     package static let entry = CommandEntry(.le, 0x6D, "LE Request Peer SCA", bit: (43, 2), .status)
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Event Mask (Core Vol 4 Part E 7.8.1): selects the LE events that the controller sends.
+/// Selects the LE events that the controller sends (Core Vol 4 Part E 7.8.1).
 package struct LESetEventMask: HCICommand {
     package static let entry = CommandEntry(.le, 0x01, "LE Set Event Mask", bit: (25, 0))
 
@@ -14,7 +14,7 @@ package struct LESetEventMask: HCICommand {
     }
 }
 
-/// LE Read Buffer Size (Core Vol 4 Part E 7.8.2): reads the buffers for LE ACL data, version 1.
+/// Reads the buffers for LE ACL data, version 1 (Core Vol 4 Part E 7.8.2).
 package struct LEReadBufferSize: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -41,7 +41,7 @@ package struct LEReadBufferSize: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Read Buffer Size [v2] (Core Vol 4 Part E 7.8.2): reads the buffers for LE ACL data and isochronous data.
+/// Reads the buffers for LE ACL data and isochronous data (Core Vol 4 Part E 7.8.2).
 package struct LEReadBufferSizeV2: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var v1 = LEReadBufferSize.Response()
@@ -69,7 +69,7 @@ package struct LEReadBufferSizeV2: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Read Local Supported Features Page 0 (Core Vol 4 Part E 7.8.3): reads the link-layer features.
+/// Reads the link-layer features (Core Vol 4 Part E 7.8.3).
 package struct LEReadLocalSupportedFeatures: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -89,8 +89,7 @@ package struct LEReadLocalSupportedFeatures: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Set Random Address (Core Vol 4 Part E 7.8.4): sets the random address for legacy advertising, scanning and
-/// initiating.
+/// Sets the random address for legacy advertising, scanning and initiating (Core Vol 4 Part E 7.8.4).
 package struct LESetRandomAddress: HCICommand {
     package static let entry = CommandEntry(.le, 0x05, "LE Set Random Address", bit: (25, 4))
 
@@ -105,8 +104,7 @@ package struct LESetRandomAddress: HCICommand {
     }
 }
 
-/// LE Read Supported States (Core Vol 4 Part E 7.8.27): reads the supported link-layer states and combinations of
-/// states.
+/// Reads the supported link-layer states and combinations of states (Core Vol 4 Part E 7.8.27).
 package struct LEReadSupportedStates: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -126,7 +124,7 @@ package struct LEReadSupportedStates: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Read Transmit Power (Core Vol 4 Part E 7.8.74): reads the range of the transmit power.
+/// Reads the range of the transmit power (Core Vol 4 Part E 7.8.74).
 package struct LEReadTransmitPower: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -150,7 +148,7 @@ package struct LEReadTransmitPower: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Set Host Feature [v1] (Core Vol 4 Part E 7.8.115): declares a feature of the host.
+/// Declares a feature of the host (Core Vol 4 Part E 7.8.115).
 package struct LESetHostFeature: HCICommand {
     package static let entry = CommandEntry(.le, 0x74, "LE Set Host Feature [v1]", bit: (44, 1))
 
@@ -167,7 +165,7 @@ package struct LESetHostFeature: HCICommand {
     }
 }
 
-/// LE Read All Local Supported Features (Core Vol 4 Part E 7.8.128): reads the link-layer features of all pages.
+/// Reads the link-layer features of all pages (Core Vol 4 Part E 7.8.128).
 package struct LEReadAllLocalSupportedFeatures: ParameterlessCommand {
     /// The length of all pages, in octets: 8 for page 0, and 24 for each of the ten others.
     package static let featureOctets = 248
@@ -201,7 +199,7 @@ package struct LEReadAllLocalSupportedFeatures: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Read RF Path Compensation (Core Vol 4 Part E 7.8.75): reads the gain or loss between the radio and the antenna.
+/// Reads the gain or loss between the radio and the antenna (Core Vol 4 Part E 7.8.75).
 package struct LEReadRFPathCompensation: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -225,7 +223,7 @@ package struct LEReadRFPathCompensation: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Write RF Path Compensation (Core Vol 4 Part E 7.8.76): sets the gain or loss between the radio and the antenna.
+/// Sets the gain or loss between the radio and the antenna (Core Vol 4 Part E 7.8.76).
 package struct LEWriteRFPathCompensation: HCICommand {
     package static let entry = CommandEntry(.le, 0x4D, "LE Write RF Path Compensation", bit: (39, 1))
 

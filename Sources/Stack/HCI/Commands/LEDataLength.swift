@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Data Length (Core Vol 4 Part E 7.8.33): suggests the maximum packet length of a connection.
+/// Suggests the maximum packet length of a connection (Core Vol 4 Part E 7.8.33).
 package struct LESetDataLength: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -25,8 +25,7 @@ package struct LESetDataLength: HCICommand {
     }
 }
 
-/// LE Read Suggested Default Data Length (Core Vol 4 Part E 7.8.34): reads the suggested maximum packet length of new
-/// connections.
+/// Reads the suggested maximum packet length of new connections (Core Vol 4 Part E 7.8.34).
 package struct LEReadSuggestedDefaultDataLength: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -50,8 +49,7 @@ package struct LEReadSuggestedDefaultDataLength: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Write Suggested Default Data Length (Core Vol 4 Part E 7.8.35): suggests the maximum packet length of new
-/// connections.
+/// Suggests the maximum packet length of new connections (Core Vol 4 Part E 7.8.35).
 package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     package static let entry = CommandEntry(.le, 0x24, "LE Write Suggested Default Data Length", bit: (34, 0))
 
@@ -69,8 +67,7 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     }
 }
 
-/// LE Read Maximum Data Length (Core Vol 4 Part E 7.8.46): reads the maximum packet lengths that the controller
-/// supports.
+/// Reads the maximum packet lengths that the controller supports (Core Vol 4 Part E 7.8.46).
 package struct LEReadMaximumDataLength: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success

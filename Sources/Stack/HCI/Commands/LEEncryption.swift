@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Encrypt (Core Vol 4 Part E 7.8.22): encrypts a block with AES-128. All octets are least significant first, the
-/// reverse of the order in FIPS 197.
+/// Encrypts a block with AES-128 (Core Vol 4 Part E 7.8.22). All octets are least significant first, the reverse of the
+/// order in FIPS 197.
 package struct LEEncrypt: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -37,7 +37,7 @@ package struct LEEncrypt: HCICommand {
     }
 }
 
-/// LE Rand (Core Vol 4 Part E 7.8.23): reads a random number.
+/// Reads a random number (Core Vol 4 Part E 7.8.23).
 package struct LERand: ParameterlessCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -59,8 +59,8 @@ package struct LERand: ParameterlessCommand {
     package init() {}
 }
 
-/// LE Enable Encryption (Core Vol 4 Part E 7.8.24): as central, encrypts a link or refreshes its key. Encryption Change
-/// or Encryption Key Refresh Complete follows.
+/// As central, encrypts a link or refreshes its key (Core Vol 4 Part E 7.8.24). Encryption Change or Encryption Key
+/// Refresh Complete follows.
 package struct LEEnableEncryption: HCICommand {
     package static let entry = CommandEntry(.le, 0x19, "LE Enable Encryption", bit: (28, 0), .status)
 
@@ -89,8 +89,7 @@ package struct LEEnableEncryption: HCICommand {
     }
 }
 
-/// LE Long Term Key Request Reply (Core Vol 4 Part E 7.8.25): provides the key that a peripheral's controller has
-/// requested.
+/// Provides the key that a peripheral's controller has requested (Core Vol 4 Part E 7.8.25).
 package struct LELongTermKeyRequestReply: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -112,7 +111,7 @@ package struct LELongTermKeyRequestReply: HCICommand {
     }
 }
 
-/// LE Long Term Key Request Negative Reply (Core Vol 4 Part E 7.8.26): reports that there is no such key.
+/// Reports that there is no such key (Core Vol 4 Part E 7.8.26).
 package struct LELongTermKeyRequestNegativeReply: LinkCommand {
     package typealias Response = StatusAndHandle
 
@@ -123,16 +122,16 @@ package struct LELongTermKeyRequestNegativeReply: LinkCommand {
     package init() {}
 }
 
-/// LE Read Local P-256 Public Key (Core Vol 4 Part E 7.8.36): makes the controller generate a key pair. LE Read Local
-/// P-256 Public Key Complete follows.
+/// Makes the controller generate a key pair (Core Vol 4 Part E 7.8.36). LE Read Local P-256 Public Key Complete
+/// follows.
 package struct LEReadLocalP256PublicKey: ParameterlessCommand {
     package static let entry = CommandEntry(.le, 0x25, "LE Read Local P-256 Public Key", bit: (34, 1), .status)
 
     package init() {}
 }
 
-/// LE Generate DHKey [v1] (Core Vol 4 Part E 7.8.37): computes a shared secret with the controller's private key.
-/// LE Generate DHKey Complete follows.
+/// Computes a shared secret with the controller's private key (Core Vol 4 Part E 7.8.37). LE Generate DHKey Complete
+/// follows.
 package struct LEGenerateDHKey: HCICommand {
     package static let entry = CommandEntry(.le, 0x26, "LE Generate DHKey [v1]", bit: (34, 2), .status)
 
@@ -150,8 +149,8 @@ package struct LEGenerateDHKey: HCICommand {
     }
 }
 
-/// LE Generate DHKey [v2] (Core Vol 4 Part E 7.8.37): computes a shared secret with a private key of the
-/// controller. LE Generate DHKey Complete follows.
+/// Computes a shared secret with a private key of the controller (Core Vol 4 Part E 7.8.37). LE Generate DHKey Complete
+/// follows.
 package struct LEGenerateDHKeyV2: HCICommand {
     package static let entry = CommandEntry(.le, 0x5E, "LE Generate DHKey [v2]", bit: (41, 2), .status)
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Advertising Set Random Address (Core Vol 4 Part E 7.8.52): sets the random address of an advertising set.
+/// Sets the random address of an advertising set (Core Vol 4 Part E 7.8.52).
 package struct LESetAdvertisingSetRandomAddress: HCICommand {
     package static let entry = CommandEntry(.le, 0x35, "LE Set Advertising Set Random Address", bit: (36, 1))
 
@@ -20,8 +20,7 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Parameters [v1] (Core Vol 4 Part E 7.8.53): creates an advertising set, or changes its
-/// parameters.
+/// Creates an advertising set, or changes its parameters (Core Vol 4 Part E 7.8.53).
 package struct LESetExtendedAdvertisingParameters: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -85,8 +84,7 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Data (Core Vol 4 Part E 7.8.54): sets the advertising data of a set, or a fragment of
-/// it.
+/// Sets the advertising data of a set, or a fragment of it (Core Vol 4 Part E 7.8.54).
 package struct LESetExtendedAdvertisingData: HCICommand {
     package static let entry = CommandEntry(.le, 0x37, "LE Set Extended Advertising Data", bit: (36, 3))
 
@@ -111,8 +109,7 @@ package struct LESetExtendedAdvertisingData: HCICommand {
     }
 }
 
-/// LE Set Extended Scan Response Data (Core Vol 4 Part E 7.8.55): sets the scan response data of a set, or a fragment
-/// of it.
+/// Sets the scan response data of a set, or a fragment of it (Core Vol 4 Part E 7.8.55).
 package struct LESetExtendedScanResponseData: HCICommand {
     package static let entry = CommandEntry(.le, 0x38, "LE Set Extended Scan Response Data", bit: (36, 4))
 
@@ -137,8 +134,7 @@ package struct LESetExtendedScanResponseData: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Enable (Core Vol 4 Part E 7.8.56): starts or stops the advertising of sets. Disabling
-/// with an empty list disables all sets.
+/// Starts or stops the advertising of sets (Core Vol 4 Part E 7.8.56). Disabling with an empty list disables all sets.
 package struct LESetExtendedAdvertisingEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x39, "LE Set Extended Advertising Enable", bit: (36, 5))
 
@@ -176,8 +172,7 @@ package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Read Maximum Advertising Data Length (Core Vol 4 Part E 7.8.57): reads the maximum length of a set's advertising
-/// data.
+/// Reads the maximum length of a set's advertising data (Core Vol 4 Part E 7.8.57).
 package struct LEReadMaximumAdvertisingDataLength: ValueCommand {
     package static let entry = CommandEntry(.le, 0x3A, "LE Read Maximum Advertising Data Length", bit: (36, 6))
     /// The maximum length, in octets, 0x001F to 0x0672.
@@ -187,8 +182,7 @@ package struct LEReadMaximumAdvertisingDataLength: ValueCommand {
     package init() {}
 }
 
-/// LE Read Number of Supported Advertising Sets (Core Vol 4 Part E 7.8.58): reads the number of advertising sets that
-/// the controller supports at present.
+/// Reads the number of advertising sets that the controller supports at present (Core Vol 4 Part E 7.8.58).
 package struct LEReadNumberOfSupportedAdvertisingSets: ValueCommand {
     package static let entry = CommandEntry(.le, 0x3B, "LE Read Number of Supported Advertising Sets", bit: (36, 7))
     /// The number of sets, 1 to 240.
@@ -198,7 +192,7 @@ package struct LEReadNumberOfSupportedAdvertisingSets: ValueCommand {
     package init() {}
 }
 
-/// LE Remove Advertising Set (Core Vol 4 Part E 7.8.59): removes an advertising set.
+/// Removes an advertising set (Core Vol 4 Part E 7.8.59).
 package struct LERemoveAdvertisingSet: HCICommand {
     package static let entry = CommandEntry(.le, 0x3C, "LE Remove Advertising Set", bit: (37, 0))
 
@@ -212,15 +206,15 @@ package struct LERemoveAdvertisingSet: HCICommand {
     }
 }
 
-/// LE Clear Advertising Sets (Core Vol 4 Part E 7.8.60): removes all advertising sets.
+/// Removes all advertising sets (Core Vol 4 Part E 7.8.60).
 package struct LEClearAdvertisingSets: ParameterlessCommand {
     package static let entry = CommandEntry(.le, 0x3D, "LE Clear Advertising Sets", bit: (37, 1))
 
     package init() {}
 }
 
-/// LE Set Extended Advertising Parameters [v2] (Core Vol 4 Part E 7.8.53): creates an advertising set or changes its
-/// parameters, including the coding on the Coded PHY.
+/// Creates an advertising set or changes its parameters, including the coding on the Coded PHY (Core Vol 4 Part E
+/// 7.8.53).
 package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// The return parameters of version 1: the status and the transmit power that the controller selected.
     package typealias Response = LESetExtendedAdvertisingParameters.Response

@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// LE Extended Create Connection [v1] (Core Vol 4 Part E 7.8.66): connects to a peer on one or more PHYs. LE Enhanced
-/// Connection Complete follows.
+/// Connects to a peer on one or more PHYs (Core Vol 4 Part E 7.8.66). LE Enhanced Connection Complete follows.
 package struct LEExtendedCreateConnection: HCICommand {
     package static let entry = CommandEntry(.le, 0x43, "LE Extended Create Connection [v1]", bit: (37, 7), .status)
 
@@ -68,8 +67,8 @@ package struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Extended Create Connection [v2] (Core Vol 4 Part E 7.8.66): connects to a peer on one or more PHYs, or to a peer
-/// that responded to a subevent of periodic advertising. LE Enhanced Connection Complete [v2] follows.
+/// Connects to a peer on one or more PHYs, or to a peer that responded to a subevent of periodic advertising (Core Vol
+/// 4 Part E 7.8.66). LE Enhanced Connection Complete [v2] follows.
 package struct LEExtendedCreateConnectionV2: HCICommand {
     package static let entry = CommandEntry(.le, 0x85, "LE Extended Create Connection [v2]", bit: (47, 0), .status)
 

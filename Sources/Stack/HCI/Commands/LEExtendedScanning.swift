@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Extended Scan Parameters (Core Vol 4 Part E 7.8.64): sets the scan parameters for each PHY.
+/// Sets the scan parameters for each PHY (Core Vol 4 Part E 7.8.64).
 package struct LESetExtendedScanParameters: HCICommand {
     package static let entry = CommandEntry(.le, 0x41, "LE Set Extended Scan Parameters", bit: (37, 5))
 
@@ -47,7 +47,7 @@ package struct PHYScanParameters: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Set Extended Scan Enable (Core Vol 4 Part E 7.8.65): starts or stops scanning.
+/// Starts or stops scanning (Core Vol 4 Part E 7.8.65).
 package struct LESetExtendedScanEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x42, "LE Set Extended Scan Enable", bit: (37, 6))
 

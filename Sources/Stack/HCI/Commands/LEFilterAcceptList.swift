@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Read Filter Accept List Size (Core Vol 4 Part E 7.8.14): reads the capacity of the list.
+/// Reads the capacity of the list (Core Vol 4 Part E 7.8.14).
 package struct LEReadFilterAcceptListSize: ValueCommand {
     package static let entry = CommandEntry(.le, 0x0F, "LE Read Filter Accept List Size", bit: (26, 6))
     /// The capacity of the list, at least 1.
@@ -10,14 +10,14 @@ package struct LEReadFilterAcceptListSize: ValueCommand {
     package init() {}
 }
 
-/// LE Clear Filter Accept List (Core Vol 4 Part E 7.8.15): removes all devices from the list.
+/// Removes all devices from the list (Core Vol 4 Part E 7.8.15).
 package struct LEClearFilterAcceptList: ParameterlessCommand {
     package static let entry = CommandEntry(.le, 0x10, "LE Clear Filter Accept List", bit: (26, 7))
 
     package init() {}
 }
 
-/// LE Add Device To Filter Accept List (Core Vol 4 Part E 7.8.16): adds a device to the list.
+/// Adds a device to the list (Core Vol 4 Part E 7.8.16).
 package struct LEAddDeviceToFilterAcceptList: HCICommand {
     package static let entry = CommandEntry(.le, 0x11, "LE Add Device To Filter Accept List", bit: (27, 0))
 
@@ -32,7 +32,7 @@ package struct LEAddDeviceToFilterAcceptList: HCICommand {
     }
 }
 
-/// LE Remove Device From Filter Accept List (Core Vol 4 Part E 7.8.17): removes a device from the list.
+/// Removes a device from the list (Core Vol 4 Part E 7.8.17).
 package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
     package static let entry = CommandEntry(.le, 0x12, "LE Remove Device From Filter Accept List", bit: (27, 1))
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Read PHY (Core Vol 4 Part E 7.8.47): reads the PHYs of a connection.
+/// Reads the PHYs of a connection (Core Vol 4 Part E 7.8.47).
 package struct LEReadPHY: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -29,7 +29,7 @@ package struct LEReadPHY: LinkCommand {
     package init() {}
 }
 
-/// LE Set Default PHY (Core Vol 4 Part E 7.8.48): sets the preferred PHYs of new connections.
+/// Sets the preferred PHYs of new connections (Core Vol 4 Part E 7.8.48).
 package struct LESetDefaultPHY: HCICommand {
     package static let entry = CommandEntry(.le, 0x31, "LE Set Default PHY", bit: (35, 5))
 
@@ -50,7 +50,7 @@ package struct LESetDefaultPHY: HCICommand {
     }
 }
 
-/// LE Set PHY (Core Vol 4 Part E 7.8.49): sets the preferred PHYs of a connection. LE PHY Update Complete follows.
+/// Sets the preferred PHYs of a connection (Core Vol 4 Part E 7.8.49). LE PHY Update Complete follows.
 package struct LESetPHY: HCICommand {
     package static let entry = CommandEntry(.le, 0x32, "LE Set PHY", bit: (35, 6), .status)
 

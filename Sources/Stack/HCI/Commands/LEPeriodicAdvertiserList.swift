@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Add Device To Periodic Advertiser List (Core Vol 4 Part E 7.8.70): adds an advertiser's set to the list.
+/// Adds an advertiser's set to the list (Core Vol 4 Part E 7.8.70).
 package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     package static let entry = CommandEntry(.le, 0x47, "LE Add Device To Periodic Advertiser List", bit: (38, 3))
 
@@ -18,8 +18,7 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     }
 }
 
-/// LE Remove Device From Periodic Advertiser List (Core Vol 4 Part E 7.8.71): removes an advertiser's set from the
-/// list.
+/// Removes an advertiser's set from the list (Core Vol 4 Part E 7.8.71).
 package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     package static let entry = CommandEntry(.le, 0x48, "LE Remove Device From Periodic Advertiser List", bit: (38, 4))
 
@@ -37,14 +36,14 @@ package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     }
 }
 
-/// LE Clear Periodic Advertiser List (Core Vol 4 Part E 7.8.72): removes all sets from the list.
+/// Removes all sets from the list (Core Vol 4 Part E 7.8.72).
 package struct LEClearPeriodicAdvertiserList: ParameterlessCommand {
     package static let entry = CommandEntry(.le, 0x49, "LE Clear Periodic Advertiser List", bit: (38, 5))
 
     package init() {}
 }
 
-/// LE Read Periodic Advertiser List Size (Core Vol 4 Part E 7.8.73): reads the capacity of the list.
+/// Reads the capacity of the list (Core Vol 4 Part E 7.8.73).
 package struct LEReadPeriodicAdvertiserListSize: ValueCommand {
     package static let entry = CommandEntry(.le, 0x4A, "LE Read Periodic Advertiser List Size", bit: (38, 6))
     /// The capacity of the list, at least 1.

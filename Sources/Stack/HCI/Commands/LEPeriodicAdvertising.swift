@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Periodic Advertising Parameters [v1] (Core Vol 4 Part E 7.8.61): sets the parameters of a set's periodic
-/// advertising train.
+/// Sets the parameters of a set's periodic advertising train (Core Vol 4 Part E 7.8.61).
 package struct LESetPeriodicAdvertisingParameters: HCICommand {
     package static let entry = CommandEntry(.le, 0x3E, "LE Set Periodic Advertising Parameters [v1]", bit: (37, 2))
 
@@ -26,7 +25,7 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Data (Core Vol 4 Part E 7.8.62): sets the data of a train, or a fragment of it.
+/// Sets the data of a train, or a fragment of it (Core Vol 4 Part E 7.8.62).
 package struct LESetPeriodicAdvertisingData: HCICommand {
     package static let entry = CommandEntry(.le, 0x3F, "LE Set Periodic Advertising Data", bit: (37, 3))
 
@@ -48,8 +47,8 @@ package struct LESetPeriodicAdvertisingData: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Enable (Core Vol 4 Part E 7.8.63): starts or stops the train of a set. The train starts
-/// when the set advertises, and continues when the set stops advertising.
+/// Starts or stops the train of a set (Core Vol 4 Part E 7.8.63). The train starts when the set advertises, and
+/// continues when the set stops advertising.
 package struct LESetPeriodicAdvertisingEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x40, "LE Set Periodic Advertising Enable", bit: (37, 4))
 

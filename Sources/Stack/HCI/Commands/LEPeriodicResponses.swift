@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Set Periodic Advertising Parameters [v2] (Core Vol 4 Part E 7.8.61): sets the parameters of a set's periodic
-/// advertising train, including its subevents and response slots.
+/// Sets the parameters of a set's periodic advertising train, including its subevents and response slots (Core Vol 4
+/// Part E 7.8.61).
 package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
     package typealias Response = StatusAndSet
 
@@ -26,8 +26,7 @@ package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Subevent Data (Core Vol 4 Part E 7.8.125): sets the data that subevents send once, and
-/// the response slots to receive.
+/// Sets the data that subevents send once, and the response slots to receive (Core Vol 4 Part E 7.8.125).
 package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
     package typealias Response = StatusAndSet
 
@@ -71,7 +70,7 @@ package struct LESubeventData: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Set Periodic Advertising Response Data (Core Vol 4 Part E 7.8.126): sends one response to a received subevent.
+/// Sends one response to a received subevent (Core Vol 4 Part E 7.8.126).
 package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     package typealias Response = StatusAndSync
 
@@ -101,7 +100,7 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     }
 }
 
-/// LE Set Periodic Sync Subevent (Core Vol 4 Part E 7.8.127): selects the subevents of a train to receive.
+/// Selects the subevents of a train to receive (Core Vol 4 Part E 7.8.127).
 package struct LESetPeriodicSyncSubevent: HCICommand {
     package typealias Response = StatusAndSync
 

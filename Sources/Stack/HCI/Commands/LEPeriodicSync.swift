@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Create Sync (Core Vol 4 Part E 7.8.67): synchronizes with a train as soon as a scan finds
-/// it. LE Periodic Advertising Sync Established follows.
+/// Synchronizes with a train as soon as a scan finds it (Core Vol 4 Part E 7.8.67). LE Periodic Advertising Sync
+/// Established follows.
 package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     package static let entry = CommandEntry(.le, 0x44, "LE Periodic Advertising Create Sync", bit: (38, 0), .status)
 
@@ -30,14 +30,14 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     }
 }
 
-/// LE Periodic Advertising Create Sync Cancel (Core Vol 4 Part E 7.8.68): cancels a pending synchronization.
+/// Cancels a pending synchronization (Core Vol 4 Part E 7.8.68).
 package struct LEPeriodicAdvertisingCreateSyncCancel: ParameterlessCommand {
     package static let entry = CommandEntry(.le, 0x45, "LE Periodic Advertising Create Sync Cancel", bit: (38, 1))
 
     package init() {}
 }
 
-/// LE Periodic Advertising Terminate Sync (Core Vol 4 Part E 7.8.69): ends the synchronization with a train.
+/// Ends the synchronization with a train (Core Vol 4 Part E 7.8.69).
 package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     package static let entry = CommandEntry(.le, 0x46, "LE Periodic Advertising Terminate Sync", bit: (38, 2))
 
@@ -51,7 +51,7 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Receive Enable (Core Vol 4 Part E 7.8.88): starts or stops the reports of a train.
+/// Starts or stops the reports of a train (Core Vol 4 Part E 7.8.88).
 package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x59, "LE Set Periodic Advertising Receive Enable", bit: (40, 5))
 

@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Sync Transfer (Core Vol 4 Part E 7.8.89): transfers to a peer the synchronization with a
-/// train that this device follows.
+/// Transfers to a peer the synchronization with a train that this device follows (Core Vol 4 Part E 7.8.89).
 package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -25,8 +24,7 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     }
 }
 
-/// LE Periodic Advertising Set Info Transfer (Core Vol 4 Part E 7.8.90): transfers to a peer the synchronization with a
-/// train of this device.
+/// Transfers to a peer the synchronization with a train of this device (Core Vol 4 Part E 7.8.90).
 package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -50,8 +48,7 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.91): selects how the controller handles
-/// synchronizations that a peer transfers.
+/// Selects how the controller handles synchronizations that a peer transfers (Core Vol 4 Part E 7.8.91).
 package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -77,8 +74,8 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     }
 }
 
-/// LE Set Default Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.92): selects how
-/// the controller handles synchronizations that the peers of future connections transfer.
+/// Selects how the controller handles synchronizations that the peers of future connections transfer (Core Vol 4 Part E
+/// 7.8.92).
 package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package static let entry = CommandEntry(
         .le,

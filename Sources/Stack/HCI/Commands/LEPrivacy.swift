@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// LE Add Device To Resolving List (Core Vol 4 Part E 7.8.38): adds a peer and the keys that generate and resolve
-/// private addresses.
+/// Adds a peer and the keys that generate and resolve private addresses (Core Vol 4 Part E 7.8.38).
 package struct LEAddDeviceToResolvingList: HCICommand {
     package static let entry = CommandEntry(.le, 0x27, "LE Add Device To Resolving List", bit: (34, 3))
 
@@ -25,7 +24,7 @@ package struct LEAddDeviceToResolvingList: HCICommand {
     }
 }
 
-/// LE Remove Device From Resolving List (Core Vol 4 Part E 7.8.39): removes a peer from the list.
+/// Removes a peer from the list (Core Vol 4 Part E 7.8.39).
 package struct LERemoveDeviceFromResolvingList: HCICommand {
     package static let entry = CommandEntry(.le, 0x28, "LE Remove Device From Resolving List", bit: (34, 4))
 
@@ -39,14 +38,14 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
     }
 }
 
-/// LE Clear Resolving List (Core Vol 4 Part E 7.8.40): removes all peers from the list.
+/// Removes all peers from the list (Core Vol 4 Part E 7.8.40).
 package struct LEClearResolvingList: ParameterlessCommand {
     package static let entry = CommandEntry(.le, 0x29, "LE Clear Resolving List", bit: (34, 5))
 
     package init() {}
 }
 
-/// LE Read Resolving List Size (Core Vol 4 Part E 7.8.41): reads the capacity of the list.
+/// Reads the capacity of the list (Core Vol 4 Part E 7.8.41).
 package struct LEReadResolvingListSize: ValueCommand {
     package static let entry = CommandEntry(.le, 0x2A, "LE Read Resolving List Size", bit: (34, 6))
     /// The capacity of the list.
@@ -56,8 +55,7 @@ package struct LEReadResolvingListSize: ValueCommand {
     package init() {}
 }
 
-/// LE Read Peer Resolvable Address (Core Vol 4 Part E 7.8.42): reads the resolvable private address that a peer uses at
-/// present.
+/// Reads the resolvable private address that a peer uses at present (Core Vol 4 Part E 7.8.42).
 package struct LEReadPeerResolvableAddress: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -84,8 +82,7 @@ package struct LEReadPeerResolvableAddress: HCICommand {
     }
 }
 
-/// LE Read Local Resolvable Address (Core Vol 4 Part E 7.8.43): reads the resolvable private address that this device
-/// uses for a peer at present.
+/// Reads the resolvable private address that this device uses for a peer at present (Core Vol 4 Part E 7.8.43).
 package struct LEReadLocalResolvableAddress: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -112,8 +109,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
     }
 }
 
-/// LE Set Address Resolution Enable (Core Vol 4 Part E 7.8.44): turns the resolution of addresses in the controller on
-/// or off.
+/// Turns the resolution of addresses in the controller on or off (Core Vol 4 Part E 7.8.44).
 package struct LESetAddressResolutionEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x2D, "LE Set Address Resolution Enable", bit: (35, 1))
 
@@ -127,8 +123,7 @@ package struct LESetAddressResolutionEnable: HCICommand {
     }
 }
 
-/// LE Set Resolvable Private Address Timeout (Core Vol 4 Part E 7.8.45): sets how long a resolvable private address is
-/// used, version 1.
+/// Sets how long a resolvable private address is used, version 1 (Core Vol 4 Part E 7.8.45).
 package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     package static let entry = CommandEntry(.le, 0x2E, "LE Set Resolvable Private Address Timeout", bit: (35, 2))
 
@@ -143,9 +138,8 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     }
 }
 
-/// LE Set Resolvable Private Address Timeout [v2] (Core Vol 4 Part E 7.8.45): sets the range of time for which a
-/// resolvable private address is used. The controller chooses a random time for each address, so that the times of
-/// changes do not link the addresses of a device.
+/// Sets the range of time for which a resolvable private address is used (Core Vol 4 Part E 7.8.45). The controller
+/// chooses a random time for each address, so that the times of changes do not link the addresses of a device.
 package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
     package static let entry = CommandEntry(.le, 0x9E, "LE Set Resolvable Private Address Timeout [v2]", bit: (48, 2))
 
@@ -166,7 +160,7 @@ package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
     }
 }
 
-/// LE Set Privacy Mode (Core Vol 4 Part E 7.8.77): sets the privacy mode for a peer.
+/// Sets the privacy mode for a peer (Core Vol 4 Part E 7.8.77).
 package struct LESetPrivacyMode: HCICommand {
     package static let entry = CommandEntry(.le, 0x4E, "LE Set Privacy Mode", bit: (39, 2))
 
@@ -185,8 +179,7 @@ package struct LESetPrivacyMode: HCICommand {
     }
 }
 
-/// LE Set Data Related Address Changes (Core Vol 4 Part E 7.8.122): selects the changes of data with which a set
-/// changes its private address.
+/// Selects the changes of data with which a set changes its private address (Core Vol 4 Part E 7.8.122).
 package struct LESetDataRelatedAddressChanges: HCICommand {
     package static let entry = CommandEntry(.le, 0x7C, "LE Set Data Related Address Changes", bit: (45, 6))
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Scan Parameters (Core Vol 4 Part E 7.8.10): sets the parameters of legacy scanning.
+/// Sets the parameters of legacy scanning (Core Vol 4 Part E 7.8.10).
 package struct LESetScanParameters: HCICommand {
     package static let entry = CommandEntry(.le, 0x0B, "LE Set Scan Parameters", bit: (26, 2))
 
@@ -23,7 +23,7 @@ package struct LESetScanParameters: HCICommand {
     }
 }
 
-/// LE Set Scan Enable (Core Vol 4 Part E 7.8.11): starts or stops scanning.
+/// Starts or stops scanning (Core Vol 4 Part E 7.8.11).
 package struct LESetScanEnable: HCICommand {
     package static let entry = CommandEntry(.le, 0x0C, "LE Set Scan Enable", bit: (26, 3))
 

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Set Default Subrate (Core Vol 4 Part E 7.8.123): sets the subrate parameters that a central accepts from the
-/// peripherals of future connections.
+/// Sets the subrate parameters that a central accepts from the peripherals of future connections (Core Vol 4 Part E
+/// 7.8.123).
 package struct LESetDefaultSubrate: HCICommand {
     package static let entry = CommandEntry(.le, 0x7D, "LE Set Default Subrate", bit: (46, 0))
 
@@ -27,8 +27,8 @@ package struct LESetDefaultSubrate: HCICommand {
     }
 }
 
-/// LE Subrate Request (Core Vol 4 Part E 7.8.124): as central, changes the subrate of a link; as peripheral, requests a
-/// change from the central. LE Subrate Change follows.
+/// As central, changes the subrate of a link; as peripheral, requests a change from the central (Core Vol 4 Part E
+/// 7.8.124). LE Subrate Change follows.
 package struct LESubrateRequest: HCICommand {
     package static let entry = CommandEntry(.le, 0x7E, "LE Subrate Request", bit: (46, 1), .status)
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// Disconnect (Core Vol 4 Part E 7.1.6): ends a connection. Disconnection Complete follows.
+/// Ends a connection (Core Vol 4 Part E 7.1.6). Disconnection Complete follows.
 package struct Disconnect: HCICommand {
     package static let entry = CommandEntry(.linkControl, 0x06, "Disconnect", bit: (0, 5), .status)
 
@@ -17,8 +17,7 @@ package struct Disconnect: HCICommand {
     }
 }
 
-/// Read Remote Version Information (Core Vol 4 Part E 7.1.23): reads the version of a peer. Read Remote Version
-/// Information Complete follows.
+/// Reads the version of a peer (Core Vol 4 Part E 7.1.23). Read Remote Version Information Complete follows.
 package struct ReadRemoteVersionInformation: LinkCommand {
     package static let entry = CommandEntry(.linkControl, 0x1D, "Read Remote Version Information", bit: (2, 7), .status)
 
@@ -27,7 +26,7 @@ package struct ReadRemoteVersionInformation: LinkCommand {
     package init() {}
 }
 
-/// Read RSSI (Core Vol 4 Part E 7.5.4): reads the RSSI of the last packet from the peer.
+/// Reads the RSSI of the last packet from the peer (Core Vol 4 Part E 7.5.4).
 package struct ReadRSSI: LinkCommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// Command Complete (Core Vol 4 Part E 7.7.14): answers a command with its return parameters.
+/// Answers a command with its return parameters (Core Vol 4 Part E 7.7.14).
 package struct CommandComplete: HCIEvent {
     package static let entry = EventEntry(0x0E, "Command Complete")
 
@@ -51,8 +51,7 @@ extension HCICommandRegistry {
     }
 }
 
-/// Command Status (Core Vol 4 Part E 7.7.15): answers a command that takes time to execute, or that the controller does
-/// not support.
+/// Answers a command that takes time to execute, or that the controller does not support (Core Vol 4 Part E 7.7.15).
 package struct CommandStatus: HCIEvent {
     package static let entry = EventEntry(0x0F, "Command Status")
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// Hardware Error (Core Vol 4 Part E 7.7.16): the controller has failed.
+/// The controller has failed (Core Vol 4 Part E 7.7.16).
 package struct HardwareError: HCIEvent {
     package static let entry = EventEntry(0x10, "Hardware Error")
 
@@ -15,7 +15,7 @@ package struct HardwareError: HCIEvent {
     }
 }
 
-/// Number Of Completed Packets (Core Vol 4 Part E 7.7.19): reports buffers of the controller that have become free.
+/// Reports buffers of the controller that have become free (Core Vol 4 Part E 7.7.19).
 package struct NumberOfCompletedPackets: HCIEvent {
     package static let entry = EventEntry(0x13, "Number Of Completed Packets")
 
@@ -29,7 +29,7 @@ package struct NumberOfCompletedPackets: HCIEvent {
     }
 }
 
-/// Data Buffer Overflow (Core Vol 4 Part E 7.7.26): the host has sent more data than the controller has buffers for.
+/// The host has sent more data than the controller has buffers for (Core Vol 4 Part E 7.7.26).
 package struct DataBufferOverflow: HCIEvent {
     package static let entry = EventEntry(0x1A, "Data Buffer Overflow")
 

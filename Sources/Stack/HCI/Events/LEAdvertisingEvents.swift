@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Scan Timeout (Core Vol 4 Part E 7.7.65.17): scanning has reached the end of its duration.
+/// Scanning has reached the end of its duration (Core Vol 4 Part E 7.7.65.17).
 package struct LEScanTimeout: HCIEvent {
     package static let entry = EventEntry(le: 0x11, "LE Scan Timeout")
 
@@ -9,8 +9,8 @@ package struct LEScanTimeout: HCIEvent {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18): a set has stopped advertising because of a connection,
-/// or because it has reached its limit.
+/// A set has stopped advertising because of a connection, or because it has reached its limit (Core Vol 4 Part E
+/// 7.7.65.18).
 package struct LEAdvertisingSetTerminated: HCIEvent {
     package static let entry = EventEntry(le: 0x12, "LE Advertising Set Terminated")
 
@@ -36,7 +36,7 @@ package struct LEAdvertisingSetTerminated: HCIEvent {
     }
 }
 
-/// LE Scan Request Received (Core Vol 4 Part E 7.7.65.19): a set has received a scan request.
+/// A set has received a scan request (Core Vol 4 Part E 7.7.65.19).
 package struct LEScanRequestReceived: HCIEvent {
     package static let entry = EventEntry(le: 0x13, "LE Scan Request Received")
 

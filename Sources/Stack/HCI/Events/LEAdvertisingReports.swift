@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Advertising Report (Core Vol 4 Part E 7.7.65.2): legacy advertising PDUs received by a legacy scan. The event
-/// contains one complete report after the other (5.2).
+/// Legacy advertising PDUs received by a legacy scan (Core Vol 4 Part E 7.7.65.2). The event contains one complete
+/// report after the other (5.2).
 package struct LEAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x02, "LE Advertising Report")
 
@@ -41,8 +41,8 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Directed Advertising Report (Core Vol 4 Part E 7.7.65.11): directed advertising PDUs whose target is a private
-/// address that the controller could not resolve.
+/// Directed advertising PDUs whose target is a private address that the controller could not resolve (Core Vol 4 Part E
+/// 7.7.65.11).
 package struct LEDirectedAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x0B, "LE Directed Advertising Report")
 

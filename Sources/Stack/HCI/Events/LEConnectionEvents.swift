@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Connection Complete (Core Vol 4 Part E 7.7.65.1): a connection has been established, or an attempt has failed.
+/// A connection has been established, or an attempt has failed (Core Vol 4 Part E 7.7.65.1).
 package struct LEConnectionComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x01, "LE Connection Complete")
 
@@ -33,8 +33,8 @@ package struct LEConnectionComplete: HCIEvent {
     }
 }
 
-/// LE Enhanced Connection Complete [v1] (Core Vol 4 Part E 7.7.65.10): a connection has been established, or an attempt
-/// has failed. It includes the resolvable private addresses in use.
+/// A connection has been established, or an attempt has failed (Core Vol 4 Part E 7.7.65.10). It includes the
+/// resolvable private addresses in use.
 package struct LEEnhancedConnectionComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x0A, "LE Enhanced Connection Complete [v1]")
 
@@ -73,8 +73,7 @@ package struct LEEnhancedConnectionComplete: HCIEvent {
     }
 }
 
-/// LE Connection Update Complete (Core Vol 4 Part E 7.7.65.3): the parameters of a connection have changed, or the
-/// change has failed.
+/// The parameters of a connection have changed, or the change has failed (Core Vol 4 Part E 7.7.65.3).
 package struct LEConnectionUpdateComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x03, "LE Connection Update Complete")
 
@@ -112,8 +111,7 @@ package struct LEConnectionUpdateComplete: HCIEvent {
     }
 }
 
-/// LE Remote Connection Parameter Request (Core Vol 4 Part E 7.7.65.6): the peer requests other connection parameters,
-/// which the host accepts or rejects.
+/// The peer requests other connection parameters, which the host accepts or rejects (Core Vol 4 Part E 7.7.65.6).
 package struct LERemoteConnectionParameterRequest: HCIEvent {
     package static let entry = EventEntry(le: 0x06, "LE Remote Connection Parameter Request")
 
@@ -138,7 +136,7 @@ package struct LERemoteConnectionParameterRequest: HCIEvent {
     }
 }
 
-/// LE Channel Selection Algorithm (Core Vol 4 Part E 7.7.65.20): the channel selection algorithm of a new connection.
+/// The channel selection algorithm of a new connection (Core Vol 4 Part E 7.7.65.20).
 package struct LEChannelSelectionAlgorithm: HCIEvent {
     package static let entry = EventEntry(le: 0x14, "LE Channel Selection Algorithm")
 
@@ -157,8 +155,8 @@ package struct LEChannelSelectionAlgorithm: HCIEvent {
     }
 }
 
-/// LE Enhanced Connection Complete [v2] (Core Vol 4 Part E 7.7.65.10): a connection has been established, or an attempt
-/// has failed. It includes the resolvable private addresses and the periodic advertising train in use.
+/// A connection has been established, or an attempt has failed (Core Vol 4 Part E 7.7.65.10). It includes the
+/// resolvable private addresses and the periodic advertising train in use.
 package struct LEEnhancedConnectionCompleteV2: HCIEvent {
     package static let entry = EventEntry(le: 0x29, "LE Enhanced Connection Complete [v2]")
 
@@ -177,8 +175,7 @@ package struct LEEnhancedConnectionCompleteV2: HCIEvent {
     }
 }
 
-/// LE Subrate Change (Core Vol 4 Part E 7.7.65.35): the subrate parameters of a link have changed, or a request has
-/// failed.
+/// The subrate parameters of a link have changed, or a request has failed (Core Vol 4 Part E 7.7.65.35).
 package struct LESubrateChange: HCIEvent {
     package static let entry = EventEntry(le: 0x23, "LE Subrate Change")
 

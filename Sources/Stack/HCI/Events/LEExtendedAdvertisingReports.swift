@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Extended Advertising Report (Core Vol 4 Part E 7.7.65.13): advertising PDUs received by an extended scan,
-/// including legacy ones. Several reports may contain the data of one advertisement.
+/// Advertising PDUs received by an extended scan, including legacy ones (Core Vol 4 Part E 7.7.65.13). Several reports
+/// may contain the data of one advertisement.
 package struct LEExtendedAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x0D, "LE Extended Advertising Report")
 

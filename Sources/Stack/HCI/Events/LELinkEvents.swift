@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Read Remote Features Page 0 Complete (Core Vol 4 Part E 7.7.65.4): the link-layer features of a peer.
+/// The link-layer features of a peer (Core Vol 4 Part E 7.7.65.4).
 package struct LEReadRemoteFeaturesComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x04, "LE Read Remote Features Page 0 Complete")
 
@@ -21,7 +21,7 @@ package struct LEReadRemoteFeaturesComplete: HCIEvent {
     }
 }
 
-/// LE Long Term Key Request (Core Vol 4 Part E 7.7.65.5): a peripheral's controller requests the key of a link.
+/// A peripheral's controller requests the key of a link (Core Vol 4 Part E 7.7.65.5).
 package struct LELongTermKeyRequest: HCIEvent {
     package static let entry = EventEntry(le: 0x05, "LE Long Term Key Request")
 
@@ -44,7 +44,7 @@ package struct LELongTermKeyRequest: HCIEvent {
     }
 }
 
-/// LE Data Length Change (Core Vol 4 Part E 7.7.65.7): the maximum packet lengths of a connection have changed.
+/// The maximum packet lengths of a connection have changed (Core Vol 4 Part E 7.7.65.7).
 package struct LEDataLengthChange: HCIEvent {
     package static let entry = EventEntry(le: 0x07, "LE Data Length Change")
 
@@ -83,8 +83,7 @@ package struct LEDataLengthChange: HCIEvent {
     }
 }
 
-/// LE PHY Update Complete (Core Vol 4 Part E 7.7.65.12): the PHYs of a connection have changed, or the change has
-/// failed.
+/// The PHYs of a connection have changed, or the change has failed (Core Vol 4 Part E 7.7.65.12).
 package struct LEPHYUpdateComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x0C, "LE PHY Update Complete")
 
@@ -107,7 +106,7 @@ package struct LEPHYUpdateComplete: HCIEvent {
     }
 }
 
-/// LE Request Peer SCA Complete (Core Vol 4 Part E 7.7.65.31): the sleep clock accuracy of a peer.
+/// The sleep clock accuracy of a peer (Core Vol 4 Part E 7.7.65.31).
 package struct LERequestPeerSCAComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x1F, "LE Request Peer SCA Complete")
 

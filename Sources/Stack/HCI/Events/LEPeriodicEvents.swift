@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Sync Established [v1] (Core Vol 4 Part E 7.7.65.14): the first packet of a train has been
-/// received, or synchronization has failed.
+/// The first packet of a train has been received, or synchronization has failed (Core Vol 4 Part E 7.7.65.14).
 package struct LEPeriodicAdvertisingSyncEstablished: HCIEvent {
     package static let entry = EventEntry(le: 0x0E, "LE Periodic Advertising Sync Established [v1]")
 
@@ -29,7 +28,7 @@ package struct LEPeriodicAdvertisingSyncEstablished: HCIEvent {
     }
 }
 
-/// LE Periodic Advertising Report [v1] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a fragment of it.
+/// The data of a train, or a fragment of it (Core Vol 4 Part E 7.7.65.15).
 package struct LEPeriodicAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x0F, "LE Periodic Advertising Report [v1]")
 
@@ -56,8 +55,7 @@ package struct LEPeriodicAdvertisingReport: HCIEvent {
     }
 }
 
-/// LE Periodic Advertising Sync Lost (Core Vol 4 Part E 7.7.65.16): no packet of a train has been received for the
-/// timeout.
+/// No packet of a train has been received for the timeout (Core Vol 4 Part E 7.7.65.16).
 package struct LEPeriodicAdvertisingSyncLost: HCIEvent {
     package static let entry = EventEntry(le: 0x10, "LE Periodic Advertising Sync Lost")
 
@@ -71,8 +69,8 @@ package struct LEPeriodicAdvertisingSyncLost: HCIEvent {
     }
 }
 
-/// LE Periodic Advertising Sync Transfer Received [v1] (Core Vol 4 Part E 7.7.65.24): a peer has transferred a
-/// synchronization, and this device is synchronized, or synchronization has failed.
+/// A peer has transferred a synchronization, and this device is synchronized, or synchronization has failed (Core Vol 4
+/// Part E 7.7.65.24).
 package struct LEPeriodicAdvertisingSyncTransferReceived: HCIEvent {
     package static let entry = EventEntry(le: 0x18, "LE Periodic Advertising Sync Transfer Received [v1]")
 

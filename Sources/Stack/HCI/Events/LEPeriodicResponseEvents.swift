@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Sync Established [v2] (Core Vol 4 Part E 7.7.65.14): the first packet of a train has been
-/// received, or synchronization has failed. It includes the division of events into subevents.
+/// The first packet of a train has been received, or synchronization has failed (Core Vol 4 Part E 7.7.65.14). It
+/// includes the division of events into subevents.
 package struct LEPeriodicAdvertisingSyncEstablishedV2: HCIEvent {
     package static let entry = EventEntry(le: 0x24, "LE Periodic Advertising Sync Established [v2]")
 
@@ -21,8 +21,8 @@ package struct LEPeriodicAdvertisingSyncEstablishedV2: HCIEvent {
     }
 }
 
-/// LE Periodic Advertising Report [v2] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a fragment of it, with
-/// the event and subevent in which it was received.
+/// The data of a train, or a fragment of it, with the event and subevent in which it was received (Core Vol 4 Part E
+/// 7.7.65.15).
 package struct LEPeriodicAdvertisingReportV2: HCIEvent {
     package static let entry = EventEntry(le: 0x25, "LE Periodic Advertising Report [v2]")
 
@@ -64,9 +64,8 @@ package struct LEPeriodicAdvertisingReportV2: HCIEvent {
     }
 }
 
-/// LE Periodic Advertising Sync Transfer Received [v2] (Core Vol 4 Part E 7.7.65.24): a peer has transferred a
-/// synchronization, and this device is synchronized, or synchronization has failed. It includes the division of events
-/// into subevents.
+/// A peer has transferred a synchronization, and this device is synchronized, or synchronization has failed (Core Vol 4
+/// Part E 7.7.65.24). It includes the division of events into subevents.
 package struct LEPeriodicAdvertisingSyncTransferReceivedV2: HCIEvent {
     package static let entry = EventEntry(le: 0x26, "LE Periodic Advertising Sync Transfer Received [v2]")
 
@@ -86,8 +85,7 @@ package struct LEPeriodicAdvertisingSyncTransferReceivedV2: HCIEvent {
     }
 }
 
-/// LE Periodic Advertising Subevent Data Request (Core Vol 4 Part E 7.7.65.36): the controller can accept the data of
-/// further subevents.
+/// The controller can accept the data of further subevents (Core Vol 4 Part E 7.7.65.36).
 package struct LEPeriodicAdvertisingSubeventDataRequest: HCIEvent {
     package static let entry = EventEntry(le: 0x27, "LE Periodic Advertising Subevent Data Request")
 
@@ -107,8 +105,7 @@ package struct LEPeriodicAdvertisingSubeventDataRequest: HCIEvent {
     }
 }
 
-/// LE Periodic Advertising Response Report (Core Vol 4 Part E 7.7.65.37): the responses in the response slots of a
-/// subevent.
+/// The responses in the response slots of a subevent (Core Vol 4 Part E 7.7.65.37).
 package struct LEPeriodicAdvertisingResponseReport: HCIEvent {
     package static let entry = EventEntry(le: 0x28, "LE Periodic Advertising Response Report")
 

@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// LE Read Local P-256 Public Key Complete (Core Vol 4 Part E 7.7.65.8): the public key of the key pair that the
-/// controller has generated.
+/// The public key of the key pair that the controller has generated (Core Vol 4 Part E 7.7.65.8).
 package struct LEReadLocalP256PublicKeyComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x08, "LE Read Local P-256 Public Key Complete")
 
@@ -24,7 +23,7 @@ package struct LEReadLocalP256PublicKeyComplete: HCIEvent {
     }
 }
 
-/// LE Generate DHKey Complete (Core Vol 4 Part E 7.7.65.9): the shared secret that the controller has computed.
+/// The shared secret that the controller has computed (Core Vol 4 Part E 7.7.65.9).
 package struct LEGenerateDHKeyComplete: HCIEvent {
     package static let entry = EventEntry(le: 0x09, "LE Generate DHKey Complete")
 

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// Disconnection Complete (Core Vol 4 Part E 7.7.5): a connection has ended.
+/// A connection has ended (Core Vol 4 Part E 7.7.5).
 package struct DisconnectionComplete: HCIEvent {
     package static let entry = EventEntry(0x05, "Disconnection Complete")
 
@@ -21,7 +21,7 @@ package struct DisconnectionComplete: HCIEvent {
     }
 }
 
-/// Encryption Change [v1] (Core Vol 4 Part E 7.7.8): the encryption of a link has changed, or the change has failed.
+/// The encryption of a link has changed, or the change has failed (Core Vol 4 Part E 7.7.8).
 package struct EncryptionChange: HCIEvent {
     package static let entry = EventEntry(0x08, "Encryption Change [v1]")
 
@@ -42,8 +42,8 @@ package struct EncryptionChange: HCIEvent {
     }
 }
 
-/// Encryption Change [v2] (Core Vol 4 Part E 7.7.8): the encryption of a link has changed, or the change has failed. It
-/// includes the size of the key.
+/// The encryption of a link has changed, or the change has failed (Core Vol 4 Part E 7.7.8). It includes the size of
+/// the key.
 package struct EncryptionChangeV2: HCIEvent {
     package static let entry = EventEntry(0x59, "Encryption Change [v2]")
 
@@ -60,7 +60,7 @@ package struct EncryptionChangeV2: HCIEvent {
     }
 }
 
-/// Encryption Key Refresh Complete (Core Vol 4 Part E 7.7.39): the key of a link has been refreshed.
+/// The key of a link has been refreshed (Core Vol 4 Part E 7.7.39).
 package struct EncryptionKeyRefreshComplete: HCIEvent {
     package static let entry = EventEntry(0x30, "Encryption Key Refresh Complete")
 
@@ -79,7 +79,7 @@ package struct EncryptionKeyRefreshComplete: HCIEvent {
     }
 }
 
-/// Read Remote Version Information Complete (Core Vol 4 Part E 7.7.12): the version of a peer.
+/// The version of a peer (Core Vol 4 Part E 7.7.12).
 package struct ReadRemoteVersionInformationComplete: HCIEvent {
     package static let entry = EventEntry(0x0C, "Read Remote Version Information Complete")
 
@@ -102,8 +102,7 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
     }
 }
 
-/// Authenticated Payload Timeout Expired (Core Vol 4 Part E 7.7.75): no authenticated packet has arrived within the
-/// timeout.
+/// No authenticated packet has arrived within the timeout (Core Vol 4 Part E 7.7.75).
 package struct AuthenticatedPayloadTimeoutExpired: HCIEvent {
     package static let entry = EventEntry(0x57, "Authenticated Payload Timeout Expired")
 
