@@ -44,7 +44,7 @@ package struct CCM: Sendable {
         authenticating data: some Collection<UInt8>
     ) -> [UInt8] {
         let code = code(of: payload, nonce: nonce, authenticating: data)
-        var (mask, sealed) = crypt(payload, nonce: nonce, spareCapacity: codeLength)
+        var (mask, sealed) = cipher.stream(from: firstCounter(nonce), payload, spareCapacity: codeLength)
         let sealedCode = code ^ mask
         for index in 0..<codeLength { sealed.append(sealedCode[index]) }
         return sealed
@@ -57,7 +57,8 @@ package struct CCM: Sendable {
         authenticating data: some Collection<UInt8>
     ) -> [UInt8]? {
         guard sealed.count >= codeLength else { return nil }
-        let (mask, payload) = crypt(Array(sealed.dropLast(codeLength)), nonce: nonce)
+        let octets = Array(sealed.dropLast(codeLength))
+        let (mask, payload) = cipher.stream(from: firstCounter(nonce), octets, spareCapacity: 0)
         let code = code(of: payload, nonce: nonce, authenticating: data) ^ mask
         return sealed.suffix(codeLength).isEqualInConstantTime(to: code.bytes.prefix(codeLength)) ? payload : nil
     }
@@ -68,6 +69,9 @@ package struct CCM: Sendable {
         for (index, octet) in nonce.prefix(Self.nonceLength).enumerated() { block[1 + index] = octet }
         return block
     }
+
+    /// Returns the counter block of the key stream's block 0, which encrypts the MIC.
+    private func firstCounter(_ nonce: [UInt8]) -> Block128 { block(flags: 0x01, nonce, 0) }
 
     /// Returns the last CBC-MAC block over the first block, the authenticated data and the payload. The unencrypted MIC
     /// is its beginning.
@@ -95,19 +99,5 @@ package struct CCM: Sendable {
 
     private static func pad(_ input: inout [UInt8]) {
         input += repeatElement(0, count: -input.count & (Block128.length - 1))
-    }
-
-    /// Applies the CTR key stream to `payload`. `mask` is the key stream's block 0, which encrypts the MIC.
-    private func crypt(
-        _ payload: [UInt8],
-        nonce: [UInt8],
-        spareCapacity: Int = 0
-    ) -> (mask: Block128, payload: [UInt8]) {
-        let (mask, octets) = cipher.stream(
-            from: block(flags: 0x01, nonce, 0),
-            payload,
-            spareCapacity: spareCapacity
-        )
-        return (mask, octets)
     }
 }
