@@ -202,7 +202,7 @@ final class ConnectionTable {
 
     /// Delivers a packet to its connection, unless it must wait for the event.
     private func deliverOrHold(_ packet: ACLPacket, to connection: HCIConnection) {
-        switch connection.hold(packet, at: loop.now) {
+        switch connection.encryption.hold.receive(packet, at: loop.now) {
         case .deliver: deliver(packet, to: connection)
         case .held: armHoldTimer(connection)
         case .tooMany: giveUp(connection)
@@ -212,13 +212,13 @@ final class ConnectionTable {
     /// Delivers the packets that were held. Called after the callbacks for the outcome have run.
     func release(_ connection: HCIConnection) {
         connection.stopHoldTimer(on: loop)
-        for packet in connection.endHold() { deliver(packet, to: connection) }
+        for packet in connection.encryption.hold.end() { deliver(packet, to: connection) }
     }
 
     private func armHoldTimer(_ connection: HCIConnection) {
         connection.armHoldTimer(on: loop) { [weak self, weak connection] in
             guard let self, let connection else { return }
-            guard let old = connection.expireHeld(at: loop.now) else { return giveUp(connection) }
+            guard let old = connection.encryption.hold.expire(at: loop.now) else { return giveUp(connection) }
             for packet in old { deliver(packet, to: connection) }
             armHoldTimer(connection)
         }
@@ -228,7 +228,7 @@ final class ConnectionTable {
     private func giveUp(_ connection: HCIConnection) {
         connection.stopHoldTimer(on: loop)
         counters.unprovenLinks += 1
-        _ = connection.expireHeld(at: loop.now)
+        _ = connection.encryption.hold.expire(at: loop.now)
         onUnproven?(connection)
     }
 
@@ -285,17 +285,19 @@ final class ConnectionTable {
 
     /// Called before a command is sent. Records a key that this host gives the controller.
     func note(_ command: some HCICommand) {
-        receiver(of: command)?.noteKey()
+        guard let connection = receiver(of: command) else { return }
+        connection.encryption.noteKey(asPeripheral: connection.role == .peripheral)
     }
 
     /// Called when the controller has accepted the command. A central's controller begins to encrypt at this point.
     func noteAccepted(_ command: some HCICommand) {
-        receiver(of: command)?.noteKeyAccepted()
+        guard let connection = receiver(of: command), connection.role == .central else { return }
+        connection.encryption.noteKeyAccepted(interval: connection.interval)
     }
 
     /// Called when the controller has refused the command. Keys that it accepted before still count.
     func noteRefusal(of command: some HCICommand) {
-        if let connection = receiver(of: command), connection.noteKeyRefused() { release(connection) }
+        if let connection = receiver(of: command), connection.encryption.noteKeyRefused() { release(connection) }
     }
 
     /// Returns the link for which a command gives a key, or nil.
@@ -344,12 +346,12 @@ final class ConnectionTable {
         keySize: Int?
     ) -> Outcome {
         guard let connection = connections[handle.rawValue] else { return unknown() }
-        return outcome(of: connection.encryptionChanged(status, state, keySize: keySize), connection)
+        return outcome(of: connection.encryption.changed(status, state, keySize: keySize), connection)
     }
 
     private func keyRefreshed(_ event: EncryptionKeyRefreshComplete) -> Outcome {
         guard let connection = connections[event.handle.rawValue] else { return unknown() }
-        return outcome(of: connection.keyRefreshed(event.status), connection)
+        return outcome(of: connection.encryption.refreshed(event.status), connection)
     }
 
     private func outcome(of report: EncryptionReport?, _ connection: HCIConnection) -> Outcome {
@@ -361,10 +363,13 @@ final class ConnectionTable {
     private func update(
         _ handle: ConnectionHandle,
         _ status: HCIStatus,
-        _ change: (inout HCIConnection.Parameters) -> Void
+        _ change: (HCIConnection) -> Void
     ) -> Outcome {
         guard let connection = connections[handle.rawValue] else { return unknown() }
-        if status == .success { connection.update(change) }
+        if status == .success {
+            change(connection)
+            connection.onChange?()
+        }
         return .noted
     }
 
@@ -382,8 +387,6 @@ extension LEEnhancedConnectionComplete {
             $0.handle = event.handle
             $0.role = event.role
             $0.peerAddress = event.peerAddress
-            $0.localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
-            $0.peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
             $0.interval = event.interval
             $0.latency = event.latency
             $0.supervisionTimeout = event.supervisionTimeout

@@ -26,8 +26,7 @@ package final class HCIConnection: ACLLink {
 
     /// The event that has reported the connection.
     private let established: LEEnhancedConnectionComplete
-    private var parameters: Parameters
-    private var encryption = LinkEncryption()
+    var encryption = LinkEncryption()
     private var holdTimer: ScheduledTask?
     /// Whether the connection still exists.
     package private(set) var isOpen = true
@@ -57,7 +56,7 @@ package final class HCIConnection: ACLLink {
 
     init(_ event: LEEnhancedConnectionComplete, sender: ACLSender, onClaim: @escaping (Int) -> Void) {
         established = event
-        parameters = Parameters(event)
+        (interval, latency, supervisionTimeout) = (event.interval, event.latency, event.supervisionTimeout)
         outbox = ConnectionOutbox(handle: event.handle)
         self.sender = sender
         self.onClaim = onClaim
@@ -94,25 +93,19 @@ package final class HCIConnection: ACLLink {
     // MARK: Parameters
 
     /// The connection interval, in units of 1.25 ms.
-    package var interval: UInt16 { parameters.interval }
+    package private(set) var interval: UInt16
     /// The subrate factor: the link uses every `subrateFactor`-th connection event (Core Vol 6 Part B 4.5.1).
-    package var subrateFactor: UInt16 { parameters.subrateFactor }
+    package private(set) var subrateFactor: UInt16 = 1
     /// The peripheral latency: how many of the used connection events in a row the peripheral may skip.
-    package var latency: UInt16 { parameters.latency }
+    package private(set) var latency: UInt16
     /// The supervision timeout, in units of 10 ms.
-    package var supervisionTimeout: UInt16 { parameters.supervisionTimeout }
+    package private(set) var supervisionTimeout: UInt16
     /// The maximum link-layer payload for transmission, in octets.
-    package var maxTxOctets: UInt16 { parameters.maxTxOctets }
+    package private(set) var maxTxOctets: UInt16 = 27
     /// The maximum link-layer payload for reception, in octets.
-    package var maxRxOctets: UInt16 { parameters.maxRxOctets }
-    package var txPHY: LEPHY { parameters.txPHY }
-    package var rxPHY: LEPHY { parameters.rxPHY }
-
-    /// Stores what an event has changed, and notifies the owner.
-    func update(_ change: (inout Parameters) -> Void) {
-        change(&parameters)
-        onChange?()
-    }
+    package private(set) var maxRxOctets: UInt16 = 27
+    package private(set) var txPHY = LEPHY.le1M
+    package private(set) var rxPHY = LEPHY.le1M
 
     // MARK: Encryption
 
@@ -123,39 +116,7 @@ package final class HCIConnection: ACLLink {
     /// The link layer itself always uses 16 octets and does not store the size negotiated in pairing.
     package var encryptionKeySize: Int? { encryption.keySize }
 
-    /// Records a key that this host gives the controller.
-    func noteKey() {
-        encryption.noteKey(asPeripheral: role == .peripheral)
-    }
-
-    /// Records that the controller has accepted the key. A central's controller begins to encrypt at this point.
-    func noteKeyAccepted() {
-        if role == .central { encryption.noteKeyAccepted(interval: interval) }
-    }
-
-    /// Records that the controller has refused the key.
-    ///
-    /// - Returns: Whether no other key is pending, so that nothing is to be held any more.
-    func noteKeyRefused() -> Bool { encryption.noteKeyRefused() }
-
-    /// Stores a change that the controller reports.
-    ///
-    /// - Returns: The change; nil if this host has given no key for it (AB-H05).
-    func encryptionChanged(_ status: HCIStatus, _ state: EncryptionState, keySize: Int?) -> EncryptionReport? {
-        encryption.changed(status, state, keySize: keySize)
-    }
-
-    /// Stores the outcome of a change of the key. Returns the same as ``encryptionChanged(_:_:keySize:)``.
-    func keyRefreshed(_ status: HCIStatus) -> EncryptionReport? {
-        encryption.refreshed(status)
-    }
-
     // MARK: Held data
-
-    /// Holds a packet if it must wait for the event that reports the encryption.
-    func hold(_ packet: ACLPacket, at now: Instant) -> EncryptionHold.Verdict {
-        encryption.hold.receive(packet, at: now)
-    }
 
     /// Starts the timer for held packets, unless it is running or none is held. `due` is called at its end.
     func armHoldTimer(on loop: any EventLoop, due: @escaping () -> Void) {
@@ -166,20 +127,10 @@ package final class HCIConnection: ACLLink {
         }
     }
 
-    /// Removes the packets that count as plaintext; nil if the event was required, in which case all are dropped.
-    func expireHeld(at now: Instant) -> [ACLPacket]? {
-        encryption.hold.expire(at: now)
-    }
-
     /// Stops the timer. The packets are still held.
     func stopHoldTimer(on loop: any EventLoop) {
         if let holdTimer { loop.cancel(holdTimer) }
         holdTimer = nil
-    }
-
-    /// Stops holding packets, and returns those that were held.
-    func endHold() -> [ACLPacket] {
-        encryption.hold.end()
     }
 
     // MARK: Receiving
@@ -199,7 +150,7 @@ package final class HCIConnection: ACLLink {
 
     func close() {
         isOpen = false
-        _ = endHold()
+        _ = encryption.hold.end()
         outbox.close()
         unclaimed = []
         onReceive = nil
@@ -211,44 +162,28 @@ package final class HCIConnection: ACLLink {
     }
 }
 
+// MARK: - Parameters that an event has changed
+
 extension HCIConnection {
-    /// The parameters of a connection, as the controller has last reported them.
-    struct Parameters {
-        private(set) var interval: UInt16
-        private(set) var subrateFactor: UInt16 = 1
-        private(set) var latency: UInt16
-        private(set) var supervisionTimeout: UInt16
-        private(set) var maxTxOctets: UInt16 = 27
-        private(set) var maxRxOctets: UInt16 = 27
-        private(set) var txPHY = LEPHY.le1M
-        private(set) var rxPHY = LEPHY.le1M
+    func apply(_ event: LEConnectionUpdateComplete) {
+        // A new interval resets the subrate factor to 1 (Core Vol 6 Part B 5.1.1).
+        if event.interval != interval { subrateFactor = 1 }
+        interval = event.interval
+        latency = event.latency
+        supervisionTimeout = event.supervisionTimeout
+    }
 
-        init(_ event: LEEnhancedConnectionComplete) {
-            interval = event.interval
-            latency = event.latency
-            supervisionTimeout = event.supervisionTimeout
-        }
+    func apply(_ event: LESubrateChange) {
+        subrateFactor = event.factor
+        latency = event.latency
+        supervisionTimeout = event.supervisionTimeout
+    }
 
-        mutating func apply(_ event: LEConnectionUpdateComplete) {
-            // A new interval resets the subrate factor to 1 (Core Vol 6 Part B 5.1.1).
-            if event.interval != interval { subrateFactor = 1 }
-            interval = event.interval
-            latency = event.latency
-            supervisionTimeout = event.supervisionTimeout
-        }
+    func apply(_ event: LEPHYUpdateComplete) {
+        (txPHY, rxPHY) = (event.txPHY, event.rxPHY)
+    }
 
-        mutating func apply(_ event: LESubrateChange) {
-            subrateFactor = event.factor
-            latency = event.latency
-            supervisionTimeout = event.supervisionTimeout
-        }
-
-        mutating func apply(_ event: LEPHYUpdateComplete) {
-            (txPHY, rxPHY) = (event.txPHY, event.rxPHY)
-        }
-
-        mutating func apply(_ event: LEDataLengthChange) {
-            (maxTxOctets, maxRxOctets) = (event.maxTxOctets, event.maxRxOctets)
-        }
+    func apply(_ event: LEDataLengthChange) {
+        (maxTxOctets, maxRxOctets) = (event.maxTxOctets, event.maxRxOctets)
     }
 }
