@@ -11,7 +11,6 @@ package protocol CryptographyProvider: Sendable {
     /// Returns the P-256 private key of 32 octets, most significant first; nil if the number is not between 1 and the
     /// order of the curve.
     func privateKey(_ octets: [UInt8]) -> (any P256PrivateKey)?
-    /// Returns the SHA-256 of `octets`.
     func digest(of octets: UnsafeRawBufferPointer) -> [UInt8]
     /// Returns the HMAC of `message` with SHA-256 (RFC 2104).
     func authenticationCode(of message: [UInt8], key: [UInt8]) -> [UInt8]
@@ -73,7 +72,6 @@ package enum CryptographyProviders {
 
 /// The system's cryptography library does not load.
 package struct CryptographyUnavailable: Error, Hashable, CustomStringConvertible {
-    /// The file name of the library.
     package let library: String
     /// The explanation of the dynamic linker, or the function that the library lacks.
     package let reason: String

@@ -29,7 +29,6 @@ package struct P256Point: Hashable, Sendable {
 /// A P-256 key pair (Core Vol 3 Part H 2.3.5.6.1).
 package struct P256KeyPair: Sendable, CustomStringConvertible {
     private let privateKey: any P256PrivateKey
-    /// The public key, which is sent to the peer.
     package let publicKey: P256Point
 
     /// Creates a pair from a 32-octet private key, most significant octet first. Returns nil for an invalid private

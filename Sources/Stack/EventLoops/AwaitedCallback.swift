@@ -16,7 +16,6 @@ final class AwaitedCallback: Sendable {
 
         private let state = Mutex(State.waiting)
 
-        /// Whether the callback has returned or been abandoned.
         var isOver: Bool { state.withLock { $0 == .over } }
 
         /// Stops waiting for the callback unless it is running. The queue may still run it later.

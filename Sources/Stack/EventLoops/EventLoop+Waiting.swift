@@ -15,7 +15,6 @@ extension EventLoop {
         return value
     }
 
-    /// Creates a loop-bound object on the loop.
     package func make<Value>(_ body: @escaping @Sendable () -> Value) -> LoopBound<Value> {
         waitFor { LoopBound(body(), loop: self) }
     }

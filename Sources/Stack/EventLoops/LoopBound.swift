@@ -6,7 +6,6 @@ package final class LoopBound<Value>: @unchecked Sendable {
     // Safe: `parcel` is private. Its value is only accessed on the loop: by the accessor, which traps elsewhere, and by
     // the release, which is submitted to the loop.
     private let parcel: Parcel<Value>
-    /// The loop that the value lives on.
     package let loop: any EventLoop
 
     /// Binds `value` to `loop`. On the loop only.

@@ -39,7 +39,6 @@ package struct TaskQueue {
 
     package init() {}
 
-    /// The number of pending tasks.
     package var count: Int { slots.count - freeSlots.count }
 
     package mutating func add(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {

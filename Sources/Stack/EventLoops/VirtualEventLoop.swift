@@ -125,7 +125,6 @@ public final class VirtualEventLoop: EventLoop {
     /// it waits.
     package func beginThread() { threads.addCurrent() }
 
-    /// Notes that the calling thread ends.
     package func endThread() { threads.removeCurrent() }
 
     /// Whether this thread runs the loop, or no thread does.

@@ -67,7 +67,6 @@ struct BringUp {
         return .send(Reset())
     }
 
-    /// Handles the answer to the last command sent.
     mutating func handle(_ answer: Result<any HCIResponse, HCICommandError>) -> Action {
         switch answer {
         case .success(let response):

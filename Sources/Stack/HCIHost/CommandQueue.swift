@@ -10,9 +10,7 @@ import HCI
 struct CommandQueue {
     /// The maximum number of queued commands; further ones are refused.
     static let maximumWaiting = 256
-    /// The time-out for an answer.
     static let answerTimeout = Duration.seconds(2)
-    /// The time-out for a command credit.
     static let creditTimeout = Duration.seconds(4)
     /// The time-out for the answer to a reset, during which some controllers reload their firmware.
     static let resetTimeout = Duration.seconds(10)

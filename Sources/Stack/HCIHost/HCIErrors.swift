@@ -3,7 +3,6 @@ import HCI
 
 /// A reason why the host side of HCI does not work, or no longer works.
 package enum HCIHostError: Error, Hashable, Sendable {
-    /// The transport to the controller has closed.
     case transport(HCITransportError)
     /// The controller has not answered a command within the time-out.
     case commandTimedOut(Opcode)
@@ -36,11 +35,9 @@ package enum HCIHostError: Error, Hashable, Sendable {
         case transport
         /// The controller, which failed or refused a command.
         case controller
-        /// The host, which is not running.
         case host
     }
 
-    /// The component in which the error arose.
     package var layer: Layer {
         switch self {
         case .transport: .transport

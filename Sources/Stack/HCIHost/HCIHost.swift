@@ -13,9 +13,7 @@ package final class HCIHost {
     package enum State: Hashable, Sendable {
         /// The host has not been started, or has been stopped.
         case down
-        /// The controller is being initialized.
         case starting
-        /// The controller is initialized and in use.
         case ready(ControllerInformation)
         /// The controller cannot be used; ``start()`` tries again.
         case failed(HCIHostError)
@@ -24,7 +22,6 @@ package final class HCIHost {
     /// The maximum number of polls for the transport to open. After the last one the transport counts as open, and the
     /// answer time-out starts.
     static let maximumOpeningPolls = 30
-    /// The interval between two polls.
     static let openingPollInterval = Duration.seconds(1)
     /// The number of resets, each within ``resetWindow`` of the previous one, after which the host gives up on a
     /// failing controller.
@@ -223,7 +220,6 @@ package final class HCIHost {
         if state == newState { onStateChange?(newState) }
     }
 
-    /// Fails all pending commands and ends all connections.
     private func giveUp(_ error: HCIHostError, reason: HCIStatus, state newState: State) {
         generation += 1
         state = newState
@@ -561,7 +557,6 @@ extension HCIHost {
         case idle
         /// The controller is being initialized: events are handled, data is dropped.
         case starting
-        /// Both events and data are handled.
         case ready
 
         init(_ state: State) {

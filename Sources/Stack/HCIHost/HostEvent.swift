@@ -12,7 +12,6 @@ package enum HostEvent: StackEvent {
     /// The controller has discarded data because its buffers overflowed, on links of this type (Core Vol 4 Part E
     /// 7.7.26).
     case bufferOverflow(linkKind: UInt8)
-    /// An event contradicts the state of the host.
     case implausible(EventPacket)
     /// The controller has answered a command that is not pending.
     case unexpectedAnswer(Opcode)

@@ -22,14 +22,12 @@ extension HCIHost {
             self.owed = owed
         }
 
-        /// Whether the reset can be sent.
         var isDue: Bool { !owed.awaitsController }
 
         mutating func add(_ completion: @escaping () -> Void) {
             completions.append(completion)
         }
 
-        /// Handles an answer that was still due.
         mutating func receive(_ packet: HCIPacket) {
             guard packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
             switch event.code {

@@ -8,7 +8,6 @@ final class LinkWatcher {
     private let table: ConnectionTable
     private let loop: any EventLoop
     private var machine = LinkWatch()
-    /// The timer for the next check.
     private var check: (deadline: Instant, task: ScheduledTask)?
     private var dataTimer: ScheduledTask?
     // Incremented by `stop()`, so that callers still on the stack can detect it.

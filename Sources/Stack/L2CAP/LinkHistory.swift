@@ -16,13 +16,11 @@ package final class LinkHistory {
     /// Creates the history of a link that has received nothing and is not protected.
     package init() {}
 
-    /// The security of data that begins to arrive now.
     package var linkSecurity: LinkSecurity { securities.now }
 
     /// Returns the weakest security since `moment`: that of data which began to arrive then.
     package func linkSecurity(since moment: LinkMoment) -> LinkSecurity { securities.weakest(since: moment) }
 
-    /// Whether the security has not changed since `moment`.
     package func isUnchanged(since moment: LinkMoment) -> Bool { securities.isUnchanged(since: moment) }
 
     /// Whether encryption was neither turned on or off nor given another key since `moment`.
@@ -62,7 +60,6 @@ struct SecurityHistory: Sendable {
     /// rights.
     static let maximumChanges = 8
 
-    /// The security of data that begins to arrive now.
     private(set) var now: LinkSecurity
     // The earlier levels of security, oldest first.
     private var past: [Change] = []
@@ -87,7 +84,6 @@ struct SecurityHistory: Sendable {
         past[0].weakest = oldest.weakest.limited(by: past[0].weakest)
     }
 
-    /// Whether the security has not changed since `moment`.
     func isUnchanged(since moment: LinkMoment) -> Bool {
         lastChange.map { $0 < moment } ?? true
     }

@@ -28,7 +28,6 @@ extension AdvertisingData {
         }
     }
 
-    /// The connection intervals that the advertiser prefers.
     package var connectionIntervalRange: ConnectionIntervalRange? {
         guard let octets = first(.peripheralConnectionIntervalRange), octets.count == 4 else { return nil }
         func interval(_ value: UInt32) -> UInt16? {

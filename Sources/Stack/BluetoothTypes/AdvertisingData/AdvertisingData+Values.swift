@@ -108,7 +108,6 @@ extension AdvertisingStructure {
         AdvertisingStructure(.flags, [flags.rawValue])
     }
 
-    /// Returns the structure for a local name, in UTF-8.
     package static func localName(_ name: AdvertisingData.LocalName) -> AdvertisingStructure {
         AdvertisingStructure(
             name.isShortened ? .shortenedLocalName : .completeLocalName,

@@ -9,7 +9,6 @@ package struct AdvertisingStructure: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// The number of octets on the air, including the header.
     package var encodedLength: Int { AdvertisingData.headerLength + payload.count }
 }
 
@@ -57,7 +56,6 @@ package struct AdvertisingData: Hashable, Sendable {
         )
     }
 
-    /// The number of octets on the air.
     package var encodedLength: Int {
         structures.reduce(0) { $0 + $1.encodedLength }
     }
@@ -85,7 +83,6 @@ package struct AdvertisingData: Hashable, Sendable {
 }
 
 extension AdvertisingData: CustomStringConvertible {
-    /// The structures, for logs.
     package var description: String {
         structures.map { "\($0.type) \($0.payload)" }.joined(separator: ", ")
     }

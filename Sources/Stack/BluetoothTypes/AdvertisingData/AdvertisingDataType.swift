@@ -41,7 +41,6 @@ package struct AdvertisingDataType: WireValue, CustomStringConvertible {
     package static let serviceData32 = AdvertisingDataType(rawValue: 0x20)
     /// Service data with a 128-bit UUID.
     package static let serviceData128 = AdvertisingDataType(rawValue: 0x21)
-    /// A URI to more information.
     package static let uri = AdvertisingDataType(rawValue: 0x24)
     /// The link layer features of the device.
     package static let supportedFeatures = AdvertisingDataType(rawValue: 0x27)

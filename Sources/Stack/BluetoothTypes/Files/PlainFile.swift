@@ -26,7 +26,6 @@ package struct PlainFile: Hashable, Sendable {
     }
 
     package let octets: [UInt8]
-    /// The user that owns the file.
     package let owner: UInt32
     /// The permission bits of the file, at most octal 7777.
     package let permissions: UInt32

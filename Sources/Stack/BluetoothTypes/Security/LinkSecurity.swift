@@ -37,9 +37,7 @@ package struct LinkSecurity: Hashable, Sendable {
     }
 
     package var isEncrypted: Bool { encryption != nil }
-    /// Whether the key that encrypts the link is authenticated.
     package var isAuthenticated: Bool { encryption?.isAuthenticated ?? false }
-    /// Whether the key that encrypts the link comes from LE Secure Connections.
     package var isSecureConnections: Bool { encryption?.isSecureConnections ?? false }
 
     /// Returns the security that both values guarantee.

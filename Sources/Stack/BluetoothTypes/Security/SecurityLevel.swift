@@ -3,9 +3,7 @@
 package struct SecurityLevel: Hashable, Sendable {
     /// Whether the link must be encrypted. If not, there are no other requirements.
     package var isEncrypted: Bool
-    /// Whether the key must be authenticated.
     package var isAuthenticated: Bool
-    /// Whether the key must come from LE Secure Connections.
     package var isSecureConnections: Bool
     /// The minimum key size, in octets, 7 to 16.
     package var minimumKeySize: Int

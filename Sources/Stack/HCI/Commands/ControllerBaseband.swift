@@ -45,7 +45,6 @@ package struct ReadTransmitPowerLevel: HCICommand {
     package static let entry = CommandEntry(.baseband, 0x2D, "Read Transmit Power Level", bit: (10, 2))
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Whether to read the current or the maximum power.
     package var kind = TransmitPowerKind(rawValue: 0)
 
     package init() {}

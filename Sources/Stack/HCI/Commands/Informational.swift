@@ -81,9 +81,7 @@ package struct ReadBufferSize: ParameterlessCommand {
         package var aclDataPacketLength: UInt16 = 0
         /// The maximum length of synchronous data in a packet, in octets.
         package var synchronousDataPacketLength: UInt8 = 0
-        /// The number of ACL data buffers in the controller.
         package var totalACLDataPackets: UInt16 = 0
-        /// The number of synchronous data buffers in the controller.
         package var totalSynchronousDataPackets: UInt16 = 0
 
         package init() {}

@@ -49,7 +49,6 @@ package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
 package struct LESubeventData: PacketFields, Hashable, Sendable {
     /// The subevent, 0 to 127.
     package var subevent: UInt8 = 0
-    /// The first response slot to receive.
     package var firstSlot: UInt8 = 0
     /// The number of response slots to receive.
     package var slots: UInt8 = 0
@@ -79,7 +78,6 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     package var sync: UInt16 = 0
     /// The paEventCounter of the event to which this responds.
     package var requestEvent: UInt16 = 0
-    /// The subevent to which this responds.
     package var requestSubevent: UInt8 = 0
     /// The subevent in whose response slots the response is sent.
     package var responseSubevent: UInt8 = 0

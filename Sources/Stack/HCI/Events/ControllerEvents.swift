@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct HardwareError: HCIEvent {
     package static let entry = EventEntry(0x10, "Hardware Error")
 
-    /// The vendor-specific error code.
     package var code: UInt8 = 0
 
     package init() {}

@@ -19,7 +19,6 @@ package struct LEAdvertisingSetTerminated: HCIEvent {
     package var set: UInt8 = 0
     /// The connection handle; only valid after a connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The number of completed advertising events.
     package var completedEvents: UInt8 = 0
 
     package init() {}

@@ -5,7 +5,6 @@ import BluetoothTypes
 package struct LEAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x02, "LE Advertising Report")
 
-    /// The reports, at least one.
     package var reports: [AdvertisingReport] = []
 
     package init() {}
@@ -46,7 +45,6 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
 package struct LEDirectedAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x0B, "LE Directed Advertising Report")
 
-    /// The reports, at least one.
     package var reports: [DirectedAdvertisingReport] = []
 
     package init() {}

@@ -6,7 +6,6 @@ package struct LEConnectionComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The role of this device.
     package var role = LERole(rawValue: 0)
     /// The peer's address in the connection request or the advertisement.
     package var peerAddress = BluetoothAddress.none
@@ -40,7 +39,6 @@ package struct LEEnhancedConnectionComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The role of this device.
     package var role = LERole(rawValue: 0)
     /// The peer's address, or its identity address if the controller resolved it.
     package var peerAddress = BluetoothAddress.none

@@ -5,7 +5,6 @@ import BluetoothTypes
 package struct LEExtendedAdvertisingReport: HCIEvent {
     package static let entry = EventEntry(le: 0x0D, "LE Extended Advertising Report")
 
-    /// The reports, at least one.
     package var reports: [ExtendedAdvertisingReport] = []
 
     package init() {}

@@ -114,7 +114,6 @@ package struct LEPeriodicAdvertisingResponseReport: HCIEvent {
     package var periodicSubevent: UInt8 = 0
     /// Whether AUX_SYNC_SUBEVENT_IND was not transmitted.
     package var wasLeftOut = false
-    /// The responses, by slot.
     package var responses: [LEPeriodicResponse] = []
 
     package init() {}
@@ -145,7 +144,6 @@ package struct LEPeriodicResponse: PacketFields, Hashable, Sendable {
     /// The number of the response slot, 0x00 to 0xFF.
     package var slot: UInt8 = 0
     package var dataStatus = LEPeriodicDataStatus.lost
-    /// The data, or a fragment of it.
     package var data: PacketBuffer = []
 
     package init() {}

@@ -8,18 +8,15 @@ package struct ACLPacket: Hashable, Sendable {
     package enum Boundary: UInt8, Sendable {
         /// The start of a PDU, as sent by the host on LE links.
         case startNonFlushable = 0
-        /// A continuation of a PDU.
         case continuation = 1
         /// The start of a PDU, as sent by the controller.
         case start = 2
         /// A complete flushable PDU; not used on LE links.
         case complete = 3
 
-        /// Whether the fragment starts a PDU.
         package var isStart: Bool { self != .continuation }
     }
 
-    /// The length of the header, in octets.
     package static let headerSize = 4
 
     package var handle: ConnectionHandle
@@ -27,7 +24,6 @@ package struct ACLPacket: Hashable, Sendable {
     package var boundary: Boundary
     /// The Broadcast_Flag, two bits; 0 on LE links.
     package var broadcast: UInt8
-    /// The fragment of the PDU.
     package var payload: PacketBuffer
 
     /// Creates a packet that is not a broadcast.
@@ -70,7 +66,6 @@ package struct ACLPacket: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// Frames an ACL data packet.
     package init(_ packet: consuming ACLPacket) {
         self.init(.acl, (consume packet).encoded())
     }

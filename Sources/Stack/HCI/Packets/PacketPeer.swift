@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// The device that an HCI packet is about, as far as the packet names it.
 package enum PacketPeer: Hashable, Sendable {
-    /// The peer of the connection with this handle.
     case link(ConnectionHandle)
-    /// The device with this address.
     case address(BluetoothAddress)
 }
 

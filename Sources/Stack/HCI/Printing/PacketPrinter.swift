@@ -16,7 +16,6 @@ package enum PacketPrinter {
         return "\(arrow) \(describe(packet))"
     }
 
-    /// Returns the name and the fields of a packet.
     package static func describe(_ packet: HCIPacket) -> String {
         do throws(PacketError) {
             switch packet.kind {
@@ -118,7 +117,6 @@ package enum PacketPrinter {
 
 extension HCIPacket: CustomStringConvertible, CustomReflectable {
     package var description: String { PacketPrinter.describe(self) }
-    /// Has no children, so that `dump` prints ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
@@ -132,6 +130,5 @@ extension EventPacket {
 
 extension ACLPacket: CustomStringConvertible, CustomReflectable {
     package var description: String { PacketPrinter.describe(HCIPacket(self)) }
-    /// Has no children, so that `dump` prints ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

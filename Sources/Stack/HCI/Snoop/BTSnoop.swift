@@ -19,9 +19,7 @@ package enum BTSnoop {
         case monitor = 2001
     }
 
-    /// The length of the file header, in octets.
     static let headerSize = 16
-    /// The length of a record header, in octets.
     static let recordHeaderSize = 24
     /// The Unix epoch in the time base of records, which count microseconds from the beginning of the year 0.
     static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000

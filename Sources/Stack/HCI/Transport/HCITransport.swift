@@ -62,9 +62,7 @@ package enum DeviceReset: Hashable, Sendable {
 
 /// The reason for which a transport has closed.
 package enum HCITransportError: Error, Hashable, Sendable {
-    /// The address cannot be reached.
     case unreachable(address: String, reason: String)
-    /// The other end has closed the transport.
     case closedByPeer
     /// The other end sent octets that are not an HCI packet.
     case malformed(PacketError)

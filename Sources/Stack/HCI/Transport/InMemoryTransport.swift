@@ -5,11 +5,8 @@ import EventLoops
 /// A transport between a host and a controller in the same process. Packets are delivered to the other end in a
 /// separate task on the event loop, in order, so that no end is called from within its own call.
 package final class InMemoryTransport: HCITransport {
-    /// Called with each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the other end has closed the transport.
     package var onClose: ((HCITransportError) -> Void)?
-    /// The place given to ``pair(loop:place:)``.
     package let place: String
 
     private let loop: any EventLoop

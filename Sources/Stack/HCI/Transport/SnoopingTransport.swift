@@ -9,7 +9,6 @@ package final class SnoopingTransport: HCITransport {
 
     /// Called with each packet that arrives, after the observer.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the underlying transport has closed.
     package var onClose: ((HCITransportError) -> Void)?
     package var place: String { transport.place }
     package var maximumACLPayload: Int? { transport.maximumACLPayload }

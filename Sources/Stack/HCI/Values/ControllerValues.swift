@@ -42,7 +42,6 @@ package struct LMPFeatures: WireFlags {
 
     /// BR/EDR Not Supported: the controller supports LE only.
     package static let brEdrNotSupported = bit(37)
-    /// LE Supported (Controller): the controller supports LE.
     package static let leController = bit(38)
     /// Simultaneous LE and BR/EDR to the same device.
     package static let simultaneousLEAndBREDR = bit(49)

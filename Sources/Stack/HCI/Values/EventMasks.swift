@@ -81,7 +81,6 @@ package struct LEEventMask: WireFlags {
     /// The default mask of a controller: the five events of version 4.0.
     package static let initial = LEEventMask(rawValue: 0x1F)
 
-    /// Returns whether the mask permits an event.
     package func allows(_ subevent: LESubevent) -> Bool {
         subevent.rawValue >= 1 && subevent.rawValue <= 64 && rawValue >> UInt64(subevent.rawValue - 1) & 1 == 1
     }

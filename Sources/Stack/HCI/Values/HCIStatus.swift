@@ -27,7 +27,6 @@ package struct HCIStatus: WireValue, CustomStringConvertible {
     package static let connectionTimeout = HCIStatus(rawValue: 0x08)
     /// The controller has reached its maximum number of connections.
     package static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
-    /// A connection to this peer already exists.
     package static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
     /// The command is not allowed in the current state of the controller.
     package static let commandDisallowed = HCIStatus(rawValue: 0x0C)
@@ -57,7 +56,6 @@ package struct HCIStatus: WireValue, CustomStringConvertible {
     package static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
     /// Both devices have started the same procedure.
     package static let linkLayerProcedureCollision = HCIStatus(rawValue: 0x23)
-    /// The instant of a change has already passed.
     package static let instantPassed = HCIStatus(rawValue: 0x28)
     package static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
     /// A different procedure is in progress that excludes this one.
@@ -79,7 +77,6 @@ package struct HCIStatus: WireValue, CustomStringConvertible {
     package static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
     /// The packet exceeds the remaining time or length.
     package static let packetTooLong = HCIStatus(rawValue: 0x45)
-    /// The request came too late.
     package static let tooLate = HCIStatus(rawValue: 0x46)
 
     private static let names: [UInt8: String] = [

@@ -27,7 +27,6 @@ package struct LEFeatures: WireFlags {
     /// LE Periodic Advertising, to which scanners synchronize.
     package static let periodicAdvertising = bit(13)
     package static let channelSelectionAlgorithm2 = bit(14)
-    /// Minimum Number of Used Channels Procedure.
     package static let minimumUsedChannels = bit(16)
     /// Connection CTE Request: requests a Constant Tone Extension from a peer.
     package static let connectionCTERequest = bit(17)

@@ -66,9 +66,7 @@ package struct LESyncTransferMode: NamedWireValue {
 
     /// Ignores them without notifying the host.
     package static let ignore = LESyncTransferMode(rawValue: 0x00)
-    /// Synchronizes with the trains, without reports.
     package static let withoutReports = LESyncTransferMode(rawValue: 0x01)
-    /// Synchronizes with the trains, with reports.
     package static let reports = LESyncTransferMode(rawValue: 0x02)
     /// Synchronizes with the trains, with reports and duplicate filtering.
     package static let filtersDuplicates = LESyncTransferMode(rawValue: 0x03)

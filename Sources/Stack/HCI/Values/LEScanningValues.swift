@@ -41,9 +41,7 @@ package struct LEDuplicateFilter: NamedWireValue {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Every advertisement is reported.
     package static let disabled = LEDuplicateFilter(rawValue: 0x00)
-    /// Duplicates are not reported.
     package static let enabled = LEDuplicateFilter(rawValue: 0x01)
     /// Duplicates are not reported within a scan period; for extended scanning only.
     package static let enabledPerPeriod = LEDuplicateFilter(rawValue: 0x02)
@@ -78,7 +76,6 @@ package struct LEExtendedReportKind: WireFlags {
     package static let scannable = bit(1)
     package static let directed = bit(2)
     package static let scanResponse = bit(3)
-    /// A legacy advertising PDU was used.
     package static let legacy = bit(4)
 
     /// Whether the data is complete: bits 5 and 6.

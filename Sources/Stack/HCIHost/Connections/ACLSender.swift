@@ -42,7 +42,6 @@ final class ACLSender {
         ring.removeAll()
     }
 
-    /// Calls ``onData`` with the next data.
     func endWatch() {
         isWatched = false
     }
@@ -141,14 +140,12 @@ extension ACLSender {
 
 /// The data of a connection on its way to the controller: the queued PDUs, and the count of those in its buffers.
 final class ConnectionOutbox {
-    /// The maximum number of queued PDUs.
     static let maximumQueuedPDUs = 1_024
 
     private let handle: ConnectionHandle
     private var queue = Deque<PacketBuffer>()
     private var isMidPDU = false
     private(set) var droppedPDUs = 0
-    /// The number of packets in the controller's buffers.
     fileprivate(set) var outstanding = 0
     /// The time at which the first of them was sent, or at which the controller last returned a buffer.
     fileprivate(set) var waitsSince = Instant.zero
@@ -156,7 +153,6 @@ final class ConnectionOutbox {
     private var hasStalled = false
     /// Whether the controller held packets of the connection when it ended.
     fileprivate(set) var leftData = false
-    /// Whether the outbox is in the sender's ring.
     fileprivate(set) var isInRing = false
     var onDrain: (() -> Void)?
 

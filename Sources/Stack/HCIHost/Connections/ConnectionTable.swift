@@ -224,7 +224,6 @@ final class ConnectionTable {
         }
     }
 
-    /// Ends a link whose encryption was not confirmed, and drops the packets that were held.
     private func giveUp(_ connection: HCIConnection) {
         connection.stopHoldTimer(on: loop)
         counters.unprovenLinks += 1

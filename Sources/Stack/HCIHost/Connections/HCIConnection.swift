@@ -24,11 +24,9 @@ package final class HCIConnection: ACLLink {
         established.localResolvableAddress.value == 0 ? nil : established.localResolvableAddress
     }
 
-    /// The event that has reported the connection.
     private let established: LEEnhancedConnectionComplete
     var encryption = LinkEncryption()
     private var holdTimer: ScheduledTask?
-    /// Whether the connection still exists.
     package private(set) var isOpen = true
 
     /// Called after a change of the interval, subrate factor, latency, supervision timeout, PHYs or data lengths.

@@ -77,7 +77,6 @@ struct LinkEncryption {
 /// keys that a pairing distributes (Vol 3 Part H 3.6.1), each whole in one packet, each once, after the controller has
 /// begun to encrypt, and for one connection interval at most. `Documentation/Quirks.md` explains why that suffices.
 struct EncryptionHold {
-    /// The maximum number of packets held.
     static let maximumCount = 64
     /// How long a peripheral waits for the event before it distrusts the link.
     static let limit = Duration.seconds(1)
@@ -85,9 +84,7 @@ struct EncryptionHold {
     static let centralLimit = Duration.milliseconds(100)
 
     private enum Phase {
-        /// No encryption is pending.
         case off
-        /// All data is held.
         case all
         /// Keys distributed by a pairing are held for this long.
         case keys(Duration)

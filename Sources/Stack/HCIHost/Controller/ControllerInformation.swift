@@ -12,7 +12,6 @@ package struct ControllerInformation: Hashable, Sendable {
     package private(set) var companyIdentifier: UInt16 = 0xFFFF
     package private(set) var revision: UInt16 = 0
     package private(set) var subversion: UInt16 = 0
-    /// The commands that the controller claims to support.
     package private(set) var supportedCommands = SupportedCommands()
     package private(set) var features: LMPFeatures = []
     package private(set) var leFeatures: LEFeatures = []
@@ -43,7 +42,6 @@ package struct ControllerInformation: Hashable, Sendable {
     /// The range of the transmit power, in dBm; nil if unknown.
     package private(set) var transmitPower: ClosedRange<Int8>?
 
-    /// Creates a description with the properties that every controller has.
     package init(place: String = "") { self.place = place }
 
     // MARK: Findings
@@ -153,7 +151,6 @@ package struct ControllerInformation: Hashable, Sendable {
         leFeatures.contains(.extendedAdvertising) && advertisingSets != 0 && Self.extendedCommands.allSatisfy(supports)
     }
 
-    /// Applies fallbacks to the capabilities.
     package mutating func apply(_ fallbacks: Set<ControllerFallback>) {
         self.fallbacks = fallbacks
         if fallbacks.contains(.noCodedPHY) { leFeatures.remove(.phyCoded) }

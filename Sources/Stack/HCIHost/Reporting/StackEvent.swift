@@ -51,7 +51,6 @@ package struct HCICounters: Hashable, Sendable {
     package var malformed = 0
     /// Answers to commands that were not pending.
     package var unexpectedAnswers = 0
-    /// Events for unknown connection handles.
     package var unknownHandles = 0
     /// Number Of Completed Packets with a count above the number of outstanding packets.
     package var clampedCredits = 0

@@ -14,7 +14,6 @@ package struct StackEventSink {
         (self.wants, self.receive) = (wants, receive)
     }
 
-    /// Returns a sink that writes all events to a log.
     package static func log(_ logger: Logger) -> StackEventSink {
         StackEventSink(wants: { _ in true }, receive: { logger.write($0) })
     }

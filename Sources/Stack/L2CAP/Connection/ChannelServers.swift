@@ -8,7 +8,6 @@ package final class ChannelServer {
         package var minimumPeerMTU = 0
         /// Whether the server accepts only enhanced channels (Core Vol 3 Part A 4.25).
         package var isEnhancedOnly = false
-        /// The maximum number of channels of this server on one link.
         package var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
         /// Returns how many more channels the server accepts on all links together; unlimited by default.
         package var room: () -> Int = { .max }
@@ -16,7 +15,6 @@ package final class ChannelServer {
         package var authorize: (L2CAPConnection) -> Bool = { _ in true }
     }
 
-    /// The SPSM that the server listens on.
     package let spsm: SPSM
     /// The requests that the server accepts; by default all that its minimum security permits.
     package var rules = Rules()

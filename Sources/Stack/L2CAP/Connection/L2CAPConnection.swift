@@ -337,7 +337,6 @@ extension L2CAPConnection {
 
     /// Channels that were opened by one request.
     package struct EnhancedChannels {
-        /// The open channels, at least one.
         package let channels: [L2CAPCreditBasedChannel]
         /// Why fewer channels were opened than requested; nil if all were opened.
         package let refusal: ChannelResult?

@@ -12,7 +12,6 @@ struct Recombination {
     enum Outcome {
         /// The PDU is incomplete, or the fragment was skipped.
         case none
-        /// A complete PDU: its channel and its payload.
         case payload(ChannelIdentifier, PacketBuffer)
         /// Data was dropped, for this reason.
         case discarded(L2CAPDiscard)

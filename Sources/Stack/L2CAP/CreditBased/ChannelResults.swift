@@ -6,7 +6,6 @@ package struct ChannelResult: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// All channels were opened.
     package static let success = ChannelResult(rawValue: 0x0000)
     /// No server listens on the SPSM.
     package static let spsmNotSupported = ChannelResult(rawValue: 0x0002)
@@ -56,7 +55,6 @@ package struct ReconfigureResult: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The sizes are accepted.
     package static let success = ReconfigureResult(rawValue: 0x0000)
     /// The request reduces the MTU of a channel, which is not allowed.
     package static let mtuReduced = ReconfigureResult(rawValue: 0x0001)

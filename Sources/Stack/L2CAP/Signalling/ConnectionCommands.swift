@@ -93,7 +93,6 @@ package struct EnhancedConnectionResponse: SignallingCommand {
 
     package init() {}
 
-    /// Creates a refusal of `count` channels.
     package init(refused result: ChannelResult, count: Int) {
         self.result = result
         destinations.channels = Array(repeating: .null, count: min(count, ChannelList.maximumChannels))
@@ -111,7 +110,6 @@ package struct EnhancedConnectionResponse: SignallingCommand {
 
 /// The list of channels at the end of an enhanced command, one to five (AB-C03, AB-C04).
 package struct ChannelList: PacketFields, Hashable, Sendable {
-    /// The maximum number of channels in one command.
     package static let maximumChannels = 5
 
     package var channels: [ChannelIdentifier] = []

@@ -125,7 +125,6 @@ extension SignallingMachine {
         return (actions, open, isInvalid)
     }
 
-    /// Settles a channel that the peer reports as open.
     private mutating func settle(_ channel: ChannelIdentifier, _ peer: PeerEnd) -> (actions: [Action], isOpen: Bool) {
         guard var endpoint = endpoints.removeValue(forKey: channel), peer.identifier.isDynamic else {
             return ([], false)

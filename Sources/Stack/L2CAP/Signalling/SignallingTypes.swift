@@ -21,7 +21,6 @@ extension SignallingMachine {
         let peer: PeerEnd
         let spsm: SPSM
         let mode: ChannelMode
-        /// The parameters of this end.
         let parameters: ChannelParameters
     }
 
@@ -38,7 +37,6 @@ extension SignallingMachine {
 
     /// The owner's decision on an incoming request.
     enum Ruling: Equatable {
-        /// Opens up to `atMost` channels.
         case accept(ChannelParameters, atMost: Int)
         /// Opens none, and answers with this result.
         case refuse(ChannelResult)
@@ -57,12 +55,10 @@ extension SignallingMachine {
 
     enum Event {
         case received(PacketBuffer)
-        /// The owner, as peripheral, requests connection parameters.
         case requestParameters(ConnectionParameters, Ticket)
         /// The policy, as central, decided on a parameter update request.
         case decided(Bool, identifier: UInt8)
         case open(ChannelMode, SPSM, ChannelParameters, count: Int, Ticket)
-        /// The owner decided on an incoming request.
         case ruled(Ruling, IncomingRequest)
         /// The owner changes the sizes that this end accepts.
         case reconfigure([ChannelIdentifier], mtu: Int, mps: Int, Ticket)
@@ -85,11 +81,8 @@ extension SignallingMachine {
         /// Reports an open channel. `isIncoming` is true if the peer requested it.
         case opened(OpenedChannel, isIncoming: Bool)
         case closed(ChannelIdentifier, ChannelClosure)
-        /// Adds credits that the peer granted on a channel.
         case credited(ChannelIdentifier, UInt16)
-        /// Applies the sizes that the peer now accepts on a channel.
         case peerResized(ChannelIdentifier, mtu: Int, mps: Int)
-        /// Applies the sizes that this end now accepts on a channel.
         case resized(ChannelIdentifier, mtu: Int, mps: Int)
         case discarded(SignallingFault)
     }
@@ -99,7 +92,6 @@ extension SignallingMachine {
     /// A dynamic channel at this end.
     struct Endpoint {
         enum State {
-            /// This end has sent a connection request.
             case opening
             case open(PeerEnd)
             /// This end has sent a disconnection request, and the user of the channel has been released.
@@ -108,7 +100,6 @@ extension SignallingMachine {
 
         let spsm: SPSM
         let mode: ChannelMode
-        /// The parameters of this end.
         var parameters: ChannelParameters
         var state: State
 
@@ -120,7 +111,6 @@ extension SignallingMachine {
             }
         }
 
-        /// The peer's end if the channel is open; nil otherwise.
         var openPeer: PeerEnd? {
             if case .open(let peer) = state { peer } else { nil }
         }

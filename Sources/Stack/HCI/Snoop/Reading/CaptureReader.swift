@@ -98,7 +98,6 @@ private struct DetectedFormat: Sendable {
     private var pcap: PcapFormat?
     private var packetLogger: PacketLoggerFormat?
 
-    /// Detects the format by the first octets of the file.
     init(_ start: FileOctets) throws(CaptureReadingError) {
         switch start.integer(UInt32.self, at: 0, isBigEndian: true) {
         // The start of "btsnoop".

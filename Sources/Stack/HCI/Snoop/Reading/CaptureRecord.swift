@@ -33,7 +33,6 @@ package struct CaptureRecord: Hashable, Sendable {
         if case .hci(_, let direction) = content { direction } else { nil }
     }
 
-    /// Returns the record with octets of its own.
     func copied() -> CaptureRecord {
         func copy(_ octets: PacketBuffer) -> PacketBuffer { PacketBuffer(copying: octets, headroom: 0) }
         var record = self

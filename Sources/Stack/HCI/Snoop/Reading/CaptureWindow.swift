@@ -9,7 +9,6 @@ struct CaptureWindow: Sendable {
     /// The position in the file of the first octet that is not parsed.
     private(set) var offset: UInt64 = 0
 
-    /// The number of octets that wait.
     var count: Int { octets.count - start }
     /// Whether everything has been parsed.
     var isAtBoundary: Bool { count == 0 && skipping == 0 }

@@ -12,7 +12,6 @@ struct PcapngFormat: CaptureFormat {
     private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
     /// The octets of a block around its body: type, length, and the length again.
     private static let frame = 12
-    /// The maximum number of interfaces of a section.
     static let maximumInterfaces = 256
 
     private var isBigEndian = false
@@ -107,7 +106,6 @@ struct PcapngFormat: CaptureFormat {
         let octets: FileOctets
         let isBigEndian: Bool
         let offset: UInt64
-        /// Where the body ends.
         let end: Int
 
         init(_ octets: FileOctets, isBigEndian: Bool, at offset: UInt64) {
