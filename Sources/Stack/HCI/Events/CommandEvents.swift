@@ -40,14 +40,7 @@ extension HCICommandRegistry {
     /// - Throws: ``PacketError`` if the return parameters are truncated or malformed.
     package static func decodeResponse(_ event: CommandComplete) throws(PacketError) -> (any HCIResponse)? {
         guard let type = type(for: event.opcode) else { return nil }
-        return try response(of: type, event.parameters)
-    }
-
-    private static func response<C: HCICommand>(
-        of command: C.Type,
-        _ parameters: PacketBuffer
-    ) throws(PacketError) -> any HCIResponse {
-        try C.Response.reading(parameters)
+        return try response(of: type).reading(event.parameters)
     }
 }
 
