@@ -20,11 +20,11 @@ struct PacketLoggerFormat: CaptureFormat {
         static let receivedData: UInt8 = 0x03
         static let sentSynchronous: UInt8 = 0x08
         static let receivedSynchronous: UInt8 = 0x09
-        static let sentLMP: UInt8 = 0x0A
-        static let receivedLMP: UInt8 = 0x0B
-        /// Messages of the kernel and of the Bluetooth system, notes, and the arrival of controllers.
-        static let texts: ClosedRange<UInt8> = 0xF0...0xFF
     }
+
+    /// Commands, events and data; synchronous data and LMP packets; and messages of the kernel and of the Bluetooth
+    /// system, notes, and the arrival of controllers.
+    private static let knownKinds: [ClosedRange<UInt8>] = [0x00...0x03, 0x08...0x0B, 0xF0...0xFF]
 
     private let isBigEndian: Bool
     private(set) var hasBegun = false
@@ -43,7 +43,9 @@ struct PacketLoggerFormat: CaptureFormat {
         guard let header = window.peek(Self.headerSize) else { return .incomplete }
         let offset = window.offset
         let kind = header[12]
-        guard hasBegun || Self.isKnown(kind) else { throw CaptureReadingError(.notACapture, at: 0) }
+        guard hasBegun || Self.knownKinds.contains(where: { $0.contains(kind) }) else {
+            throw CaptureReadingError(.notACapture, at: 0)
+        }
         hasBegun = true
         let counted = header.integer(UInt32.self, at: 0, isBigEndian: isBigEndian)
         guard (UInt32(Self.countedHeaderSize)...Self.maximumLength).contains(counted) else {
@@ -61,15 +63,6 @@ struct PacketLoggerFormat: CaptureFormat {
                 content: Self.content(kind, octets.packet(after: Self.headerSize))
             )
         )
-    }
-
-    private static func isKnown(_ kind: UInt8) -> Bool {
-        switch kind {
-        case Kind.command, Kind.event, Kind.sentData, Kind.receivedData, Kind.sentSynchronous,
-            Kind.receivedSynchronous, Kind.sentLMP, Kind.receivedLMP, Kind.texts:
-            true
-        default: false
-        }
     }
 
     private static func content(_ kind: UInt8, _ octets: PacketBuffer) -> CaptureRecord.Content {
