@@ -25,11 +25,12 @@ struct LinkWatch {
     /// is reset. A single stalled link may be the fault of a peer that acknowledges nothing (AB-L09).
     static let maximumStalls = 2
 
-    /// An outcome that the controller owes.
-    enum Debt: Hashable {
+    /// An outcome that the controller owes. Overdue ones are handled in this order, those for which the controller is
+    /// reset first.
+    enum Debt: Hashable, Comparable {
+        case cancelledAttempt
         case end(UInt16)
         case encryption(UInt16)
-        case cancelledAttempt
     }
 
     enum Event {
@@ -108,7 +109,7 @@ struct LinkWatch {
 
     private mutating func overdue(at now: Instant) -> [Action] {
         // A dictionary has no stable order, and the same seed has to give the same commands.
-        let due = debts.filter { $0.value <= now }.keys.sorted { $0.rank < $1.rank }
+        let due = debts.filter { $0.value <= now }.keys.sorted()
         var actions: [Action] = []
         for debt in due {
             debts[debt] = nil
@@ -119,17 +120,6 @@ struct LinkWatch {
             }
         }
         return actions
-    }
-}
-
-extension LinkWatch.Debt {
-    /// The order in which overdue debts are handled: first those for which the controller is reset, then by handle.
-    fileprivate var rank: (Int, UInt16) {
-        switch self {
-        case .cancelledAttempt: (0, 0)
-        case .end(let handle): (1, handle)
-        case .encryption(let handle): (2, handle)
-        }
     }
 }
 
