@@ -96,24 +96,16 @@ package enum HCICommandError: Error, Hashable, Sendable {
     case host(HCIHostError)
 
     /// The controller's error code, or nil if the error did not come from the controller.
-    package var status: HCIStatus? {
-        switch self {
-        case .refused(_, let status): status
-        case .malformedResponse, .queueFull: nil
-        case .host(let error): error.status
-        }
+    package var status: HCIStatus? { asHostError.status }
+
+    /// Whether the command failed because the host or the controller does not work.
+    package var isOfHost: Bool {
+        if case .host = self { true } else { false }
     }
 }
 
 extension HCICommandError: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .refused(let opcode, let status): HCIHostError.commandRefused(opcode, status).description
-        case .malformedResponse(let opcode, let error): HCIHostError.malformedResponse(opcode, error).description
-        case .queueFull: "the command queue is full"
-        case .host(let error): error.description
-        }
-    }
+    package var description: String { self == .queueFull ? "the command queue is full" : asHostError.description }
 
     /// The error as the reason for a failure of the whole host.
     var asHostError: HCIHostError {
@@ -123,12 +115,5 @@ extension HCICommandError: CustomStringConvertible {
         case .queueFull: .noCommandCredits
         case .host(let error): error
         }
-    }
-}
-
-extension HCICommandError {
-    /// Whether the command failed because the host or the controller does not work.
-    package var isOfHost: Bool {
-        if case .host = self { true } else { false }
     }
 }

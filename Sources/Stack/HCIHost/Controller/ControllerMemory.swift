@@ -65,10 +65,7 @@ package final class ControllerMemory {
     ///
     /// - Returns: Whether there were enough trials to record the fallback.
     package func noteTrial(of controller: ControllerInformation) -> Bool {
-        if trials.count >= Self.maximumControllers { trials = [:] }
-        let count = trials[controller.device, default: 0] + 1
-        trials[controller.device] = count < Self.trialsBeforeFallback ? count : nil
-        return count >= Self.trialsBeforeFallback
+        Self.count(controller.device, in: &trials, upTo: Self.trialsBeforeFallback)
     }
 
     /// Resets the trials of a controller that reports devices without a fallback.
@@ -80,10 +77,14 @@ package final class ControllerMemory {
     ///
     /// - Returns: Whether there were enough to record a fallback.
     func noteHang(of controller: ControllerInformation) -> Bool {
-        if hangs.count >= Self.maximumControllers { hangs = [:] }
-        let count = hangs[controller.device, default: 0] + 1
-        hangs[controller.device] = count < Self.hangsBeforeFallback ? count : nil
-        return count >= Self.hangsBeforeFallback
+        Self.count(controller.device, in: &hangs, upTo: Self.hangsBeforeFallback)
+    }
+
+    private static func count(_ device: Device, in counts: inout [Device: Int], upTo limit: Int) -> Bool {
+        if counts.count >= maximumControllers { counts = [:] }
+        let count = counts[device, default: 0] + 1
+        counts[device] = count < limit ? count : nil
+        return count >= limit
     }
 
     /// Adds stored entries. Newer findings about the same device take precedence.
