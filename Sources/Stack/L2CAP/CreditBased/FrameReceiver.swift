@@ -14,6 +14,7 @@ struct FrameReceiver {
     enum Outcome: Equatable {
         /// The SDU is incomplete, or it is held because the app has paused.
         case none
+        /// A complete SDU, and the moment of its first frame.
         case sdu(PacketBuffer, LinkMoment)
         /// The peer violated the specification.
         case violation(ChannelViolation)
