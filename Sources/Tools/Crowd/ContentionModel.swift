@@ -5,7 +5,6 @@ import LinkLayer
 package struct ContentionModel: Sendable {
     private let groups: [AdvertiserGroup]
 
-    /// Creates the model of these advertisers.
     package init(_ groups: [AdvertiserGroup]) {
         self.groups = groups
     }

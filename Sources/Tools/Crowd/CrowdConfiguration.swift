@@ -20,9 +20,7 @@ package struct CrowdConfiguration: Hashable, Sendable {
     /// The advertising intervals that legacy advertising allows (Core Vol 4 Part E 7.8.5).
     package static let intervals = Duration.milliseconds(20)...Duration.milliseconds(10_240)
 
-    /// The number of phones.
     package var phones = 10_000
-    /// The number of accessories.
     package var accessories = 1_000
     /// The simulated time, in seconds.
     package var seconds = 60
@@ -40,7 +38,6 @@ package struct CrowdConfiguration: Hashable, Sendable {
     /// The number of observers with each kind of scan.
     package var observers = 4
 
-    /// Creates the default crowd.
     package init() {}
 
     /// Returns this crowd with `1 / divisor` of its devices.
@@ -51,7 +48,6 @@ package struct CrowdConfiguration: Hashable, Sendable {
         return part
     }
 
-    /// The number of devices.
     package var devices: Int { phones + accessories }
 
     /// The devices that advertise alike.
@@ -73,14 +69,11 @@ package struct CrowdConfiguration: Hashable, Sendable {
 
 /// Advertisers with the same interval and the same length of data.
 package struct AdvertiserGroup: Hashable, Sendable {
-    /// The number of advertisers.
     package var count: Int
     /// The advertising interval, in microseconds.
     package let interval: Int64
-    /// The timing of each event.
     package let timing: LegacyEventTiming
 
-    /// Creates a group of advertisers that send `dataOctets` octets of advertising data.
     package init(count: Int, interval: Duration, dataOctets: Int) {
         self.count = count
         self.interval = interval.microseconds
@@ -109,12 +102,10 @@ package struct AdvertiserGroup: Hashable, Sendable {
 
 /// How an observer scans.
 package struct ScanKind: Hashable, Sendable {
-    /// The name for reports.
     package let name: String
     /// The scan interval and scan window, in microseconds.
     let interval, window: Int64
 
-    /// Creates a kind of scan.
     package init(name: String, interval: Duration, window: Duration) {
         self.name = name
         self.interval = interval.microseconds

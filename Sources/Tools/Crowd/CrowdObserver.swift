@@ -5,7 +5,6 @@ struct CrowdObserver {
     let scan: ScanKind
     /// How far the first scan interval has advanced when the simulation starts, in microseconds.
     private let phase: Int64
-    /// The number of reports.
     private(set) var reports = 0
     /// When each device was discovered, in microseconds; -1 if it was not.
     private(set) var discoveries: [Int64]

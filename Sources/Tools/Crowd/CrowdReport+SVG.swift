@@ -113,10 +113,8 @@ extension CrowdReport {
 }
 
 extension CrowdStatistics {
-    /// The number of devices.
     package var devices: Int { phones + accessories }
 
-    /// The numbers of devices, in words.
     package var text: String {
         let (phone, accessory) = (phones == 1 ? "phone" : "phones", accessories == 1 ? "accessory" : "accessories")
         return "\(phones) \(phone) and \(accessories) \(accessory)"

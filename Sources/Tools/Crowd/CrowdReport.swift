@@ -14,7 +14,6 @@ package struct CrowdReport: Encodable, Hashable, Sendable {
     package let seed: UInt64
     /// The simulated time, in seconds.
     package let seconds: Int
-    /// The groups of the whole crowd.
     let groups: [AdvertiserGroup]
     /// The crowd and its parts, the whole crowd first.
     package let crowds: [CrowdStatistics]
@@ -62,7 +61,6 @@ package struct CrowdStatistics: Encodable, Hashable, Sendable {
 
     /// The results of the observers that scan alike.
     package struct Scan: Encodable, Hashable, Sendable {
-        /// The name of the kind of scan.
         package let name: String
         /// The number of reports to all observers of this kind, and its expected value.
         package let reports: Int
@@ -76,7 +74,6 @@ package struct CrowdStatistics: Encodable, Hashable, Sendable {
         package var deviation: Double { Double(reports) / reportsExpected - 1 }
     }
 
-    /// The numbers of devices.
     package let phones, accessories: Int
     /// The number of PDUs sent on the three channels.
     package let sent: Int
@@ -84,10 +81,8 @@ package struct CrowdStatistics: Encodable, Hashable, Sendable {
     package let lost, lostExpected: Double
     /// The distribution of the fraction of its PDUs on channel 37 that a device loses.
     package let losses: [Point]
-    /// The results of each kind of scan.
     package let scans: [Scan]
 
-    /// Simulates a crowd with observers.
     package init(_ configuration: CrowdConfiguration, scans kinds: [ScanKind] = [ScanKind.continuous] + ScanKind.apps) {
         var simulation = CrowdSimulation(configuration, scans: kinds)
         simulation.run()

@@ -11,7 +11,6 @@ struct CrowdSimulation {
     private(set) var firstSurvivors: [Int]
 
     private let groups: [AdvertiserGroup]
-    /// The group of each device.
     private var membership: [Int] = []
     /// The start of the next event of each device, in microseconds.
     private var starts: [Int64] = []
@@ -46,7 +45,6 @@ struct CrowdSimulation {
         }
     }
 
-    /// Simulates the whole time.
     mutating func run() {
         var due: [Int] = []
         for slot in stride(from: 0, to: duration, by: Int(EventWheel.slot)) {

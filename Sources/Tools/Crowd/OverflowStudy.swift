@@ -9,9 +9,7 @@ package struct OverflowStudy: Encodable, Hashable, Sendable {
     /// The number of services for which each phone is searched without having them.
     private static let searches = 4
 
-    /// The number of services of each phone.
     package let services: Int
-    /// The number of phones.
     package let phones: Int
     /// The fraction of the phones two of whose services share a bit, and its expected value.
     package let shared, sharedExpected: Double

@@ -17,10 +17,7 @@ final class ChannelRunner: NSObject, StreamDelegate, @unchecked Sendable {
     private let limit: Int
     private var isOver = false
 
-    /// - Parameters:
-    ///   - first: The octets to send before receiving any.
-    ///   - answer: Returns the octets to send in response to received ones.
-    ///   - onEnd: Called once, on the channel's thread.
+    /// - Parameter onEnd: Called once, on the channel's thread.
     init(
         _ channel: CBL2CAPChannel,
         first: Data = Data(),

@@ -24,9 +24,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     private(set) var found = ScannedDevices()
 
     /// - Parameters:
-    ///   - name: The name of the device to connect to.
     ///   - psm: The PSM of the channel; nil to read it from the device.
-    ///   - size: The number of octets to send.
     ///   - echoed: Receives the number of octets that came back, when there are enough.
     init(
         to name: String,

@@ -22,10 +22,6 @@ struct ClientHost: Sendable {
     let stop: @Sendable () -> Void
 
     /// A service in another process.
-    ///
-    /// - Parameters:
-    ///   - known: The devices that it knows.
-    ///   - devices: Returns those that it knows later.
     static func service(_ path: String, known: [DeviceStatus], devices: @escaping Devices) -> ClientHost {
         let (watch, loop) = (ServiceWatch(), NIOEventLoop())
         let connection = RemoteConnection(
@@ -41,10 +37,6 @@ struct ClientHost: Sendable {
     }
 
     /// A system of the command's own.
-    ///
-    /// - Parameters:
-    ///   - controller: The address of its controller.
-    ///   - prompter: Answers when devices pair.
     static func system(
         _ system: LoopBound<BluetoothSystem>,
         controller: String,
@@ -76,6 +68,5 @@ struct DeviceFacts: Sendable {
     /// them.
     var known: [DeviceStatus] = []
     var place = Place.simulation
-    /// Returns the address of a device, where addresses are known.
     var address: @Sendable (UUID) -> BluetoothAddress? = { _ in nil }
 }

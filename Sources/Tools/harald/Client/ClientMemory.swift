@@ -5,7 +5,6 @@ import Synchronization
 
 /// The devices of a session: those that stay connected between its commands, and those that it has heard.
 final class ClientMemory: Sendable {
-    /// The maximum number of devices that are remembered. Further ones are not.
     static let maximumDevices = 1_000
 
     private struct State {
@@ -29,7 +28,6 @@ final class ClientMemory: Sendable {
     /// The devices that are connected now, the latest last.
     var connected: [FoundDevice] { kept.filter { $0.peripheral.state == .connected } }
 
-    /// The devices that the session has heard or used.
     var candidates: [DeviceCandidate] {
         state.withLock { state in Array(state.candidates.values) }
     }
@@ -37,7 +35,6 @@ final class ClientMemory: Sendable {
     /// Whether the device stays connected, or is connected again, until the session disconnects.
     func keeps(_ device: FoundDevice) -> Bool { kept.contains(device) }
 
-    /// Keeps a device connected.
     func keep(_ device: FoundDevice) {
         state.withLock { state in
             state.kept.removeAll { $0 == device }
@@ -45,7 +42,6 @@ final class ClientMemory: Sendable {
         }
     }
 
-    /// Removes a device that no longer stays connected.
     func forget(_ device: FoundDevice) {
         state.withLock { state in
             state.kept.removeAll { $0 == device }
@@ -76,7 +72,6 @@ final class ClientMemory: Sendable {
         }
     }
 
-    /// The characteristics of the connected devices that fit.
     func characteristics(of selector: DeviceSelector) -> [BluetoothUUID] {
         state.withLock { state in
             let fitting = state.kept.filter { selector.fit($0.candidate) != nil }

@@ -12,7 +12,6 @@ import ServiceProcess
 enum ClientPlace: Hashable {
     /// The service whose socket this is.
     case service(String)
-    /// A controller of the command's own.
     case controller(ControllerAddress)
 
     /// Returns what the command line names, or else the environment, as for programs that import CoreBluetooth. Without
@@ -36,7 +35,6 @@ enum ClientPlace: Hashable {
 
 /// The options of commands that use devices: through a running service, or with a controller of their own.
 struct ClientOptions: ParsableArguments {
-    /// The advice in each command's help.
     static let discussion = """
         Through a running service, the command is an app among others. It uses a controller of its own if --controller or \
         HARALD_CONTROLLER names one, or if no service is running.
@@ -55,9 +53,7 @@ struct ClientOptions: ParsableArguments {
         }
     }
 
-    /// Checks that no option is given that needs a controller of the command's own.
-    ///
-    /// - Parameter others: Further options like that, with whether they are given.
+    /// Checks that neither `--capture` nor one of `others` is given for a service: they need a controller of one's own.
     func checkOptions(_ others: [(name: String, isGiven: Bool)]) throws {
         if ShellLine.isBeingParsed { return try ShellLine.refuse(others) }
         guard case .service = place else { return }
@@ -69,10 +65,7 @@ struct ClientOptions: ParsableArguments {
     /// Runs `verb` on the service or on the controller, until it ends or the user interrupts it. Then leaves all
     /// devices that it has connected to.
     ///
-    /// - Parameters:
-    ///   - trust: How to pair, with a controller of the command's own.
-    ///   - onlyResult: Whether to print nothing but the result of the command.
-    ///   - isDocument: Whether the result is a document, which prompts must not interrupt even without `--json`.
+    /// - Parameter isDocument: Whether the result is a document. Prompts must not interrupt it, even without `--json`.
     func run(
         trust: TrustOptions? = nil,
         onlyResult: Bool = false,
@@ -113,9 +106,7 @@ struct ClientOptions: ParsableArguments {
 
     /// Runs a command with the open scan or link of a system of its own, until it finishes or the user interrupts it.
     ///
-    /// - Parameters:
-    ///   - trust: How to pair; nil for a command that does not.
-    ///   - start: Starts the command on the loop of the system. Returns a function that ends it early.
+    /// - Parameter start: Starts the command on the loop of the system. Returns a function that ends it early.
     func perform(
         on address: ControllerAddress,
         _ configuration: SystemConfiguration,
@@ -142,9 +133,6 @@ struct ClientOptions: ParsableArguments {
     /// Opens the service or the controller.
     ///
     /// - Parameters:
-    ///   - trust: How to pair, with a controller of the command's own.
-    ///   - keyboard: Where the user answers prompts then.
-    ///   - say: Prints a line for the user.
     ///   - lost: Receives the error if a controller that has worked fails.
     ///   - abort: Receives the error if the controller turns out to be unusable.
     func open(

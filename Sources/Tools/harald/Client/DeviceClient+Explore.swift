@@ -34,7 +34,6 @@ extension DeviceClient {
         if plan.notifications > 0 { try await follow(plan, table, device) }
     }
 
-    /// Reads the values of a table, and prints it.
     private func show(_ table: inout DiscoveredTable, _ device: FoundDevice) async throws(ToolError) {
         table.listing = try await readValues(of: table, device)
         let link = try await attempt("reading the properties of the link", device) {
@@ -136,11 +135,7 @@ extension DeviceClient {
         report.show(document, as: "wrote \(count(value.count, "octet")) to \(target.name)")
     }
 
-    /// Prints the values that a characteristic notifies or indicates.
-    ///
-    /// - Parameters:
-    ///   - limit: The number of values; nil for no limit.
-    ///   - line: Formats a value for people.
+    /// Prints the values that a characteristic notifies or indicates: `limit` of them, or without end if it is nil.
     func follow(
         _ target: FoundCharacteristic,
         count limit: Int?,

@@ -25,7 +25,6 @@ extension DeviceClient {
         )
     }
 
-    /// Reads a value, or else subscribes to it.
     private func touch(_ characteristic: CBCharacteristic, _ device: FoundDevice) async throws(ToolError) {
         let name = nameOf(characteristic.uuid.uuid)
         try await attempt("using \(name)", device) {

@@ -11,10 +11,6 @@ import Synchronization
 extension DeviceClient {
     /// Returns an accessory with the attribute table of a device, its readable values, and its notifications. If the
     /// device is lost before the time is over, the error says how much was recorded.
-    ///
-    /// - Parameters:
-    ///   - device: A connected device.
-    ///   - duration: The time to record notifications.
     func record(
         _ device: FoundDevice,
         for duration: Duration
@@ -279,7 +275,6 @@ extension Accessory.Characteristic {
 }
 
 extension CBATTError {
-    /// Whether the device wants a paired or encrypted link.
     fileprivate var isAboutPairing: Bool {
         [
             .insufficientAuthentication, .insufficientEncryption, .insufficientEncryptionKeySize,

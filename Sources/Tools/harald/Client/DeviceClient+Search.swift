@@ -45,7 +45,6 @@ extension DeviceClient {
         return device
     }
 
-    /// Returns the device that fits among those that the session is connected to, if there is one.
     private func kept(_ selector: DeviceSelector) throws(ToolError) -> FoundDevice? {
         var choice = DeviceChoice<FoundDevice>(selector)
         for device in memory.connected { choice.add(device.candidate, device) }
@@ -122,7 +121,6 @@ extension DeviceClient {
 // MARK: - Scanning
 
 extension DeviceClient {
-    /// Prints advertisements whenever they change.
     func scan(_ plan: ScanPlan) async throws(ToolError) {
         if let until = plan.until { try checkAddress(until) }
         report.say("scanning")

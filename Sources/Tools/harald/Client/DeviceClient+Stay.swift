@@ -5,9 +5,7 @@ import Demos
 // MARK: - harald connect
 
 extension DeviceClient {
-    /// Stays connected to a device, and prints changes of the link.
-    ///
-    /// - Parameter seconds: How long to stay; nil until the user interrupts the command.
+    /// Stays connected to a device for `seconds`, or until the user interrupts it, and prints changes of the link.
     func stay(_ device: FoundDevice, seconds: Double?) async throws(ToolError) {
         let result = await withTaskGroup(of: Result<Void, ToolError>.self) { group in
             group.addTask { await self.watch(device) }
@@ -104,7 +102,6 @@ extension LinkInformation {
         return Double(seconds) * 1_000 + Double(attoseconds) / 1e15
     }
 
-    /// The properties for people.
     fileprivate var line: String {
         let security =
             isEncrypted
@@ -114,7 +111,6 @@ extension LinkInformation {
 }
 
 extension Disconnection {
-    /// The cause for people.
     fileprivate var text: String {
         switch cause {
         case .asked: "the connection was cancelled"

@@ -24,7 +24,6 @@ final class DeviceClient: Sendable {
     let central: CBCentralManager
     let facts: DeviceFacts
     let report: ToolReport
-    /// The devices of the session that the command belongs to.
     let memory: ClientMemory
     private let used = Mutex<[FoundDevice]>([])
     /// The number of connections to the service that had ended when the command began.
@@ -38,7 +37,6 @@ final class DeviceClient: Sendable {
         if case .service(_, let watch) = facts.place { lostServices = watch.ends } else { lostServices = 0 }
     }
 
-    /// Creates a central manager.
     convenience init(facts: DeviceFacts, report: ToolReport, memory: ClientMemory = ClientMemory()) {
         let central = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.client"))
         self.init(central, facts: facts, report: report, memory: memory)
@@ -95,7 +93,6 @@ final class DeviceClient: Sendable {
         }
     }
 
-    /// Waits until Bluetooth is on.
     private func begin() async throws(ToolError) {
         guard case .service(let path, let watch) = facts.place else { return try await poweredOn() }
         if let error = watch.obstacle(at: path) { throw error }
@@ -161,9 +158,7 @@ final class DeviceClient: Sendable {
         memory.keep(device)
     }
 
-    /// Disconnects from the devices of the session that fit.
-    ///
-    /// - Parameter selector: Which ones; nil for all.
+    /// Disconnects from the devices of the session that fit; from all of them if `selector` is nil.
     func disconnect(_ selector: DeviceSelector?) async throws(ToolError) {
         let devices = memory.kept.filter { device in
             selector.map { $0.fit(device.candidate) != nil } ?? true
@@ -214,9 +209,7 @@ final class DeviceClient: Sendable {
         return .controllerGone(address)
     }
 
-    /// Runs a step of a command, and reports its error as the tool does.
-    ///
-    /// - Parameter doing: The step in messages, such as `reading 2A37`.
+    /// Runs a step of a command, named as in `reading 2A37`, and reports its error as the tool does.
     func attempt<Value: Sendable>(
         _ doing: String,
         _ device: FoundDevice,
@@ -235,7 +228,6 @@ struct FoundDevice: Hashable, Sendable {
     let peripheral: CBPeripheral
     let candidate: DeviceCandidate
 
-    /// The device in messages.
     var name: String { candidate.names.first ?? candidate.label }
 
     static func == (one: FoundDevice, other: FoundDevice) -> Bool { one.peripheral === other.peripheral }
@@ -251,7 +243,6 @@ extension ToolError {
         }
     }
 
-    /// Converts an error of the API.
     init(_ error: any Error, doing: String, with name: String) {
         let debug = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
         let text = debug ?? error.localizedDescription
@@ -277,7 +268,6 @@ extension ToolError {
 }
 
 extension CBATTError.Code {
-    /// Whether the peer requires a more secure link.
     var isOfSecurity: Bool {
         switch self {
         case .insufficientAuthentication, .insufficientEncryption, .insufficientEncryptionKeySize: true

@@ -17,7 +17,6 @@ extension SessionVerb {
 /// A command that uses devices as an app: as a program of its own, or as a line of `harald shell`.
 protocol DeviceVerb: SessionVerb {
     var clientOptions: ClientOptions { get }
-    /// How to pair, for commands that can.
     var trustOptions: TrustOptions? { get }
 
     /// Whether the result is a document, which prompts must not interrupt.
@@ -33,7 +32,6 @@ extension DeviceVerb {
 
     func performInSession(_ client: DeviceClient) async throws(ToolError) { try await perform(client) }
 
-    /// Runs the command on the service or on a controller of its own.
     func runAlone() throws {
         let verb = self
         try clientOptions.run(trust: trustOptions, onlyResult: printsOnlyResult, isDocument: printsDocument) {

@@ -4,11 +4,9 @@ import Foundation
 /// The contents of a scan's output, and its duration.
 struct ScanPlan: Sendable {
     var seconds: Double
-    /// The device at which the scan stops.
     var until: DeviceSelector?
     /// Prints devices that advertise one of these services only. All, if it is empty.
     var services: [BluetoothUUID] = []
-    /// Whether to print the undecoded data as well.
     var isRaw = false
 }
 
@@ -46,9 +44,7 @@ struct ScanOutput {
         return plan.until?.fit(device) != nil
     }
 
-    /// Reports the end of the scan's duration.
-    ///
-    /// - Throws: ``ToolError/noSuchDevice(_:_:seconds:heard:)`` if the scan was to stop at a device.
+    /// Throws ``ToolError/noSuchDevice(_:_:seconds:found:)`` if the scan was to stop at a device, as its time is over.
     func end() throws(ToolError) {
         if let until = plan.until { throw .noSuchDevice(until, .scan, seconds: plan.seconds, found: heard) }
     }

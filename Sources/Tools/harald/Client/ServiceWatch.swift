@@ -7,7 +7,6 @@ import Synchronization
 final class ServiceWatch: Sendable {
     private struct State {
         var isOpen = false
-        /// The number of connections that have ended.
         var ends = 0
         /// Why the service, or this program, refuses to connect again.
         var refusal: String?
@@ -42,7 +41,6 @@ final class ServiceWatch: Sendable {
         return .service("no service is running at \(path); start it again with `harald service`")
     }
 
-    /// Why a running command has lost the service.
     var loss: ToolError {
         dismissal ?? .service("the Bluetooth service has ended; start it again with `harald service`")
     }

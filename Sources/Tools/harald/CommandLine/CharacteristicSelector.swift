@@ -38,9 +38,7 @@ struct CharacteristicSelector: Hashable, Sendable, ExpressibleByArgument {
 extension AttributeListing {
     /// Returns the characteristic that the user has named.
     ///
-    /// - Parameters:
-    ///   - name: The device in messages.
-    ///   - isPreferred: Which of several with the same UUID to take.
+    /// - Parameter isPreferred: Which of several with the same UUID to take.
     func choose(
         _ selector: CharacteristicSelector,
         of name: String,

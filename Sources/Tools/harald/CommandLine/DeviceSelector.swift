@@ -24,12 +24,10 @@ struct DeviceSelector: Hashable, Sendable, ExpressibleByArgument {
         case service(BluetoothUUID)
     }
 
-    /// The forms of a selector, for help.
     static let forms =
         "a name or its beginning in any case, an identifier or its beginning, an address, or service:180D."
     static let help = ArgumentHelp("The device: \(forms)", valueName: "DEVICE")
 
-    /// The prefix of the UUID of a service.
     static let servicePrefix = "service:"
     /// The least length of the beginning of an identifier. Shorter ones are names only.
     private static let shortestIdentifier = 4
@@ -59,12 +57,10 @@ struct DeviceSelector: Hashable, Sendable, ExpressibleByArgument {
         if case .identifier(let identifier) = kind { identifier } else { nil }
     }
 
-    /// The service, if the user gave one.
     var service: BluetoothUUID? {
         if case .service(let service) = kind { service } else { nil }
     }
 
-    /// Whether the user gave an address.
     var isAddress: Bool {
         if case .address = kind { true } else { false }
     }
@@ -93,7 +89,6 @@ struct DeviceSelector: Hashable, Sendable, ExpressibleByArgument {
         }
     }
 
-    /// The text for messages.
     var quoted: String { text.quotedName }
 }
 
@@ -105,7 +100,6 @@ struct DeviceChoice<Device> {
         case several([DeviceCandidate])
     }
 
-    /// The maximum number of fitting devices that are remembered.
     static var maximumMatches: Int { 1_000 }
     /// How long to listen for further devices that fit, after the first one. Most devices advertise more often.
     static var settling: Duration { .seconds(1) }
@@ -146,9 +140,7 @@ struct DeviceChoice<Device> {
 
 /// The devices that a search has heard and that do not fit.
 struct ScannedDevices: Hashable, Sendable {
-    /// The maximum number of devices that are counted.
     private static let maximum = 1_000
-    /// The maximum number of names in a message.
     private static let maximumShown = 8
 
     private var devices: [String: String] = [:]

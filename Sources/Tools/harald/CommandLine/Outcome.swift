@@ -45,7 +45,6 @@ final class Outcome: Sendable {
         }
     }
 
-    /// Waits for the outcome. Throws it if it is a failure.
     func wait() throws(ToolError) {
         isReported.wait()
         isReported.signal()

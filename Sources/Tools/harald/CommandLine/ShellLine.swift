@@ -6,8 +6,6 @@ enum ShellLine {
     @TaskLocal static var isBeingParsed = false
 
     /// Refuses options that belong to the whole session.
-    ///
-    /// - Parameter options: Their names, with whether they are given.
     static func refuse(_ options: [(name: String, isGiven: Bool)]) throws {
         guard isBeingParsed, let first = options.first(where: \.isGiven) else { return }
         throw ValidationError(

@@ -24,7 +24,6 @@ enum ToolError: Error, CustomStringConvertible {
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
     case controllerRefuses(String, reason: String)
-    /// A controller has no room for another program.
     case controllerFull(String)
     /// A controller that has worked is no longer there.
     case controllerGone(String)
@@ -33,7 +32,6 @@ enum ToolError: Error, CustomStringConvertible {
     case noSuchDevice(DeviceSelector, Search, seconds: Double, found: ScannedDevices)
     /// An address, which a service does not know devices by.
     case addressOfService(String)
-    /// Several devices fit what the user has named.
     case ambiguousDevice(DeviceSelector, [DeviceCandidate])
     case peerVanished(String, doing: String, reason: String)
     case notSecured(String, reason: String)
@@ -47,7 +45,6 @@ enum ToolError: Error, CustomStringConvertible {
     /// The user ended the command by this signal.
     case interrupted(Int32)
 
-    /// The store is already open in another process.
     static func storeInUse(_ place: String) -> ToolError {
         .service(
             """
@@ -127,7 +124,6 @@ enum ToolError: Error, CustomStringConvertible {
         if case .interrupted = self { true } else { false }
     }
 
-    /// The advice to the user when the controller at an address fails.
     private static func checks(of address: String) -> String {
         address.hasPrefix("tcp:")
             ? "that it uses H4 and that no other program uses it"
@@ -217,9 +213,7 @@ enum ToolError: Error, CustomStringConvertible {
         }
     }
 
-    /// Prints the error, and returns the exit status to throw.
-    ///
-    /// - Parameter json: Whether to print it as a document on standard output as well.
+    /// Prints the error, with `json` as a document on standard output as well, and returns the exit status to throw.
     func report(json: Bool = false) -> ExitCode {
         ToolReport(json: json).fail(self)
         return ExitCode(exitStatus)
@@ -295,7 +289,6 @@ extension ToolReport {
 struct FailureDocument: ReportDocument {
     static let event = "error"
 
-    /// See ``ToolError/code``.
     let code: String
     let message: String
     let exitStatus: Int32

@@ -7,7 +7,6 @@ struct UnknownCommand: CustomStringConvertible {
     /// The words of the commands before it; empty in the shell.
     private let path: String
     private let word: String
-    /// The known words that are most similar to it.
     private let suggestions: [String]
 
     /// Returns nil if the arguments name a known command, as far as they name one.

@@ -46,7 +46,6 @@ struct AdapterList {
         Console.json(String(decoding: octets, as: UTF8.self))
     }
 
-    /// The list for display.
     var lines: [String] {
         guard !entries.isEmpty else { return ["\(UserChannelError.noAdapters)"] }
         return entries.map { entry in

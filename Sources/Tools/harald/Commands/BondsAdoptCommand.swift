@@ -100,7 +100,6 @@ extension BondsCommand {
 private struct AdoptedDocument: ReportDocument {
     static let event = "adopted"
 
-    /// The number of bonds.
     let bonds: Int
     let adapter: String
     /// The adapter that they belonged to before; nil for the same one.

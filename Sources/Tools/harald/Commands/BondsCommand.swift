@@ -182,7 +182,6 @@ private struct ForgottenDocument: ReportDocument {
 }
 
 extension BondStatus {
-    /// The status of a bond in a directory.
     fileprivate init(_ bond: Bond) {
         self.init(
             identifier: UUID(uuidString: "\(bond.identifier)") ?? UUID(),

@@ -13,7 +13,6 @@ extension ControllerOffer {
         init(_ behaviour: DongleTransport.Behaviour) { self.behaviour = behaviour }
     }
 
-    /// Plugs in the dongles.
     func offer(dongles count: Int, _ behaviour: DongleTransport.Behaviour) throws(ToolError) {
         for number in 0..<count {
             var behaviour = behaviour

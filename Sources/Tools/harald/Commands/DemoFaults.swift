@@ -4,7 +4,6 @@ import Foundation
 
 /// Faults that the user of a demo types while it runs.
 struct DemoFaults: Sendable {
-    /// The word before the name of a fault that ends.
     private static let end = "end "
 
     let device: SimulatedDevice

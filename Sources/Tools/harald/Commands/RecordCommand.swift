@@ -26,7 +26,6 @@ struct RecordCommand: ConnectedVerb {
     @Option(help: ArgumentHelp("The time to record notifications, in seconds.", valueName: "SECONDS"))
     var seconds = 10.0
 
-    /// The options, with pairing declined.
     var trustOptions: TrustOptions? {
         var trust = options.trust
         trust.answer = .no

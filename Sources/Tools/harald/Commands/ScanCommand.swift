@@ -137,7 +137,6 @@ private final class ControllerScan {
         system.explainReset(of: controller) { [finish] in finish(.failure($0)) }
     }
 
-    /// Ends the command after the duration of the scan.
     func timedOut() {
         guard system.controllers.hasWorked else {
             return finish(.failure(.controllerFailed(controller, reason: "it does not answer")))

@@ -55,7 +55,6 @@ struct ServedAccessory {
         return "warning: \(accessory.name.quotedName) advertises services that it does not have: \(names)"
     }
 
-    /// Lists the ready-made accessories.
     static func list(in report: ToolReport) {
         let longest = ReadyMadeAccessory.allCases.map(\.rawValue.count).max() ?? 0
         for each in ReadyMadeAccessory.allCases {
@@ -65,7 +64,6 @@ struct ServedAccessory {
         }
     }
 
-    /// Lists the faults that an accessory can have.
     static func listFaults(in report: ToolReport) {
         let longest = DeviceFault.Kind.allCases.map(\.form.count).max() ?? 0
         for kind in DeviceFault.Kind.allCases {
@@ -171,9 +169,7 @@ extension Outcome {
 
 /// The notice about a device name that does not fit into its advertisement.
 enum ShortenedName {
-    /// Returns what is advertised of a name.
-    ///
-    /// - Parameter services: The services that are advertised beside the name.
+    /// Returns what is advertised of a name beside these services.
     static func advertised(_ name: String, with services: [CBUUID]) -> String { shortened(name, services) ?? name }
 
     /// Returns nil for a name that fits.
@@ -185,9 +181,7 @@ enum ShortenedName {
         return AdvertisingPlanner.plan(for: [content]).shortenedName
     }
 
-    /// Returns nil for a name that fits.
-    ///
-    /// - Parameter services: The services that are advertised beside the name.
+    /// Returns nil for a name that fits beside these services.
     static func notice(_ name: String, with services: [CBUUID]) -> String? {
         guard let shown = shortened(name, services) else { return nil }
         let whole = count(name.utf8.count, "octet")

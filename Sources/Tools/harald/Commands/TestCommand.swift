@@ -91,7 +91,6 @@ struct TestCommand: ParsableCommand {
         }
     }
 
-    /// The name of the test in reports.
     private func name(of steps: DeviceSteps) -> String {
         steps.name ?? URL(filePath: files[files.count - 1]).deletingPathExtension().lastPathComponent
     }

@@ -85,17 +85,13 @@ struct ControllerOptions: ParsableArguments {
         }
     }
 
-    /// Creates the capture file, if one is named.
-    ///
-    /// - Parameter inputs: The files that the command reads besides.
+    /// Creates the capture file, if one is named. `inputs` are the files that the command reads besides.
     func captureFile(reading inputs: [String] = []) throws(ToolError) -> CaptureFile? {
         guard let capture else { return nil }
         return try CaptureFile.named(capture, reading: inputs + chosen.playedFiles)
     }
 
     /// Opens the transport to the controller, with the capture in between. On the loop only.
-    ///
-    /// - Parameter onCaptureEnd: Called when a capture that is played back is over.
     func open(
         _ address: ControllerAddress,
         loop: NIOEventLoop,
@@ -194,9 +190,7 @@ struct ControllerOptions: ParsableArguments {
 }
 
 extension CaptureFile {
-    /// Creates the capture file named on the command line.
-    ///
-    /// - Parameter inputs: The files that the command reads.
+    /// Creates the capture file named on the command line. `inputs` are the files that the command reads.
     static func named(_ path: String, reading inputs: [String] = []) throws(ToolError) -> CaptureFile {
         do throws(OutputFile.Failure) {
             return try CaptureFile(path: path, reading: inputs)

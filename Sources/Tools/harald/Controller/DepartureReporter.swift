@@ -14,11 +14,7 @@ final class DepartureReporter: Sendable {
     private let file: CaptureFile?
     private let count = Mutex(0)
 
-    /// Creates a reporter.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file; nil to print only.
-    ///   - inputs: The files that the command reads.
+    /// - Parameter path: The path of the file; nil to print only.
     init(_ path: String?, reading inputs: [String]) {
         self.path = path
         guard let path else {
@@ -57,7 +53,6 @@ final class DepartureReporter: Sendable {
 }
 
 extension ControllerAddress {
-    /// Whether the controller is a capture that is played back.
     var isPlayback: Bool { !playedFiles.isEmpty }
 
     /// The file of the capture that is played back, if there is one.

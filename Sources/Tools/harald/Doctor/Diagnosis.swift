@@ -18,7 +18,6 @@ package struct Diagnosis: Codable, Hashable, Sendable {
         Check.service, Check.controller, Check.weaknesses,
     ]
 
-    /// The report for display, one array element per line.
     package var lines: [String] {
         findings.isEmpty ? ["nothing is wrong with this machine's Bluetooth"] : findings.flatMap(\.lines)
     }
@@ -44,7 +43,6 @@ package struct Finding: Codable, Hashable, Sendable {
     package var code: String
     /// The subject: `hci0`, a path, or `this machine`.
     package var place: String
-    /// The finding itself, as a statement about ``place``.
     package var what: String
     /// The remedy: a command where there is one; nil for none.
     package var remedy: String?
@@ -54,7 +52,6 @@ package struct Finding: Codable, Hashable, Sendable {
         (self.what, self.remedy) = (what, remedy)
     }
 
-    /// The finding for display, in one or two lines.
     package var lines: [String] {
         ["\(severity.rawValue): \(place): \(what)"] + (remedy.map { ["  \($0)"] } ?? [])
     }

@@ -11,7 +11,6 @@ import HCITransports
 ///
 /// Collecting them changes nothing and needs no privileges. What is not accessible is left out.
 package struct LinuxFacts {
-    /// The maximum number of entries read from a directory.
     static let maximumEntries = 4_096
     /// CAP_NET_ADMIN, the capability to claim adapters (`include/uapi/linux/capability.h`).
     private static let networkRight = 12
@@ -20,9 +19,7 @@ package struct LinuxFacts {
     private let root: String
     private let log: @Sendable () -> MachineFacts.Log
 
-    /// - Parameters:
-    ///   - root: The prefix of `/sys`, `/proc` and so on.
-    ///   - log: Reads the kernel log.
+    /// - Parameter root: The prefix of `/sys`, `/proc` and so on.
     package init(
         adapters: KernelAdapters = KernelAdapters(),
         root: String = "",

@@ -100,7 +100,6 @@ extension MachineFacts {
 }
 
 extension ControllerFacts {
-    /// The capabilities that the host has read.
     init(_ information: ControllerInformation, at name: String) {
         self.init(
             name: name,
@@ -113,7 +112,6 @@ extension ControllerFacts {
         )
     }
 
-    /// The capabilities that a service reports.
     init(_ status: ControllerStatus) {
         self.init(
             name: status.place.isEmpty ? "the controller" : status.place,

@@ -68,7 +68,6 @@ package struct MachineFacts: Hashable, Sendable {
         case found([Adapter])
         /// The kernel has no Bluetooth, or none for this network namespace (EAFNOSUPPORT).
         case noBluetooth
-        /// Any other error, described in words.
         case failed(String)
     }
 
@@ -96,7 +95,6 @@ package struct MachineFacts: Hashable, Sendable {
     /// Why the named controller, or a free one, could not be queried.
     package var controllerError: String?
 
-    /// The socket of a service of the whole machine.
     package static let socketOfMachine = "/run/harald/service"
 
     /// The udev rule that `harald install --udev` writes.
@@ -110,7 +108,6 @@ package struct MachineFacts: Hashable, Sendable {
 
 /// The state of the service, from the places where its socket may be.
 package enum ServiceFacts: Hashable, Sendable {
-    /// There is no socket.
     case none
     /// A socket exists, but no process listens on it.
     case dead(path: String)
@@ -129,15 +126,12 @@ package enum ServiceFacts: Hashable, Sendable {
 
 /// The capabilities of a controller that matter for a diagnosis.
 package struct ControllerFacts: Hashable, Sendable {
-    /// The controller's name or location.
     package var name: String
     /// The HCI version number: 8 is 4.2.
     package var version: Int
-    /// The manufacturer's company identifier, assigned by the Bluetooth SIG.
     package var company: Int
     package var hasExtendedAdvertising: Bool
     package var hasLongPackets: Bool
-    /// The number of data packets that the controller can buffer.
     package var buffers: Int
     /// The size of the resolving list, in peers.
     package var resolvingListSize: Int

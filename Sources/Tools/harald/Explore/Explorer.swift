@@ -62,7 +62,6 @@ final class Explorer {
     private var found: DeviceCandidate?
     private var attempts = 0
     private(set) var link: AccessLink?
-    /// The last reason why the security level could not be raised.
     var lastRefusal: String?
     private var walk: TableWalk?
     private var atOnce: BearersAtOnce?
@@ -92,7 +91,6 @@ final class Explorer {
         )
     }
 
-    /// Whether the link is being secured.
     var isSecuring: Bool {
         if case .securing = stage { true } else { false }
     }
@@ -313,7 +311,6 @@ final class Explorer {
 }
 
 extension DeviceCandidate {
-    /// The sender of an advertisement.
     init(_ sighting: Sighting) {
         self.init(
             address: sighting.isAnonymous ? nil : sighting.address,
@@ -323,7 +320,6 @@ extension DeviceCandidate {
     }
 }
 
-/// Describes for the user why the attribute bearer closed.
 private func inWords(_ closure: ATTBearerClosure) -> String {
     switch closure {
     case .requestTimeout: "its attribute server did not answer a request within 30 s"

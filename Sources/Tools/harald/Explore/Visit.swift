@@ -8,13 +8,11 @@ final class Visit {
     struct Plan: Sendable {
         /// The characteristic to follow; nil for the table's default.
         var follow: CharacteristicSelector?
-        /// The number of values to follow.
         var notifications = 3
         /// The value to write first, and to read back.
         var write: ValueToWrite?
         /// Whether to wait for a Service Changed indication.
         var awaitsChange = false
-        /// Whether values are shown in hexadecimal rather than in words.
         var isRaw = false
     }
 
@@ -164,7 +162,6 @@ struct ValueToWrite: Sendable {
     var uuid: BluetoothUUID
     var value: PacketBuffer
 
-    /// Returns nil for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let uuid = typedUUID(parts[0]), let value = try? typedValue(parts[1]) else {

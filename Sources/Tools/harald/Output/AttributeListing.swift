@@ -31,10 +31,8 @@ struct AttributeListing: Sendable {
         var value = Value.notReadable
         var descriptors: [Descriptor] = []
 
-        /// Whether the peer sends the value as notification or indication.
         var canNotify: Bool { properties & 0x30 != 0 }
         var canBeRead: Bool { properties & 0x02 != 0 }
-        /// Whether the peer accepts values, with or without response.
         var canBeWritten: Bool { properties & 0x0C != 0 }
     }
 
@@ -44,7 +42,6 @@ struct AttributeListing: Sendable {
         var value = Value.notReadable
     }
 
-    /// The number of characteristics that ``doesNotNotify(_:)`` lists.
     private static let maximumAlternatives = 8
     /// The Generic Attribute service, whose Service Changed is not for users.
     private static let genericAttribute = BluetoothUUID(0x1801)
@@ -61,19 +58,16 @@ struct AttributeListing: Sendable {
         services.filter { $0.uuid != Self.genericAttribute }.flatMap(\.characteristics).filter(\.canNotify)
     }
 
-    /// Returns why `uuid` cannot be followed, and what can be followed instead.
     func doesNotNotify(_ uuid: BluetoothUUID) -> String {
         "\(nameOf(uuid)) does not notify; \(others(followable, than: uuid, do: "do"))"
     }
 
-    /// Returns why `uuid` cannot be read, and what can be done instead.
     func cannotBeRead(_ uuid: BluetoothUUID, notifies: Bool) -> String {
         let readable = services.flatMap(\.characteristics).filter(\.canBeRead)
         return "\(nameOf(uuid)) is not readable; " + (notifies ? "it notifies: `harald follow`; " : "")
             + others(readable, than: uuid, do: "are readable")
     }
 
-    /// Returns why `uuid` cannot be written, and what can be written instead.
     func cannotBeWritten(_ uuid: BluetoothUUID) -> String {
         let writable = services.flatMap(\.characteristics).filter(\.canBeWritten)
         return "\(nameOf(uuid)) is not writable; \(others(writable, than: uuid, do: "are writable"))"

@@ -24,7 +24,6 @@ enum Console {
         write(text, to: .standardOutput)
     }
 
-    /// Writes each line of a text with ``line(_:)``.
     static func lines(_ text: String) {
         for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line(String(part)) }
     }

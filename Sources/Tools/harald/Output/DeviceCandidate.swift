@@ -10,7 +10,6 @@ struct DeviceCandidate: Hashable, Sendable {
     var names: [String] = []
     var services: [BluetoothUUID] = []
 
-    /// The device for messages.
     var label: String {
         let place = identifier?.uuidString ?? address.map { "\($0)" } ?? "an anonymous device"
         return names.first.map { "\($0.quotedName) (\(place))" } ?? place

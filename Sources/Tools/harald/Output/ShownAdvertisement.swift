@@ -10,7 +10,6 @@ struct ShownAdvertisement: Hashable, Sendable {
         var isAnonymous = false
         /// The PHYs of an extended packet, such as `1M/2M`.
         var phys: String?
-        /// The number of the advertising set.
         var set: UInt8?
         var isTruncated = false
         /// All data of the packet, undecoded.
@@ -42,9 +41,7 @@ struct ShownAdvertisement: Hashable, Sendable {
         return self == other
     }
 
-    /// A line for people.
-    ///
-    /// - Parameter isRaw: Whether to add the undecoded data.
+    /// A line for people, with the undecoded data if `isRaw` is set.
     func line(isRaw: Bool) -> String {
         var words = [senderText] + (rssi.map { ["\($0) dBm"] } ?? [])
         if let phys = packet?.phys { words.append("extended \(phys)") }

@@ -5,7 +5,6 @@ struct ToolReport: Sendable {
     /// The version of all documents. It grows when a field is renamed, removed, or changes its meaning.
     static let schema = 1
 
-    /// Whether documents are printed, rather than text.
     let isJSON: Bool
     /// Whether standard output has nothing but the result. Then the progress is shown on a terminal alone.
     private let onlyResult: Bool

@@ -10,8 +10,6 @@ final class OpenPage {
     private var client: ToolClient?
 
     /// Listens for browsers, and prints the address to open, and how to end the command.
-    ///
-    /// - Parameter options: The options that choose another address.
     func show(
         _ server: PageServer,
         at host: String,
@@ -57,7 +55,6 @@ final class OpenPage {
         self.client = client
     }
 
-    /// Sends a value of a world to all pages.
     func send(_ value: PageValue) { server?.send(value) }
 
     func close() {

@@ -29,7 +29,6 @@ final class WorldOnPage: PageWorld {
         world = WorldRunner(seed: seed) { publish(PageValue($0)) }
     }
 
-    /// Returns a way to the system of the phone.
     func dialer(loop: any EventLoop) -> any Dialer { WorldDialer(world, loop: loop) }
 
     func handle(_ message: [UInt8], answer: @escaping @Sendable (_ error: String, PageValue?) -> Void) {

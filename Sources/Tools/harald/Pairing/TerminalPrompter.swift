@@ -60,7 +60,6 @@ final class TerminalPrompter: PairingPrompter {
 
     /// - Parameters:
     ///   - prepared: The answer to every prompt; nil to ask the user.
-    ///   - remedy: The remedy for a prompt in the background of the terminal.
     ///   - onEnd: Called when the input has ended, on the loop.
     init(
         loop: any EventLoop,
@@ -201,14 +200,12 @@ extension TerminalPrompter: PermissionPrompter {
         )
     }
 
-    /// Closes the prompt about an app, which no longer needs an answer.
     func closePermission() {
         if let open, open.link == nil { close() }
     }
 }
 
 extension PairingPrompt {
-    /// Converts the user's answer to the prompt.
     fileprivate func answer(to prepared: TerminalPrompter.Prepared) -> PairingAnswer {
         switch (self, prepared) {
         case (.enterPasskey, .passkey(let passkey)), (.enterPasskeyOnBoth, .passkey(let passkey)): .passkey(passkey)
@@ -219,7 +216,6 @@ extension PairingPrompt {
         }
     }
 
-    /// Whether the answer is a code, or no.
     fileprivate var expectsCode: Bool {
         switch self {
         case .enterPasskey, .enterPasskeyOnBoth: true
@@ -233,7 +229,6 @@ extension PairingPrompt {
     }
 }
 
-/// Formats a passkey with six digits.
 private func digits(_ passkey: UInt32) -> String {
     let text = String(passkey)
     return String(repeating: "0", count: max(6 - text.count, 0)) + text

@@ -75,7 +75,6 @@ struct TrustOptions: ParsableArguments {
         guard !(legacy && scOnly) else { throw ValidationError("--legacy and --sc-only are mutually exclusive") }
     }
 
-    /// The options, with whether they are given.
     var given: [(name: String, isGiven: Bool)] {
         [
             ("--io-capability", ioCapability != .keyboardDisplay), ("--legacy", legacy), ("--sc-only", scOnly),
@@ -83,7 +82,6 @@ struct TrustOptions: ParsableArguments {
         ]
     }
 
-    /// The pairing configuration that the options ask for.
     var configuration: PairingConfiguration {
         var configuration = scOnly ? PairingConfiguration.secureConnectionsOnly : PairingConfiguration()
         configuration.ioCapability = ioCapability.capability
@@ -91,7 +89,6 @@ struct TrustOptions: ParsableArguments {
         return configuration
     }
 
-    /// Configures a system: how it pairs, and where it keeps its bonds.
     func configure(_ configuration: inout SystemConfiguration) {
         configuration.pairing = self.configuration
         if let store { configuration.keep(in: store) }
@@ -115,12 +112,9 @@ struct TrustOptions: ParsableArguments {
         return answerPrompts(of: system, keyboard: keyboard, say: say)
     }
 
-    /// Configures pairing in `system`: the peer's out-of-band data, and a prompter that answers by option or asks at the
-    /// terminal.
+    /// Configures pairing in `system`: the peer's out-of-band data, and a prompter that answers by option or asks at
+    /// the terminal.
     ///
-    /// - Parameters:
-    ///   - keyboard: Where the user answers.
-    ///   - say: Prints a line for the user.
     /// - Returns: The prompter. Keep it as long as devices may pair.
     func answerPrompts(
         of system: LoopBound<BluetoothSystem>,
@@ -161,7 +155,6 @@ extension OutOfBandData {
 }
 
 extension KeyLevel {
-    /// A description for the user.
     var inWords: String {
         let trust = isAuthenticated ? "authenticated" : "unauthenticated"
         return "\(trust), \(isSecureConnections ? "Secure Connections" : "legacy"), \(keySize) octets"

@@ -9,12 +9,10 @@ struct TypedLines {
         case opened
         /// The prompt has been answered, or is no longer needed.
         case closed
-        /// Input from the keyboard.
         case typed([UInt8])
     }
 
     enum Action: Equatable {
-        /// Discard the input that has been typed but not read.
         case discardPending
         /// Answer the prompt with this line, valid or not.
         case answer(String)

@@ -16,7 +16,6 @@ struct ControllerReach: Hashable {
     var families = ["AF_UNIX"]
     /// Devices in the form of DeviceAllow= (systemd.resource-control(5)).
     var devices: [String] = []
-    /// Whether the controller is reached over a network.
     var isRemote = false
     /// The path of the controller's file; nil if it has none.
     var path: String?

@@ -22,7 +22,6 @@ struct ListeningOptions: ParsableArguments {
     /// The socket that a service listens on.
     struct Socket {
         let descriptor: Int32
-        /// The path of the socket.
         let place: String
         /// Holds the lock of a socket that this process created.
         let bound: ListeningSocket?

@@ -10,7 +10,6 @@ import Synchronization
 final class LogLineQueue: Sendable {
     /// The maximum number of queued lines, besides errors.
     static let maximumLines = 256
-    /// The maximum number of queued errors.
     static let maximumErrors = 256
 
     private struct Waiting {

@@ -8,7 +8,6 @@ import ServiceProcess
 
 /// The metrics option of a service.
 struct MetricsOptions: ParsableArguments {
-    /// The interval at which the file is written.
     static let interval = Duration.seconds(10)
 
     @Option(

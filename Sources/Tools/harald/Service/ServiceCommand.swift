@@ -163,7 +163,6 @@ struct ServiceCommand: ParsableCommand {
 
 /// The energy option of a service.
 struct EnergyOptions: ParsableArguments {
-    /// The names of the built-in profiles.
     private static let names = RadioProfile.files.map(\.name).joined(separator: ", ")
 
     @Option(

@@ -35,7 +35,6 @@ enum ServiceLogForm: Hashable, Sendable {
         return stream == "\(file.device):\(file.inode)"
     }
 
-    /// Formats a line, with its level in the form that the journal or a terminal needs.
     func line(_ level: Logger.Level, _ text: String) -> String {
         switch self {
         case .journal: "<\(level.priority)>\(text)"

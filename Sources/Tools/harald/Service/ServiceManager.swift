@@ -44,7 +44,6 @@ enum ServiceManager {
     /// other program can claim the controller.
     static func keep(controller descriptor: Int32) { notify("FDSTORE=1\nFDNAME=\(controllerName)", descriptor) }
 
-    /// Removes the stored controller.
     static func forgetController() { notify("FDSTOREREMOVE=1\nFDNAME=\(controllerName)") }
 
     /// Returns the path that a Unix socket is bound to; nil if there is none.

@@ -19,9 +19,7 @@ struct ServiceUnits: Hashable {
     let program: String
     /// The arguments after `service`.
     let arguments: [String]
-    /// The resources that the service needs to reach its controller.
     let reach: ControllerReach
-    /// Whether the service freezes suspended apps.
     var freezes = false
 
     /// The text of `harald.socket`.

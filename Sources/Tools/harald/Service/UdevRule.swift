@@ -15,7 +15,6 @@ struct UdevRule: Hashable {
     /// Whether the rule is for the machine-wide service, rather than for the user at the machine.
     let isOfMachine: Bool
 
-    /// The text of the file.
     var text: String {
         let assignments = isOfMachine ? ["GROUP=\"\(Self.group)\"", "MODE=\"0660\""] : ["TAG+=\"uaccess\""]
         // By the class of the device, or of an interface for a composite device (Core Vol 4 Part B 3).

@@ -12,9 +12,7 @@ final class LibeditLines: LineSource {
     private let editor: OpaquePointer
     private let complete: (String) -> ShellCompletion?
 
-    /// - Parameters:
-    ///   - history: The lines that the user can recall, the latest last.
-    ///   - complete: Completes the text before the cursor.
+    /// - Parameter history: The lines that the user can recall, the latest last.
     init?(
         _ fileNames: [String] = LibeditLines.fileNames,
         history: [String],

@@ -36,7 +36,6 @@ struct Shell {
     /// The prompt, with the device that was connected to last.
     private var prompt: String { Self.prompt(for: session.memory.connected.map(\.name)) }
 
-    /// The maximum length of a device's name in the prompt.
     private static let maximumName = 32
 
     static func prompt(for devices: [String]) -> String {
@@ -119,7 +118,6 @@ struct Shell {
         }
     }
 
-    /// Reports a line that is wrong.
     private func misuse(_ reason: String) -> Result {
         Console.problem("harald: \(reason)")
         return .done(EX_USAGE)

@@ -8,16 +8,13 @@ struct ShellCompletion: Equatable {
     var replacedCount = 0
     /// The text that replaces them; nil if nothing does.
     var replacement: String?
-    /// The candidates to show.
     var listing: [String] = []
 }
 
 /// Completes commands, their options, devices and characteristics.
 struct ShellCompleter {
-    /// The maximum number of candidates to show.
     static let maximumListed = 100
 
-    /// The devices of the session.
     let memory: ClientMemory
 
     /// Returns the completion of the text before the cursor; nil if there is none.
@@ -76,7 +73,6 @@ struct ShellCompleter {
         }
     }
 
-    /// The names and UUIDs of the characteristics of a connected device.
     private func characteristics(of device: String?) -> [String] {
         guard let selector = device.flatMap(DeviceSelector.init) else { return [] }
         return memory.characteristics(of: selector).flatMap { uuid in

@@ -15,7 +15,6 @@ import ServiceProcess
 /// The file is replaced as a whole for each line, so that it never grows beyond its limits, and shells that run at the
 /// same time add to the same history.
 struct ShellHistory {
-    /// The maximum number of lines that are kept.
     static let maximumLines = 1_000
     /// The maximum length of a line that is kept, in octets.
     static let maximumLength = 1_024
@@ -53,9 +52,7 @@ struct ShellHistory {
         return Array(lines.filter(Self.keeps).suffix(Self.maximumLines))
     }
 
-    /// Adds a line, if it may be kept, unless it repeats the one before it.
-    ///
-    /// - Returns: Whether the line was added.
+    /// Adds a line, if it may be kept, unless it repeats the one before it. Returns whether the line was added.
     @discardableResult
     func add(_ line: String) -> Bool {
         guard Self.keeps(line) else { return false }

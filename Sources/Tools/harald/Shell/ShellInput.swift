@@ -28,9 +28,7 @@ enum ShellInput: Equatable {
 
 /// Where the lines of the shell come from.
 protocol LineSource {
-    /// Waits for the next line.
-    ///
-    /// - Parameter prompt: The text before the line, at a terminal.
+    /// Waits for the next line. At a terminal, `prompt` is the text before it.
     func next(prompt: String) -> ShellInput
     /// Adds a line to those that the user can recall.
     func remember(_ line: String)

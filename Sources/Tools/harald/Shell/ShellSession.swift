@@ -58,14 +58,12 @@ final class ShellSession: Sendable {
         }
     }
 
-    /// The facts about devices, as of now.
     private var facts: DeviceFacts {
         var facts = host.facts
         if client.central.state == .poweredOn, let known = try? host.devices() { facts.known = known }
         return facts
     }
 
-    /// The devices that the service or system knows.
     func devices(_ report: ToolReport) throws(ToolError) -> [DeviceStatus] {
         try perform(report) { _ in }.get()
         let devices = try host.devices()
@@ -76,7 +74,6 @@ final class ShellSession: Sendable {
         return devices
     }
 
-    /// The signal that ends the shell; nil if there was none.
     var end: ToolError? { interrupts.end }
 
     /// Disconnects from all devices, and leaves the service or the controller.

@@ -25,7 +25,6 @@ final class ShellTerminal: Keyboard, Sendable {
     /// A pipe that ends the wait for input.
     private let wake: Pipe
 
-    /// - Parameter print: Prints a line for the user.
     init(isTerminal: Bool, print: @escaping @Sendable (String) -> Void) {
         self.isTerminal = isTerminal
         self.print = print
@@ -41,7 +40,6 @@ final class ShellTerminal: Keyboard, Sendable {
         if isRunning { print(text) }
     }
 
-    /// Called when a command begins.
     func beginCommand() {
         let lines = state.withLock { state in
             state.isRunning = true

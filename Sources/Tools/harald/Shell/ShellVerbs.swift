@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The commands of the shell.
 enum ShellVerbs {
     static let all: [any ParsableCommand.Type] = [
         ScanCommand.self, ExploreCommand.self, ConnectCommand.self, DisconnectVerb.self, ReadCommand.self,
@@ -9,12 +8,10 @@ enum ShellVerbs {
 
     static let names = all.map { $0._commandName }
 
-    /// Returns the command with this name.
     static func named(_ name: String) -> (any ParsableCommand.Type)? {
         all.first { $0._commandName == name || $0.configuration.aliases.contains(name) }
     }
 
-    /// One line for each command.
     static var list: [String] {
         let width = (names.map(\.count).max() ?? 0) + 2
         return all.map { command in

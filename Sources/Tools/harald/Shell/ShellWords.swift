@@ -36,7 +36,6 @@ struct ShellWords {
         for scalar in text.unicodeScalars { read(scalar) }
     }
 
-    /// Whether the line is in a comment.
     var isInComment: Bool { state == .comment }
 
     /// Returns the words of a whole line.

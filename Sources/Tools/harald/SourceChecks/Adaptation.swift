@@ -10,7 +10,6 @@ package struct Adaptation {
     /// Adapts a file.
     ///
     /// - Parameters:
-    ///   - file: The source.
     ///   - optional: The names of optional methods, which are called with a question mark.
     ///   - isForIOS: Whether `os(iOS)` is to hold in it.
     init(_ file: SourceFile, optional: Set<String> = [], isForIOS: Bool = false) {
@@ -33,9 +32,7 @@ package struct Adaptation {
 
     /// Adapts all sources of a package.
     ///
-    /// - Parameters:
-    ///   - files: The sources.
-    ///   - paths: The files, and directories of files, in which `os(iOS)` is to hold.
+    /// - Parameter paths: The files, and directories of files, in which `os(iOS)` is to hold.
     package static func of(_ files: [SourceFile], forIOS paths: Set<String> = []) -> [Adaptation] {
         let delegates = OptionalMethods([Declarations(CompiledSource(DelegateInterface.file, modules: Modules()))])
         let optional = files.reduce(into: delegates.names) { names, file in

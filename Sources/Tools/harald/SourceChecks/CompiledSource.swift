@@ -50,10 +50,8 @@ struct CompiledSource {
 }
 
 extension CompiledSource {
-    /// The names of the functions, variables and types that the source declares.
     var declaredNames: [String] { Self.names(in: tokens) }
 
-    /// The names that a part of a source declares.
     fileprivate static func names(in tokens: [Token]) -> [String] {
         zip(tokens, tokens.dropFirst()).filter { introducers.contains($0.0.text) && $0.1.kind == .word }.map(\.1.text)
     }

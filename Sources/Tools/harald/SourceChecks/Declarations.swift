@@ -155,7 +155,6 @@ extension ArraySlice<Token> {
         return rest.isEmpty ? parts : parts + [rest]
     }
 
-    /// Returns the tokens before the closing bracket.
     fileprivate func untilClosed() -> ArraySlice<Token> {
         var depth = 1
         for index in indices {

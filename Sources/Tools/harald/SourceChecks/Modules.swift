@@ -3,10 +3,8 @@ package struct Modules: Sendable {
     /// The available stand-ins: the name for `--with`, by module.
     package static let standIns = ["Combine": "combine", "os": "os", "OSLog": "os", "CryptoKit": "cryptokit"]
 
-    /// The stand-ins that were requested.
     private let chosen: Set<String>
 
-    /// - Parameter names: The requested stand-ins.
     package init(standIns names: Set<String> = []) {
         chosen = names
     }
@@ -21,7 +19,6 @@ package struct Modules: Sendable {
         return Self.missing.contains(module) ? false : nil
     }
 
-    /// Returns what to do about an import of a missing module.
     func advice(for module: String) -> String {
         if let name = Self.standIns[module] { return "use the stand-in, --with \(name)" }
         if module == "ObjectiveC" {

@@ -33,7 +33,6 @@ struct ObjectiveCProtocols {
         }
     }
 
-    /// The names of the optional methods.
     var optionalNames: Set<String> { Set(protocols.flatMap(\.requirements).map(\.name)) }
 
     /// The edits that give each requirement a default, on the line where its protocol ends.

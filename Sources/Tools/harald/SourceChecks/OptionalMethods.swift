@@ -1,6 +1,5 @@
 /// The optional methods of delegate protocols: those with a default implementation in an extension.
 struct OptionalMethods {
-    /// The optional methods by protocol name.
     private(set) var byProtocol: [String: [Declarations.Method]] = [:]
 
     init(_ declarations: [Declarations]) {

@@ -35,7 +35,6 @@ struct Scopes {
         return Scope(name: tokens[index + 1].text, isExtension: tokens[index].is("extension"))
     }
 
-    /// The innermost declaration around a token.
     func scope(of index: Int) -> Scope? { scopes[index] }
 
     /// The tokens inside declarations for which `holds` is true.

@@ -4,9 +4,6 @@ package struct SourceCheck {
     private let interface: [SourceFile]
     private let modules: Modules
 
-    /// - Parameters:
-    ///   - files: The package's sources.
-    ///   - modules: The modules that the package can import.
     package init(_ files: [SourceFile], modules: Modules) {
         self.init(files, interface: [DelegateInterface.file], modules: modules)
     }

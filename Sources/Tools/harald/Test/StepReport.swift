@@ -5,7 +5,6 @@ struct StepReport: Sendable {
     /// The number of lines of the story that a failure shows.
     private static let shownLines = 25
 
-    /// The name of the test.
     let name: String
     let results: [StepResult]
     /// The events during the test, if the device was simulated.

@@ -15,7 +15,6 @@ struct StepResult: Hashable, Sendable {
     let number: Int
     let name: String
     var status: Status
-    /// The reason of a failure.
     var message: String?
     /// The time that the step took, by the clock of the device.
     var duration = Duration.zero
@@ -52,9 +51,7 @@ final class StepRunner: Sendable {
         self.subject = subject
     }
 
-    /// Performs the steps until one fails. The others are skipped.
-    ///
-    /// - Parameter note: Receives each result as soon as it is known.
+    /// Performs the steps until one fails. The others are skipped. `note` receives each result as soon as it is known.
     func run(_ steps: DeviceSteps, note: @Sendable (StepResult) -> Void) async -> [StepResult] {
         await withTaskGroup(of: Void.self) { group in
             var results: [StepResult] = []

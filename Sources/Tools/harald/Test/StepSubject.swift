@@ -27,7 +27,6 @@ struct StepSubject: Sendable {
         )
     }
 
-    /// Returns the handle of the characteristic that a step names.
     func handle(of reference: String, in listing: AttributeListing) -> Result<UInt16, StepFailure> {
         if let place = accessory?.place(of: reference) { return handle(of: place, reference, in: listing) }
         guard let selector = CharacteristicSelector(argument: reference) else {

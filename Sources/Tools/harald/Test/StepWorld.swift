@@ -15,10 +15,7 @@ struct StepWorld {
     let steps: DeviceSteps
     var capture: (@Sendable ([UInt8]) -> Void)?
 
-    /// Performs the steps.
-    ///
-    /// - Parameter note: Receives each result as soon as it is known.
-    /// - Returns: The results, and the story of the world.
+    /// Performs the steps. `note` receives each result as soon as it is known.
     func run(note: @escaping @Sendable (StepResult) -> Void) -> (results: [StepResult], story: [String]) {
         let world = SimulatedWorld(seed: steps.seed)
         let story = StepStory()

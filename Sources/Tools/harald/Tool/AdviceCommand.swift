@@ -75,9 +75,7 @@ final class AdvicePrinter: Sendable {
         (self.json, self.app, self.say) = (json, app, say)
     }
 
-    /// Prints an advice.
-    ///
-    /// - Parameter text: The advice as JSON. One that this version cannot decode is printed as it is.
+    /// Prints an advice in JSON. One that this version cannot decode is printed as it is.
     func show(_ text: String) {
         guard let advice = try? JSONDecoder().decode(AdviceStatus.self, from: Data(text.utf8)) else {
             return say(Console.escaped(json: text))

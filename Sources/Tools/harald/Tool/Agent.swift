@@ -25,7 +25,6 @@ final class Agent {
         self.sendAnswer = sendAnswer
     }
 
-    /// Handles a question or a notice from the service.
     func asked(_ number: UInt32, _ question: PersonQuestion) {
         if case .notice(let text) = question { return say("[ \(text.visible) ]") }
         if case .pairing(let pairing) = question, case .showPasskey = pairing.kind {
@@ -36,7 +35,6 @@ final class Agent {
         if questions.count == 1 { show() }
     }
 
-    /// Handles that a question no longer needs an answer.
     func closed(_ number: UInt32) {
         guard let index = questions.firstIndex(where: { $0.number == number }) else { return }
         let (_, question) = questions.remove(at: index)

@@ -83,9 +83,7 @@ struct AppCommand: ParsableCommand {
 
     struct Action {
         let verb: AppVerb
-        /// The name of the command.
         let name: String
-        /// The summary in the help of the command.
         let abstract: String
         /// The text once it is done, with `APP` in place of the app's name.
         let outcome: String

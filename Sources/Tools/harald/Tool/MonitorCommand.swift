@@ -92,11 +92,9 @@ final class MonitorPrinter {
         self.say = say
     }
 
-    /// Prints an event.
+    /// Prints an event in JSON. One that this version cannot decode is printed as it is.
     ///
-    /// - Parameters:
-    ///   - text: The event as JSON. An event that this version cannot decode is printed as it is.
-    ///   - now: The time of day, for an event without one.
+    /// - Parameter now: The time of day, for an event without one.
     func show(_ text: String, now: Date = Date()) {
         if let advice = try? JSONDecoder().decode(AdviceStatus.self, from: Data(text.utf8)) {
             return say(form == .json ? Console.escaped(json: text) : "advice: \(advice.line)")

@@ -25,7 +25,6 @@ struct ServiceOptions: ParsableArguments {
         try ShellLine.refuse([("--service", service != nil)])
     }
 
-    /// The same options with the socket at `path`.
     func at(_ path: String) -> ServiceOptions {
         var options = self
         options.service = path
@@ -64,12 +63,10 @@ struct ServiceOptions: ParsableArguments {
         return answer.text.withLock { $0 }
     }
 
-    /// Sends a question and decodes the answer.
     func ask<Answer: Decodable>(_ question: ToolQuestion, for type: Answer.Type) throws(ToolError) -> Answer {
         try Self.read(try ask(question))
     }
 
-    /// Decodes an answer of the service.
     static func read<Answer: Decodable>(_ text: String) throws(ToolError) -> Answer {
         do {
             return try JSONDecoder().decode(Answer.self, from: Data(text.utf8))
@@ -108,7 +105,6 @@ struct ShowingOptions: ParsableArguments {
 }
 
 extension ToolError {
-    /// Converts a service's refusal.
     init(_ error: ServiceError) {
         self = .service(error.reason ?? "the Bluetooth service gave no reason")
     }

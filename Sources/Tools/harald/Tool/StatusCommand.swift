@@ -53,7 +53,6 @@ struct DevicesCommand: ParsableCommand {
         try showing.show(.devices, of: service, as: [DeviceStatus].self, lines: Self.lines)
     }
 
-    /// The devices for people.
     static func lines(_ devices: [DeviceStatus]) -> [String] {
         devices.isEmpty ? ["no devices"] : devices.map(\.line)
     }

@@ -5,11 +5,7 @@ struct BuildProgress {
 
     private var lastText = 0.0
 
-    /// Returns the text to show after a line; nil for none.
-    ///
-    /// - Parameters:
-    ///   - line: A line that the build printed.
-    ///   - seconds: The time since the build began.
+    /// Returns the text to show after a line of a build that has run for `seconds`; nil for none.
     mutating func text(after line: some StringProtocol, at seconds: Double) -> String? {
         guard let step = Self.step(in: line), seconds - lastText >= Self.pause else { return nil }
         lastText = seconds

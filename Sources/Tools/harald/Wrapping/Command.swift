@@ -1,12 +1,10 @@
 import Foundation
 
 enum Command {
-    /// Runs a program to its end and returns its standard output. Its standard error goes to the terminal. The
-    /// arguments may start with environment variables.
+    /// Runs a program to its end and returns its standard output. If it fails, `output` receives the last lines of it.
+    /// Its standard error goes to the terminal. The arguments may start with environment variables.
     ///
-    /// - Parameters:
-    ///   - output: Receives the last lines of its output if it fails.
-    ///   - hear: Called for each line of its output, at once.
+    /// - Parameter hear: Called for each line of its output, at once.
     static func output(
         of arguments: [String],
         _ output: WrappingOutput,

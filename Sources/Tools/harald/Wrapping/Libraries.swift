@@ -3,7 +3,6 @@ import Foundation
 /// Core Bluetooth and the stand-ins, as seen by a package's compiler and linker.
 struct Libraries {
     private let products: String
-    /// The names of the products.
     private let names: [String]
     /// The directory of their modules, with a subdirectory for each stand-in.
     private let modules: String
@@ -43,7 +42,6 @@ struct Libraries {
 
     private static let name = "HaraldCompatibility"
 
-    /// Returns the path of the library within the build products.
     static func file(in products: String) -> String { "\(products)/lib\(name).so" }
 
     /// Returns the arguments for a wrapped `swift build`.

@@ -2,7 +2,6 @@
 package struct WrappingError: Error, Hashable, CustomStringConvertible {
     package let description: String
 
-    /// Creates an error from a description of the problem and its remedy.
     init(_ description: String) {
         self.description = description
     }
@@ -15,7 +14,6 @@ package struct WrappingOutput: Sendable {
     /// Receives what is being done, and the output of programs that failed.
     let notice: @Sendable (String) -> Void
 
-    /// Creates an output from the two functions that print.
     package init(result: @escaping @Sendable (String) -> Void, notice: @escaping @Sendable (String) -> Void) {
         self.result = result
         self.notice = notice
