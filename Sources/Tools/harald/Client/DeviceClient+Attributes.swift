@@ -61,11 +61,7 @@ extension DeviceClient {
 
 // MARK: - The table
 
-/// The attributes of a device: for display, and as objects by handle.
-struct DiscoveredTable: Sendable {
-    var listing: AttributeListing
-    var characteristics: [UInt16: CBCharacteristic] = [:]
-}
+typealias DiscoveredTable = AttributeTable<CBCharacteristic>
 
 extension DeviceClient {
     /// Discovers all services and characteristics that apps can use. What fails is a flaw of the table, unless the link
@@ -154,12 +150,32 @@ extension DeviceClient {
         _ device: FoundDevice,
         _ read: () async throws -> Data
     ) async throws(ToolError) -> AttributeListing.Value {
+        switch try await answer(doing, device, read) {
+        case .success(let value): .known(PacketBuffer(copying: value))
+        case .failure(let error): .refused(error.localizedDescription)
+        }
+    }
+}
+
+extension DeviceClient {
+    /// Returns a value, or the ATT error with which the device refuses it.
+    func answer(
+        _ doing: String,
+        _ device: FoundDevice,
+        _ read: () async throws -> Data
+    ) async throws(ToolError) -> Result<Data, CBATTError> {
         try await attempt(doing, device) {
             do {
-                return .known(PacketBuffer(copying: try await read()))
+                return .success(try await read())
             } catch let error as CBATTError {
-                return .refused(error.localizedDescription)
+                return .failure(error)
             }
+        }
+    }
+
+    func link(of device: FoundDevice) async throws(ToolError) -> LinkInformation {
+        try await attempt("reading the properties of the link", device) {
+            try await device.peripheral.linkInformation(deadline: Self.answerLimit)
         }
     }
 }

@@ -19,9 +19,7 @@ extension DeviceClient {
         var table = try await discover(device)
         table.listing.isRaw = plan.isRaw
         // The devices have exchanged the MTU by now.
-        let link = try await attempt("reading the properties of the link", device) {
-            try await device.peripheral.linkInformation(deadline: Self.answerLimit)
-        }
+        let link = try await link(of: device)
         report.say("MTU \(link.mtu)")
         try await show(&table, device)
         if let value = plan.write { try await write(value, to: table, device) }
@@ -36,9 +34,7 @@ extension DeviceClient {
 
     private func show(_ table: inout DiscoveredTable, _ device: FoundDevice) async throws(ToolError) {
         table.listing = try await readValues(of: table, device)
-        let link = try await attempt("reading the properties of the link", device) {
-            try await device.peripheral.linkInformation(deadline: Self.answerLimit)
-        }
+        let link = try await link(of: device)
         table.listing.flaws = link.tableFlaws + table.listing.flaws
         report.show(table.listing, as: table.listing.lines)
     }
@@ -48,10 +44,7 @@ extension DeviceClient {
         to table: DiscoveredTable,
         _ device: FoundDevice
     ) async throws(ToolError) {
-        let all = table.listing.services.flatMap(\.characteristics)
-        guard let listed = all.first(where: { $0.uuid == write.uuid }),
-            let characteristic = table.characteristics[listed.handle]
-        else {
+        guard let characteristic = table.characteristic(write.uuid) else {
             throw .incomplete("\(device.name.quotedName) has no characteristic \(nameOf(write.uuid))")
         }
         let target = FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
@@ -77,12 +70,9 @@ extension DeviceClient {
         _ table: DiscoveredTable,
         _ device: FoundDevice
     ) async throws(ToolError) {
-        let followable = table.listing.followable
-        var listed = followable.first { $0.uuid == 0x2A37 } ?? followable.first
-        if let selector = plan.follow {
-            listed = try table.listing.choose(selector, of: device.name) { $0.canNotify }
-        }
-        guard let listed, let characteristic = table.characteristics[listed.handle] else { return }
+        guard let listed = try table.listing.toFollow(plan.follow, of: device.name),
+            let characteristic = table.characteristics[listed.handle]
+        else { return }
         let target = FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
         try target.checkFollowable()
         report.say("following \(target.name)")

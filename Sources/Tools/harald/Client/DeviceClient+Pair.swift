@@ -55,9 +55,7 @@ extension DeviceClient {
 
     /// Returns whether the link is encrypted, and prints it.
     private func showPairing(_ device: FoundDevice, isNew: Bool = true) async throws(ToolError) -> Bool {
-        let link = try await attempt("reading the properties of the link", device) {
-            try await device.peripheral.linkInformation(deadline: Self.answerLimit)
-        }
+        let link = try await link(of: device)
         guard link.isEncrypted else { return false }
         let trust = link.isAuthenticated ? "authenticated" : "unauthenticated"
         report.show(

@@ -58,13 +58,10 @@ extension DeviceClient {
         let uuid = characteristic.uuid.uuid.attributeForm
         var result = Accessory.Characteristic(uuid: uuid, properties: Self.properties(of: characteristic))
         if characteristic.properties.contains(.read) {
-            switch try await value(
-                of: device,
-                "reading \(nameOf(uuid))",
-                { peripheral in
-                    try await peripheral.read(characteristic, deadline: Self.answerLimit)
-                }
-            ) {
+            let answer = try await answer("reading \(nameOf(uuid))", device) {
+                try await device.peripheral.read(characteristic, deadline: Self.answerLimit)
+            }
+            switch answer {
             case .success(let value): result.value = Accessory.Value([UInt8](value))
             case .failure(let error) where error.isAboutPairing: result.reading = .encrypted
             case .failure(let error): result.onRead.fault = .attError(max(1, UInt8(clamping: error.errorCode)))
@@ -75,10 +72,10 @@ extension DeviceClient {
         }
         let described = descriptors.filter { [0x2901, 0x2904].contains($0.uuid.uuid) }
         for descriptor in described.prefix(AccessoryLimits.descriptors) {
-            let outcome = try await value(of: device, "reading a descriptor") { peripheral in
-                try await peripheral.read(descriptor, deadline: Self.answerLimit)
+            let answer = try await answer("reading a descriptor", device) {
+                try await device.peripheral.read(descriptor, deadline: Self.answerLimit)
             }
-            guard case .success(let value) = outcome else { continue }
+            guard case .success(let value) = answer else { continue }
             result.adopt(descriptor.uuid.uuid, [UInt8](value))
         }
         return result
@@ -90,21 +87,6 @@ extension DeviceClient {
             (.indicate, .indicate),
         ]
         return Set(all.filter { characteristic.properties.contains($0.0) }.map(\.1))
-    }
-
-    /// Returns a value, or the ATT error with which the device refuses it.
-    private func value(
-        of device: FoundDevice,
-        _ doing: String,
-        _ read: (CBPeripheral) async throws -> Data
-    ) async throws(ToolError) -> Result<Data, CBATTError> {
-        try await attempt(doing, device) {
-            do {
-                return .success(try await read(device.peripheral))
-            } catch let error as CBATTError {
-                return .failure(error)
-            }
-        }
     }
 
     /// Returns the values that characteristics notify or indicate, by handle, with the time of each, and the error if

@@ -59,6 +59,13 @@ extension AttributeListing {
         return chosen
     }
 
+    /// Returns the characteristic to follow: the one that the user has named, the first that notifies if several have its
+    /// UUID. By default it is the heart rate, or else the first that notifies; nil if none does.
+    func toFollow(_ selector: CharacteristicSelector?, of name: String) throws(ToolError) -> Characteristic? {
+        if let selector { return try choose(selector, of: name, preferring: \.canNotify) }
+        return followable.first { $0.uuid == 0x2A37 } ?? followable.first
+    }
+
     private var own: String {
         let names = services.flatMap(\.characteristics).map { nameOf($0.uuid) }
         return names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"

@@ -7,16 +7,21 @@ import GATT
 /// bearers. Lives on the loop.
 final class BearersAtOnce {
     private let attributes: LinkAttributes
-    private let table: AttributeTable
+    private let listing: AttributeListing
     private let report: ToolReport
     private let completion: () -> Void
     private var waiting = 0
     private var same = 0
 
-    init(_ attributes: LinkAttributes, table: AttributeTable, report: ToolReport, completion: @escaping () -> Void) {
+    init(
+        _ attributes: LinkAttributes,
+        _ listing: AttributeListing,
+        report: ToolReport,
+        completion: @escaping () -> Void
+    ) {
         self.attributes = attributes
         self.report = report
-        self.table = table
+        self.listing = listing
         self.completion = completion
     }
 
@@ -35,11 +40,11 @@ final class BearersAtOnce {
     }
 
     private func read() {
-        let values = table.services.flatMap(\.characteristics).compactMap { entry -> (UInt16, PacketBuffer)? in
+        let values = listing.services.flatMap(\.characteristics).compactMap { entry -> (UInt16, PacketBuffer)? in
             // This client has just written its own feature bits there.
-            guard entry.characteristic.uuid != GATTUUID.clientSupportedFeatures else { return nil }
+            guard entry.uuid != GATTUUID.clientSupportedFeatures else { return nil }
             guard case .known(let value) = entry.value else { return nil }
-            return (entry.characteristic.value, value)
+            return (entry.handle, value)
         }
         guard !values.isEmpty else { return end("there are no values to read") }
         waiting = values.count

@@ -106,9 +106,7 @@ final class Explorer {
 
     /// Prints the table as far as it has been read, when exploring ends early.
     private func showPartialTable() {
-        guard let listing = walk?.table.listing(of: document, raw: plan.visit.isRaw), !listing.services.isEmpty else {
-            return
-        }
+        guard let listing = walk?.table.listing, !listing.services.isEmpty else { return }
         report.say("its services as far as they were discovered:")
         report.show(listing, as: listing.lines)
     }
@@ -249,7 +247,7 @@ final class Explorer {
         client.exchangeMTU { [weak self] result in
             guard let self, case .exploring = stage else { return }
             if case .success(let mtu) = result { report.say("MTU \(mtu)") }
-            let walk = TableWalk(client) { [weak self] result in
+            let walk = TableWalk(client, for: document, isRaw: plan.visit.isRaw) { [weak self] result in
                 switch result {
                 case .success(let table): self?.explored(table, client)
                 case .failure(let error): self?.stopped(by: error)
@@ -268,18 +266,19 @@ final class Explorer {
         incomplete("cannot be used further: \(error.words)")
     }
 
-    private func explored(_ table: AttributeTable, _ client: GATTClient) {
+    private func explored(_ table: TableWalk.Table, _ client: GATTClient) {
         guard case .exploring = stage else { return }
-        let listing = table.listing(of: document, raw: plan.visit.isRaw)
-        report.show(listing, as: listing.lines)
+        report.show(table.listing, as: table.listing.lines)
         stage = .visiting
         guard plan.wantsBearers, let attributes = link?.attributes else { return use(table, client) }
-        let atOnce = BearersAtOnce(attributes, table: table, report: report) { [weak self] in self?.use(table, client) }
+        let atOnce = BearersAtOnce(attributes, table.listing, report: report) { [weak self] in
+            self?.use(table, client)
+        }
         self.atOnce = atOnce
         atOnce.begin()
     }
 
-    private func use(_ table: AttributeTable, _ client: GATTClient) {
+    private func use(_ table: TableWalk.Table, _ client: GATTClient) {
         guard case .visiting = stage else { return }
         let visit = Visit(client, plan.visit, of: document, table: table, report: report) { [weak self] in
             self?.visited($0)
@@ -296,7 +295,6 @@ final class Explorer {
             if let response = error.response { incomplete("refuses: \(response.code)") } else { stopped(by: error) }
         case .missing(let uuid): incomplete("has no characteristic \(nameOf(uuid))")
         case .unclear(let error): end(.failure(error))
-        case .doesNotNotify(let uuid, let table): end(.failure(.incomplete(table.listing().doesNotNotify(uuid))))
         }
     }
 

@@ -7,29 +7,38 @@ import ServiceMessages
 
 /// Reads a server's whole attribute table, one procedure at a time. Lives on the loop.
 final class TableWalk {
+    typealias Table = AttributeTable<DiscoveredCharacteristic>
+
     private let client: GATTClient
-    private let completion: (Result<AttributeTable, GATTError>) -> Void
+    private let completion: (Result<Table, GATTError>) -> Void
     /// The part of the table that has been read so far.
-    private(set) var table = AttributeTable()
+    private(set) var table: Table
+    /// The services, in the order of those of the table.
+    private var services: [DiscoveredService] = []
     private var steps = Deque<() -> Void>()
     /// The steps that failed, and why.
     private var failures: [String] = []
     /// The maximum number of services. A server could nest included services without end (AB-A07).
     private static let maximumServices = GATTClient.maximumServices
 
-    init(_ client: GATTClient, completion: @escaping (Result<AttributeTable, GATTError>) -> Void) {
+    init(
+        _ client: GATTClient,
+        for device: DeviceDocument,
+        isRaw: Bool,
+        completion: @escaping (Result<Table, GATTError>) -> Void
+    ) {
         self.client = client
+        table = Table(listing: AttributeListing(device: device, isRaw: isRaw))
         self.completion = completion
     }
 
     func begin() {
         client.discoverServices { [weak self] result in
-            guard case .success(let services) = result else {
-                self?.completion(result.map { _ in AttributeTable() })
-                return
-            }
-            self?.proceed(.success(services), "") { walk, services in
-                for service in services { walk.add(service, isPrimary: true) }
+            switch result {
+            case .failure(let error): self?.completion(.failure(error))
+            case .success(let services):
+                for service in services { self?.add(service, isPrimary: true) }
+                self?.next()
             }
         }
     }
@@ -51,25 +60,31 @@ final class TableWalk {
 
     private func next() {
         if let step = steps.popFirst() { return step() }
-        table.flaws = client.tableFlaws.map(\.description) + failures
+        table.listing.flaws = client.tableFlaws.map(\.description) + failures
         completion(.success(table))
     }
 
     private func add(_ service: DiscoveredService, isPrimary: Bool) {
-        let index = table.services.count
+        let index = services.count
         guard index < Self.maximumServices else { return }
-        table.services.append(.init(service: service, isPrimary: isPrimary))
+        services.append(service)
+        table.listing.services.append(
+            .init(uuid: service.uuid, handle: service.handles.lowerBound, isPrimary: isPrimary)
+        )
         steps.append { [weak self] in self?.exploreIncludes(index) }
         steps.append { [weak self] in self?.exploreCharacteristics(index) }
     }
 
     private func exploreIncludes(_ index: Int) {
-        let service = table.services[index].service
-        client.discoverIncludedServices(of: service, among: table.services.map(\.service)) { [weak self] result in
+        let service = services[index]
+        client.discoverIncludedServices(of: service, among: services) { [weak self] result in
             self?.proceed(result, "what \(nameOf(service.uuid)) includes") { walk, included in
-                walk.table.services[index].includes = included
+                walk.table.listing.services[index].includes = included.map {
+                    .init(uuid: $0.uuid, handle: $0.handles.lowerBound)
+                }
                 // Secondary services can only be found as included ones.
-                for service in included where !walk.table.services.contains(where: { $0.begins(with: service) }) {
+                for service in included
+                where !walk.services.contains(where: { $0.handles.lowerBound == service.handles.lowerBound }) {
                     walk.add(service, isPrimary: false)
                 }
             }
@@ -77,12 +92,15 @@ final class TableWalk {
     }
 
     private func exploreCharacteristics(_ index: Int) {
-        let service = table.services[index].service
-        client.discoverCharacteristics(of: service, among: table.services.map(\.service)) { [weak self] result in
+        let service = services[index]
+        client.discoverCharacteristics(of: service, among: services) { [weak self] result in
             self?.proceed(result, "the characteristics of \(nameOf(service.uuid))") { walk, found in
-                walk.table.services[index].characteristics = found.map { .init(characteristic: $0) }
+                walk.table.listing.services[index].characteristics = found.map {
+                    .init(uuid: $0.uuid, handle: $0.value, properties: $0.properties.rawValue)
+                }
+                walk.table.characteristics.merge(found.map { ($0.value, $0) }) { first, _ in first }
                 for position in found.indices.reversed() {
-                    walk.steps.prepend { [weak walk] in walk?.exploreDescriptors(index, position) }
+                    walk.steps.prepend { [weak walk] in walk?.exploreDescriptors(of: found[position], index, position) }
                     guard found[position].properties.contains(.read) else { continue }
                     walk.steps.prepend { [weak walk] in walk?.readValue(index, position) }
                 }
@@ -91,19 +109,19 @@ final class TableWalk {
     }
 
     private func readValue(_ index: Int, _ position: Int) {
-        let handle = table.services[index].characteristics[position].characteristic.value
-        client.read(handle) { [weak self] result in
+        client.read(table.listing.services[index].characteristics[position].handle) { [weak self] result in
             self?.proceed(Self.outcome(result), "a value") {
-                $0.table.services[index].characteristics[position].value = $1
+                $0.table.listing.services[index].characteristics[position].value = $1
             }
         }
     }
 
-    private func exploreDescriptors(_ index: Int, _ position: Int) {
-        let characteristic = table.services[index].characteristics[position].characteristic
+    private func exploreDescriptors(of characteristic: DiscoveredCharacteristic, _ index: Int, _ position: Int) {
         client.discoverDescriptors(of: characteristic) { [weak self] result in
             self?.proceed(result, "the descriptors of \(nameOf(characteristic.uuid))") { walk, found in
-                walk.table.services[index].characteristics[position].descriptors = found.map { .init(descriptor: $0) }
+                walk.table.listing.services[index].characteristics[position].descriptors = found.map {
+                    .init(uuid: $0.uuid, handle: $0.handle)
+                }
                 for number in found.indices.reversed() {
                     walk.steps.prepend { [weak walk] in walk?.readDescriptor(index, position, number) }
                 }
@@ -112,10 +130,10 @@ final class TableWalk {
     }
 
     private func readDescriptor(_ index: Int, _ position: Int, _ number: Int) {
-        let handle = table.services[index].characteristics[position].descriptors[number].descriptor.handle
-        client.read(handle) { [weak self] result in
+        client.read(table.listing.services[index].characteristics[position].descriptors[number].handle) {
+            [weak self] result in
             self?.proceed(Self.outcome(result), "a descriptor") {
-                $0.table.services[index].characteristics[position].descriptors[number].value = $1
+                $0.table.listing.services[index].characteristics[position].descriptors[number].value = $1
             }
         }
     }
@@ -123,7 +141,7 @@ final class TableWalk {
     /// A read that fails is a result to show, unless the link has ended.
     private static func outcome(
         _ result: Result<PacketBuffer, GATTError>
-    ) -> Result<AttributeTable.Value, GATTError> {
+    ) -> Result<AttributeListing.Value, GATTError> {
         switch result {
         case .success(let value): .success(.known(value))
         case .failure(let error) where error.isOfBearer: .failure(error)

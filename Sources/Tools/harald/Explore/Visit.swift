@@ -20,17 +20,15 @@ final class Visit {
         case done
         case stopped(GATTError)
         case missing(BluetoothUUID)
-        /// The user has named no characteristic of the peer, or several.
+        /// The user has named no characteristic of the peer, several, or one that does not notify or indicate.
         case unclear(ToolError)
-        /// The characteristic to follow does not notify or indicate. `table` has the alternatives.
-        case doesNotNotify(BluetoothUUID, table: AttributeTable)
     }
 
     private let client: GATTClient
     private let plan: Plan
     private let device: DeviceDocument
     private let report: ToolReport
-    private var table: AttributeTable
+    private var table: TableWalk.Table
     private let completion: (End) -> Void
     private var walk: TableWalk?
     private var left: Int
@@ -39,7 +37,7 @@ final class Visit {
         _ client: GATTClient,
         _ plan: Plan,
         of device: DeviceDocument,
-        table: AttributeTable,
+        table: TableWalk.Table,
         report: ToolReport,
         completion: @escaping (End) -> Void
     ) {
@@ -95,11 +93,10 @@ final class Visit {
     private func changed(_ handles: ClosedRange<UInt16>) {
         client.onServiceChanged = nil
         report.say("services changed from \(hex(handles.lowerBound)) to \(hex(handles.upperBound))")
-        let walk = TableWalk(client) { [weak self] result in
+        let walk = TableWalk(client, for: device, isRaw: plan.isRaw) { [weak self] result in
             self?.proceed(result) { visit, table in
                 visit.table = table
-                let listing = table.listing(of: visit.device, raw: visit.plan.isRaw)
-                visit.report.show(listing, as: listing.lines)
+                visit.report.show(table.listing, as: table.listing.lines)
                 visit.follow()
             }
         }
@@ -111,17 +108,16 @@ final class Visit {
 
     private func follow() {
         guard plan.notifications > 0 else { return completion(.done) }
-        let followed: DiscoveredCharacteristic?
+        let listed: AttributeListing.Characteristic?
         do throws(ToolError) {
-            followed =
-                try plan.follow.map { selector throws(ToolError) in
-                    try table.toFollow(selector, of: device.name ?? "the device")
-                } ?? table.followed
+            listed = try table.listing.toFollow(plan.follow, of: device.name ?? "the device")
         } catch {
             return completion(.unclear(error))
         }
-        guard let followed else { return completion(.done) }
-        guard followed.canNotify else { return completion(.doesNotNotify(followed.uuid, table: table)) }
+        guard let listed, let followed = table.characteristics[listed.handle] else { return completion(.done) }
+        guard listed.canNotify else {
+            return completion(.unclear(.incomplete(table.listing.doesNotNotify(listed.uuid))))
+        }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, followed) }
         client.setNotifying(true, followed) { [weak self] result in
             // Such a peer may send values all the same (behaviour 4.21).

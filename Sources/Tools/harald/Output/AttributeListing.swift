@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Demos
+import Foundation
 
 /// A peer's attributes with their values, for display, however they were read.
 struct AttributeListing: Sendable {
@@ -110,13 +111,36 @@ struct AttributeListing: Sendable {
     }
 }
 
+/// The fields of a listing and its parts in JSON.
+private enum ListingKey: CodingKey {
+    case device, services, flaws
+    case uuid, name, handle, isPrimary, includes, characteristics, properties, value, text, error, descriptors
+}
+
+extension KeyedEncodingContainer<ListingKey> {
+    fileprivate mutating func encode(_ uuid: BluetoothUUID, _ handle: UInt16) throws {
+        let names = UUIDDocument(uuid)
+        try encode(names.uuid, forKey: .uuid)
+        try encodeIfPresent(names.name, forKey: .name)
+        try encode(handle, forKey: .handle)
+    }
+
+    fileprivate mutating func encode(_ value: AttributeListing.Value, of uuid: BluetoothUUID) throws {
+        switch value {
+        case .notReadable: break
+        case .known(let value):
+            try encode("\(value)", forKey: .value)
+            try encodeIfPresent(words(for: value, of: uuid), forKey: .text)
+        case .refused(let reason): try encode(reason, forKey: .error)
+        }
+    }
+}
+
 extension AttributeListing: ReportDocument {
     static let event = "table"
 
-    private enum Key: CodingKey { case device, services, flaws }
-
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
+        var container = encoder.container(keyedBy: ListingKey.self)
         try container.encode(device, forKey: .device)
         try container.encode(services.sorted { $0.handle < $1.handle }, forKey: .services)
         if !flaws.isEmpty { try container.encode(flaws, forKey: .flaws) }
@@ -124,14 +148,9 @@ extension AttributeListing: ReportDocument {
 }
 
 extension AttributeListing.Service: Encodable {
-    private enum Key: CodingKey { case uuid, name, handle, isPrimary, includes, characteristics }
-
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        let names = UUIDDocument(uuid)
-        try container.encode(names.uuid, forKey: .uuid)
-        try container.encodeIfPresent(names.name, forKey: .name)
-        try container.encode(handle, forKey: .handle)
+        var container = encoder.container(keyedBy: ListingKey.self)
+        try container.encode(uuid, handle)
         try container.encode(isPrimary, forKey: .isPrimary)
         try container.encode(includes, forKey: .includes)
         try container.encode(characteristics, forKey: .characteristics)
@@ -139,67 +158,33 @@ extension AttributeListing.Service: Encodable {
 }
 
 extension AttributeListing.Included: Encodable {
-    private enum Key: CodingKey { case uuid, name, handle }
-
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        let names = UUIDDocument(uuid)
-        try container.encode(names.uuid, forKey: .uuid)
-        try container.encodeIfPresent(names.name, forKey: .name)
-        try container.encode(handle, forKey: .handle)
+        var container = encoder.container(keyedBy: ListingKey.self)
+        try container.encode(uuid, handle)
     }
 }
 
 extension AttributeListing.Characteristic: Encodable {
-    private enum Key: CodingKey { case uuid, name, handle, properties, value, text, error, descriptors }
-
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        let names = UUIDDocument(uuid)
-        try container.encode(names.uuid, forKey: .uuid)
-        try container.encodeIfPresent(names.name, forKey: .name)
-        try container.encode(handle, forKey: .handle)
+        var container = encoder.container(keyedBy: ListingKey.self)
+        try container.encode(uuid, handle)
         try container.encode(listOfProperties(properties), forKey: .properties)
-        try container.encodeIfPresent(value.hexadecimal, forKey: .value)
-        try container.encodeIfPresent(value.words(of: uuid), forKey: .text)
-        try container.encodeIfPresent(value.refusal, forKey: .error)
+        try container.encode(value, of: uuid)
         try container.encode(descriptors, forKey: .descriptors)
     }
 }
 
 extension AttributeListing.Descriptor: Encodable {
-    private enum Key: CodingKey { case uuid, name, handle, value, text, error }
-
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        let names = UUIDDocument(uuid)
-        try container.encode(names.uuid, forKey: .uuid)
-        try container.encodeIfPresent(names.name, forKey: .name)
-        try container.encode(handle, forKey: .handle)
-        try container.encodeIfPresent(value.hexadecimal, forKey: .value)
-        try container.encodeIfPresent(value.words(of: uuid), forKey: .text)
-        try container.encodeIfPresent(value.refusal, forKey: .error)
-    }
-}
-
-extension AttributeListing.Value {
-    fileprivate var hexadecimal: String? {
-        if case .known(let value) = self { "\(value)" } else { nil }
-    }
-
-    fileprivate func words(of uuid: BluetoothUUID) -> String? {
-        if case .known(let value) = self { harald.words(for: value, of: uuid) } else { nil }
-    }
-
-    fileprivate var refusal: String? {
-        if case .refused(let reason) = self { reason } else { nil }
+        var container = encoder.container(keyedBy: ListingKey.self)
+        try container.encode(uuid, handle)
+        try container.encode(value, of: uuid)
     }
 }
 
 /// Formats a handle, such as `0x002a`.
 func hex(_ handle: UInt16) -> String {
-    let digits = String(handle, radix: 16)
-    return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
+    String(format: "0x%04x", handle)
 }
 
 /// A value that was read, or that the peer sent.
