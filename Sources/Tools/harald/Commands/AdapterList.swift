@@ -1,5 +1,5 @@
+import Administration
 import BluetoothTypes
-import Foundation
 import HCITransports
 
 /// The list of adapters and USB controllers that `harald controllers` prints.
@@ -40,10 +40,8 @@ struct AdapterList {
 
     func show(json: Bool) throws(ToolError) {
         guard json else { return lines.forEach(Console.line) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let octets = try? encoder.encode(entries) else { throw .service("cannot encode the list as JSON") }
-        Console.json(String(decoding: octets, as: UTF8.self))
+        guard let text = JSONText.of(entries) else { throw .service("cannot encode the list as JSON") }
+        Console.json(text)
     }
 
     var lines: [String] {

@@ -1,6 +1,6 @@
+import Administration
 import BluetoothTypes
 import CapturePlayback
-import Foundation
 import HCI
 import HCITransports
 import Synchronization
@@ -31,10 +31,8 @@ final class DepartureReporter: Sendable {
 
     func report(_ departure: CaptureDeparture) {
         print(departure)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let file, let octets = try? encoder.encode(departure) else { return }
-        file.write([UInt8](octets) + [0x0A])
+        guard let file, let text = JSONText.of(departure) else { return }
+        file.write(Array("\(text)\n".utf8))
     }
 
     private func print(_ departure: CaptureDeparture) {

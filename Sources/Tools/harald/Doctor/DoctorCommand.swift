@@ -1,5 +1,5 @@
+import Administration
 import ArgumentParser
-import Foundation
 import HCITransports
 
 struct DoctorCommand: ParsableCommand {
@@ -27,18 +27,15 @@ struct DoctorCommand: ParsableCommand {
     )
     var controller: ControllerAddress?
 
-    @Flag(help: "Print JSON for programs. Its field names are stable.")
-    var json = false
+    @OptionGroup var showing: ShowingOptions
 
     func run() throws {
         var facts = LinuxFacts().facts()
         facts.queryService(at: service)
         facts.ask(controller)
         let diagnosis = Diagnosis(of: facts)
-        if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            if let octets = try? encoder.encode(diagnosis) { Console.json(String(decoding: octets, as: UTF8.self)) }
+        if showing.json {
+            JSONText.of(diagnosis).map(Console.json)
         } else {
             diagnosis.lines.forEach(Console.line)
         }

@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 
 /// The output of a command: text for people, or a line of JSON for each document.
@@ -55,11 +56,8 @@ struct ToolReport: Sendable {
     }
 
     static func text(of document: some ReportDocument) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Documents consist of texts, numbers and lists, which can always be encoded.
-        let octets = (try? encoder.encode(Envelope(document: document))) ?? Data()
-        return String(decoding: octets, as: UTF8.self)
+        JSONText.of(Envelope(document: document)) ?? ""
     }
 
     /// A document together with the fields that each has.
