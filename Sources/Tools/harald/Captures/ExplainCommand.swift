@@ -4,7 +4,7 @@ import CaptureStory
 import Foundation
 import HCI
 
-struct ExplainCommand: ParsableCommand {
+struct ExplainCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Tell the story of a capture: devices, connections, pairing, attributes, errors, throughput, advice.",
@@ -41,24 +41,12 @@ struct ExplainCommand: ParsableCommand {
         if let connection, connection < 1 { throw ValidationError("--connection must be at least 1") }
     }
 
-    func run() throws {
-        do throws(ToolError) {
-            try explain()
-        } catch {
-            throw error.report(json: showing.json)
-        }
-    }
-
-    private func explain() throws(ToolError) {
+    func execute() throws(ToolError) {
         Console.endWithReader()
         if let timeline {
             try writing(timeline) { () throws(OutputFile.Failure) in try OutputFile.check(timeline, reading: [file]) }
         }
-        var explanation = Explanation(
-            ToolReport(json: showing.json),
-            connection: connection,
-            isBrief: brief
-        )
+        var explanation = Explanation(report, connection: connection, isBrief: brief)
         let isCut = try CaptureInput(path: file).read(inPlace: true, pause: { explanation.pause() }) {
             (record) throws(ToolError) in explanation.receive(record)
         }

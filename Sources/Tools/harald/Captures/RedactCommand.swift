@@ -4,7 +4,7 @@ import CaptureStory
 import Foundation
 import HCI
 
-struct RedactCommand: ParsableCommand {
+struct RedactCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "redact",
         abstract: "Copy a capture without keys, addresses, names and values, so that it can be shared.",
@@ -39,15 +39,7 @@ struct RedactCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The capture file. It is read twice.", valueName: "FILE"), completion: .file())
     var file: String
 
-    func run() throws {
-        do throws(ToolError) {
-            try redact()
-        } catch {
-            throw error.report(json: showing.json)
-        }
-    }
-
-    private func redact() throws(ToolError) {
+    func execute() throws(ToolError) {
         guard file != "-" else {
             throw .incomplete("the capture is read twice, so it cannot be standard input; name a file")
         }
@@ -78,7 +70,7 @@ struct RedactCommand: ParsableCommand {
         try append(octets, to: file)
         do throws(OutputFile.Failure) { try file.finish() } catch { throw .capture(error) }
         let document = RedactedDocument(packets: written, leftOut: redactor.leftOut, isCut: isCut)
-        ToolReport(json: showing.json).show(document, as: document.line)
+        report.show(document, as: document.line)
     }
 
     private func learn() throws(ToolError) -> RedactionKeys {

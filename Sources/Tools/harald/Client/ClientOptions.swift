@@ -70,26 +70,11 @@ struct ClientOptions: ParsableArguments {
         trust: TrustOptions? = nil,
         onlyResult: Bool = false,
         isDocument: Bool = false,
-        _ verb: @escaping @Sendable (DeviceClient) async throws(ToolError) -> Void
-    ) throws {
-        do throws(ToolError) {
-            let say = isDocument ? Console.problem : printToUser
-            try perform(trust, ToolReport(json: showing.json, onlyResult: onlyResult), say: say, verb)
-        } catch {
-            throw error.report(json: showing.json)
-        }
-    }
-
-    /// Prints a line for the user, who may be answering prompts while a program reads the documents.
-    var printToUser: @Sendable (String) -> Void { showing.json ? Console.problem : Console.line }
-
-    private func perform(
-        _ trust: TrustOptions?,
-        _ report: ToolReport,
-        say: @escaping @Sendable (String) -> Void,
         _ verb: @escaping DeviceClient.Verb
     ) throws(ToolError) {
         Console.endWithReader()
+        let report = ToolReport(json: showing.json, onlyResult: onlyResult)
+        let say = isDocument ? Console.problem : printToUser
         let outcome = Outcome()
         let (aborts, abort) = AsyncStream<ToolError>.makeStream()
         Interrupts.onEnd { abort.yield($0) }
@@ -103,6 +88,9 @@ struct ClientOptions: ParsableArguments {
         defer { host.stop() }
         try outcome.wait()
     }
+
+    /// Prints a line for the user, who may be answering prompts while a program reads the documents.
+    var printToUser: @Sendable (String) -> Void { showing.json ? Console.problem : Console.line }
 
     /// Runs a command with the open scan or link of a system of its own, until it finishes or the user interrupts it.
     ///

@@ -15,7 +15,7 @@ extension SessionVerb {
 }
 
 /// A command that uses devices as an app: as a program of its own, or as a line of `harald shell`.
-protocol DeviceVerb: SessionVerb {
+protocol DeviceVerb: SessionVerb, ShowingCommand {
     var clientOptions: ClientOptions { get }
     var trustOptions: TrustOptions? { get }
 
@@ -32,7 +32,7 @@ extension DeviceVerb {
 
     func performInSession(_ client: DeviceClient) async throws(ToolError) { try await perform(client) }
 
-    func runAlone() throws {
+    func runAlone() throws(ToolError) {
         let verb = self
         try clientOptions.run(trust: trustOptions, onlyResult: printsOnlyResult, isDocument: printsDocument) {
             client async throws(ToolError) in try await verb.perform(client)
@@ -63,7 +63,7 @@ extension ConnectedVerb {
         return device
     }
 
-    func run() throws { try runAlone() }
+    func execute() throws(ToolError) { try runAlone() }
 }
 
 /// The options of commands that connect to a device.

@@ -8,7 +8,7 @@ import HCIHost
 import HCITransports
 import Logging
 
-struct AdvertiseCommand: ParsableCommand {
+struct AdvertiseCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
         abstract: "Advertise data until interrupted, up to 1,650 octets with extended advertising.",
@@ -58,14 +58,6 @@ struct AdvertiseCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        do throws(ToolError) {
-            try advertise()
-        } catch {
-            throw error.report(json: showing.json)
-        }
-    }
-
     private var structures: AdvertisingData {
         var data = AdvertisingData([.localName(.init(name))])
         for text in manufacturer {
@@ -93,11 +85,11 @@ struct AdvertiseCommand: ParsableCommand {
         return result
     }
 
-    private func advertise() throws(ToolError) {
+    func execute() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let (loop, line, name, advertisement) = (NIOEventLoop(), line, name, advertisement)
-        let report = ToolReport(json: showing.json)
+        let report = report
         let capture = try line.captureFile()
         let device = loop.make {
             let access = line.startAccess(loop: loop, capture: capture)
@@ -110,15 +102,8 @@ struct AdvertiseCommand: ParsableCommand {
                 outcome.finish
             )
         }
-        let result: Result<Void, ToolError>
-        do throws(ToolError) {
-            try outcome.wait()
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        device.stop { $0.stop($1) }
-        try result.get()
+        defer { device.stop { $0.stop($1) } }
+        try outcome.wait()
     }
 }
 

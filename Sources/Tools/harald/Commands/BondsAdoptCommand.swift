@@ -9,7 +9,7 @@ import Security
 
 extension BondsCommand {
     /// Transfers bonds to another controller, or to the same one at another place, on the user's confirmation (AB-H08).
-    struct Adopt: ParsableCommand {
+    struct Adopt: ShowingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Transfer the bonds to another controller, or to the same one at another place.",
             discussion: """
@@ -28,19 +28,11 @@ extension BondsCommand {
         @OptionGroup var line: ControllerOptions
         @OptionGroup var showing: ShowingOptions
 
-        func run() throws {
-            do throws(ToolError) {
-                try adopt()
-            } catch {
-                throw error.report(json: showing.json)
-            }
-        }
-
-        private func adopt() throws(ToolError) {
+        func execute() throws(ToolError) {
             let outcome = Outcome()
             let loop = NIOEventLoop()
             let capture = try line.captureFile()
-            let (options, line, report) = (options, line, ToolReport(json: showing.json))
+            let (options, line, report) = (options, line, report)
             let host = loop.make {
                 let transport = line.open(line.chosen, loop: loop, capture: capture)
                 let host = HCIHost(transport: transport, loop: loop, stackEvents: .log(Logger(label: "harald")))

@@ -66,7 +66,7 @@ struct BondsCommand: ParsableCommand {
         }
     }
 
-    struct List: ParsableCommand {
+    struct List: ShowingCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the bonds, without their keys.",
             discussion: """
@@ -82,21 +82,17 @@ struct BondsCommand: ParsableCommand {
         @OptionGroup var service: ServiceOptions
         @OptionGroup var showing: ShowingOptions
 
-        func run() throws {
+        func execute() throws(ToolError) {
             if options.asks(service) {
                 return try showing.show(.bonds, of: service, as: [BondStatus].self) { bonds in
                     bonds.isEmpty ? ["no bonds"] : ["\(count(bonds.count, "bond")) of the service"] + bonds.map(\.line)
                 }
             }
-            if options.isUnused { return showing.json ? Console.json("[]") : Console.line("no bonds") }
-            do throws(ToolError) {
-                let state = try options.inspect()
-                if showing.json { return Console.json(JSONText.of(state.bonds.map(BondStatus.init)) ?? "[]") }
-                Console.line("\(count(state.bonds.count, "bond")) of \(state.adapter)")
-                for bond in state.bonds { Console.line(Self.line(bond)) }
-            } catch {
-                throw error.report(json: showing.json)
-            }
+            if options.isUnused { return json ? Console.json("[]") : Console.line("no bonds") }
+            let state = try options.inspect()
+            if json { return Console.json(JSONText.of(state.bonds.map(BondStatus.init)) ?? "[]") }
+            Console.line("\(count(state.bonds.count, "bond")) of \(state.adapter)")
+            for bond in state.bonds { Console.line(Self.line(bond)) }
         }
 
         private static func line(_ bond: Bond) -> String {
@@ -107,7 +103,7 @@ struct BondsCommand: ParsableCommand {
         }
     }
 
-    struct Forget: ParsableCommand {
+    struct Forget: ShowingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a bond, so that the device has to pair again.",
             discussion: """
@@ -128,23 +124,19 @@ struct BondsCommand: ParsableCommand {
         )
         var bond: String
 
-        func run() throws {
-            do throws(ToolError) {
-                let bond = if let known = BondIdentifier(bond) { known } else { try identifier() }
-                if options.asks(service), let peer = UUID(uuidString: "\(bond)") {
-                    _ = try service.ask(.forgetBond(peer))
-                    return report(bond)
-                }
+        func execute() throws(ToolError) {
+            let bond = if let known = BondIdentifier(bond) { known } else { try identifier() }
+            if options.asks(service), let peer = UUID(uuidString: "\(bond)") {
+                _ = try service.ask(.forgetBond(peer))
+            } else {
                 let storage = try options.open()
                 do throws(BondError) {
                     try BondStore(existing: storage).remove(bond)
                 } catch {
-                    throw ToolError.bonds(error)
+                    throw .bonds(error)
                 }
-                report(bond)
-            } catch {
-                throw error.report(json: showing.json)
             }
+            report.show(ForgottenDocument(identifier: "\(bond)"), as: "forgot \(bond)")
         }
 
         /// Returns the bond of the only device with this name, in any case. To forget takes the whole name.
@@ -166,10 +158,6 @@ struct BondsCommand: ParsableCommand {
                 if options.asks(service) { return try service.ask(.bonds, for: [BondStatus].self) }
                 return options.isUnused ? [] : try options.inspect().bonds.map(BondStatus.init)
             }
-        }
-
-        private func report(_ bond: BondIdentifier) {
-            ToolReport(json: showing.json).show(ForgottenDocument(identifier: "\(bond)"), as: "forgot \(bond)")
         }
     }
 }

@@ -5,7 +5,7 @@ import EventLoops
 import HCITransports
 import ServiceMessages
 
-struct ChannelCommand: ParsableCommand {
+struct ChannelCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "channel",
         abstract:
@@ -57,15 +57,7 @@ struct ChannelCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        do throws(ToolError) {
-            try work()
-        } catch {
-            throw error.report(json: json)
-        }
-    }
-
-    private func work() throws(ToolError) {
+    func execute() throws(ToolError) {
         let outcome = Outcome()
         // Without --to it runs until it is interrupted.
         if to == nil { outcome.finishOnInterrupt() } else { Interrupts.onEnd { outcome.finish(.failure($0)) } }
@@ -102,16 +94,8 @@ struct ChannelCommand: ParsableCommand {
             }
             return sender
         }
-        let result: Result<Void, ToolError>
-        do throws(ToolError) {
-            try outcome.wait()
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        system.stop { $0.leave($1) }
+        try outcome.wait(thenStopping: system)
         withExtendedLifetime((app, prompter)) {}
-        try result.get()
     }
 }
 

@@ -6,7 +6,7 @@ import EventLoops
 import HCITransports
 import ServiceMessages
 
-struct CollectCommand: ParsableCommand {
+struct CollectCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
         abstract: "Act as a gateway: connect to several heart-rate sensors at once, and follow all of them.",
@@ -41,21 +41,12 @@ struct CollectCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        do throws(ToolError) {
-            try collect()
-        } catch {
-            throw error.report(json: showing.json)
-        }
-    }
-
-    private func collect() throws(ToolError) {
+    func execute() throws(ToolError) {
         Console.endWithReader()
         let outcome = Outcome()
         Interrupts.onEnd { outcome.finish(.failure($0)) }
         let queue = DispatchQueue(label: "collector")
         let (timeout, sensors, measurements) = (timeout, sensors, measurements)
-        let report = ToolReport(json: showing.json)
         let print = CollectorPrinter(report: report, sensors: sensors, measurements: measurements)
         let capture = try line.captureFile()
         let system = line.startSystem(named: "Harald", loop: NIOEventLoop(), capture: capture, outcome: outcome)
@@ -74,15 +65,8 @@ struct CollectCommand: ParsableCommand {
                 "\(collector.linked) of \(sensors) sensors were connected after \(timeout) s, \(collector.done) done"
             outcome.finish(.failure(.incomplete(text)))
         }
-        let result: Result<Void, ToolError>
-        do throws(ToolError) {
-            try outcome.wait()
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        system.stop { $0.stop($1) }
+        defer { system.stop { $0.stop($1) } }
+        try outcome.wait()
         withExtendedLifetime(collector) {}
-        try result.get()
     }
 }

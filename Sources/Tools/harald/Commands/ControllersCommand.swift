@@ -11,7 +11,7 @@ enum SerialProtocol: String, ExpressibleByArgument, CaseIterable, Sendable {
     case h4, h5
 }
 
-struct ControllersCommand: ParsableCommand {
+struct ControllersCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "controllers",
         abstract: "List the Bluetooth adapters of this machine, or offer virtual controllers.",
@@ -155,13 +155,9 @@ struct ControllersCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        do throws(ToolError) {
-            guard listen == nil, terminal.isEmpty, dongle == 0, vhci == 0 else { return try offer() }
-            try AdapterList(of: KernelAdapters(), usb: USBFinder()).show(json: json)
-        } catch {
-            throw error.report(json: json)
-        }
+    func execute() throws(ToolError) {
+        guard listen == nil, terminal.isEmpty, dongle == 0, vhci == 0 else { return try offer() }
+        try AdapterList(of: KernelAdapters(), usb: USBFinder()).show(json: json)
     }
 
     private func offer() throws(ToolError) {

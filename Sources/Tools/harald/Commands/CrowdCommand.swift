@@ -5,7 +5,7 @@ import EventLoops
 import Foundation
 
 /// Simulates thousands of advertisers on one radio.
-struct CrowdCommand: ParsableCommand {
+struct CrowdCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "crowd",
         abstract: "Simulate thousands of advertisers on one radio, beside the contention model.",
@@ -97,8 +97,8 @@ struct CrowdCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let output = ToolReport(json: showing.json)
+    func execute() throws(ToolError) {
+        let output = report
         if let svg { try writing { () throws(OutputFile.Failure) in try OutputFile.check(svg) } }
         let report = CrowdReport(crowd) { output.say("simulating \(count($0, "device"))") }
         output.show(CrowdDocument(report: report), as: CrowdText(report: report, crowd: self).lines)
@@ -106,13 +106,11 @@ struct CrowdCommand: ParsableCommand {
         try writing { () throws(OutputFile.Failure) in try OutputFile.write(Array(report.svg.utf8), to: svg) }
     }
 
-    private func writing(_ body: () throws(OutputFile.Failure) -> Void) throws {
+    private func writing(_ body: () throws(OutputFile.Failure) -> Void) throws(ToolError) {
         do throws(OutputFile.Failure) {
             try body()
         } catch {
-            throw ToolError.incomplete(
-                "cannot write \(error.path.visible): \(error.reason); name another file with --svg"
-            ).report(json: showing.json)
+            throw .incomplete("cannot write \(error.path.visible): \(error.reason); name another file with --svg")
         }
     }
 

@@ -4,7 +4,7 @@ import Demos
 import Foundation
 import HCI
 
-struct DemoBackgroundCommand: ParsableCommand {
+struct DemoBackgroundCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "background",
         abstract: "Show Bluetooth while apps go to the background, are suspended, end and come back.",
@@ -33,23 +33,19 @@ struct DemoBackgroundCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write all radio traffic to this pcapng file.", valueName: "FILE"), completion: .file())
     var air: String?
 
-    func run() throws {
-        do throws(ToolError) {
-            let world = SimulatedWorld(seed: seed)
-            if let air { world.captureAir(to: try writer(air)) }
-            let anns = try capture.map { path throws(ToolError) in try writer(path) }
-            let bens = try capture.map { path throws(ToolError) in
-                try writer(CaptureFile.sibling(of: path, named: "ben"))
-            }
-            let story = BackgroundStory(world, captures: (anns, bens)) { Console.line($0) }
-            story.run()
-            if let capture {
-                Console.line("HCI packets written to \(capture) and \(CaptureFile.sibling(of: capture, named: "ben"))")
-            }
-            if let air { Console.line("radio traffic written to \(air)") }
-        } catch {
-            throw error.report()
+    func execute() throws(ToolError) {
+        let world = SimulatedWorld(seed: seed)
+        if let air { world.captureAir(to: try writer(air)) }
+        let anns = try capture.map { path throws(ToolError) in try writer(path) }
+        let bens = try capture.map { path throws(ToolError) in
+            try writer(CaptureFile.sibling(of: path, named: "ben"))
         }
+        let story = BackgroundStory(world, captures: (anns, bens)) { Console.line($0) }
+        story.run()
+        if let capture {
+            Console.line("HCI packets written to \(capture) and \(CaptureFile.sibling(of: capture, named: "ben"))")
+        }
+        if let air { Console.line("radio traffic written to \(air)") }
     }
 
     private func writer(_ path: String) throws(ToolError) -> @Sendable ([UInt8]) -> Void {

@@ -4,7 +4,7 @@ import Demos
 import EventLoops
 import HCI
 
-struct DemoHeartRateCommand: ParsableCommand {
+struct DemoHeartRateCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "heart-rate",
         abstract: "Run a heart-rate sensor and an app that connect on the virtual radio, pair, and reconnect.",
@@ -52,15 +52,8 @@ struct DemoHeartRateCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        do throws(ToolError) {
-            if showing.page { try WorldOnPage.run(seed: seed, showing) } else { try runDemo() }
-        } catch {
-            throw error.report()
-        }
-    }
-
-    private func runDemo() throws(ToolError) {
+    func execute() throws(ToolError) {
+        if showing.page { return try WorldOnPage.run(seed: seed, showing) }
         let captures = (
             phone: try captureFile(capture),
             sensor: try captureFile(capture.map { CaptureFile.sibling(of: $0, named: "sensor") }),

@@ -80,15 +80,9 @@ struct ExploreCommand: DeviceVerb {
         Visit.Plan(follow: follow, notifications: notifications, write: write, awaitsChange: awaitChange, isRaw: raw)
     }
 
-    func run() throws {
-        if case .controller(let address) = client.place {
-            do throws(ToolError) {
-                return try explore(on: address)
-            } catch {
-                throw error.report(json: client.showing.json)
-            }
-        }
-        try runAlone()
+    func execute() throws(ToolError) {
+        guard case .controller(let address) = client.place else { return try runAlone() }
+        try explore(on: address)
     }
 
     var clientOptions: ClientOptions { client }

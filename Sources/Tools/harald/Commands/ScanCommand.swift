@@ -55,15 +55,9 @@ struct ScanCommand: DeviceVerb {
         try client.checkOptions([("--raw", raw), ("--passive", passive)])
     }
 
-    func run() throws {
-        if case .controller(let address) = client.place {
-            do throws(ToolError) {
-                return try scan(on: address)
-            } catch {
-                throw error.report(json: client.showing.json)
-            }
-        }
-        try runAlone()
+    func execute() throws(ToolError) {
+        guard case .controller(let address) = client.place else { return try runAlone() }
+        try scan(on: address)
     }
 
     var clientOptions: ClientOptions { client }

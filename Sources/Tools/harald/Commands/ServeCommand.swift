@@ -7,7 +7,7 @@ import EventLoops
 import HCITransports
 import ServiceMessages
 
-struct ServeCommand: ParsableCommand {
+struct ServeCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run an accessory on a controller until interrupted.",
@@ -86,18 +86,13 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let report = ToolReport(json: showing.json)
-        do throws(ToolError) {
-            if listFaults { return ServedAccessory.listFaults(in: report) }
-            if list { return ServedAccessory.list(in: report) }
-            guard let accessory else { return try serve(report) }
-            let served = try ServedAccessory(accessory, name: name)
-            if print { return Console.lines(served.accessory.json) }
-            try served.serve(line, trust, faults: fault, report)
-        } catch {
-            throw error.report(json: showing.json)
-        }
+    func execute() throws(ToolError) {
+        if listFaults { return ServedAccessory.listFaults(in: report) }
+        if list { return ServedAccessory.list(in: report) }
+        guard let accessory else { return try serve(report) }
+        let served = try ServedAccessory(accessory, name: name)
+        if print { return Console.lines(served.accessory.json) }
+        try served.serve(line, trust, faults: fault, report)
     }
 
     private func serve(_ report: ToolReport) throws(ToolError) {

@@ -5,7 +5,7 @@ import Foundation
 import HCI
 
 /// Tests a device by the steps of a file.
-struct TestCommand: ParsableCommand {
+struct TestCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
         abstract: "Test an accessory by the steps and expectations of a file.",
@@ -64,18 +64,13 @@ struct TestCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        var steps: DeviceSteps
-        do throws(ToolError) {
-            steps = try Self.steps(of: files[files.count - 1])
-            if let seed { steps.seed = seed }
-            if files.count == 2 {
-                return try simulate(try ServedAccessory(files[0], name: nil).accessory, steps)
-            }
-        } catch {
-            throw error.report(json: client.showing.json)
-        }
-        try runInRange(steps)
+    var showing: ShowingOptions { client.showing }
+
+    func execute() throws(ToolError) {
+        var steps = try Self.steps(of: files[files.count - 1])
+        if let seed { steps.seed = seed }
+        guard files.count == 2 else { return try runInRange(steps) }
+        try simulate(try ServedAccessory(files[0], name: nil).accessory, steps)
     }
 
     private static func steps(of path: String) throws(ToolError) -> DeviceSteps {
@@ -96,7 +91,7 @@ struct TestCommand: ParsableCommand {
     }
 
     private func simulate(_ accessory: Accessory, _ steps: DeviceSteps) throws(ToolError) {
-        let report = client.report
+        let report = report
         let capture = try client.line.captureFile(reading: files)
         var world = StepWorld(accessory: accessory, steps: steps)
         if let capture { world.capture = { capture.write($0) } }
@@ -104,16 +99,15 @@ struct TestCommand: ParsableCommand {
         try conclude(StepReport(name: name(of: steps), results: outcome.results, story: outcome.story), report)
     }
 
-    private func runInRange(_ steps: DeviceSteps) throws {
-        let (report, command) = (client.report, self)
+    private func runInRange(_ steps: DeviceSteps) throws(ToolError) {
+        let (report, command) = (report, self)
         guard let selector = device ?? steps.device.flatMap({ DeviceSelector(argument: $0) }) else {
-            let error = ToolError.incomplete(
+            throw .incomplete(
                 """
                 no device is named; name one with --device, or with "device" in the file of steps, or an accessory to simulate \
                 before the file
                 """
             )
-            throw error.report(json: client.showing.json)
         }
         try client.run(trust: trust) { client async throws(ToolError) in
             let results = await StepRunner(client, .inRange(selector)).run(steps) { Self.show($0, report) }

@@ -6,7 +6,7 @@ import Page
 import ServiceMessages
 import ServiceProcess
 
-struct PageCommand: ParsableCommand {
+struct PageCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "page",
         abstract: "Show the Bluetooth service in a browser: devices, apps, events, questions and advice.",
@@ -30,7 +30,7 @@ struct PageCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The TCP port; 0 for any that is free.", valueName: "PORT"))
     var port: UInt16 = 0
 
-    func run() throws {
+    func execute() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         // A browser that has gone, and a program that has ended, are noticed without the signal.
@@ -48,10 +48,6 @@ struct PageCommand: ParsableCommand {
             open.with { $0.close() }
             client.with { $0.close() }
         }
-        do throws(ToolError) {
-            try outcome.wait()
-        } catch {
-            throw error.report(json: false)
-        }
+        try outcome.wait()
     }
 }

@@ -3,7 +3,7 @@ import BluetoothTypes
 import Foundation
 import HCITransports
 
-struct InstallCommand: ParsableCommand {
+struct InstallCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
         abstract: "Write systemd units that start the Bluetooth service on demand.",
@@ -85,7 +85,7 @@ struct InstallCommand: ParsableCommand {
         if program?.hasPrefix("/") == false { throw ValidationError("--program requires an absolute path") }
     }
 
-    func run() throws {
+    func execute() throws(ToolError) {
         if udev {
             let rule = UdevRule(isOfMachine: machine)
             if print, machine {
@@ -96,15 +96,15 @@ struct InstallCommand: ParsableCommand {
             }
         }
         let reach = ControllerReach(chosen)
-        let program = try program ?? Self.ownPath()
+        let program = if let named = self.program { named } else { try Self.ownPath() }
         if case .adapter = chosen, !machine {
-            throw ToolError.service(
+            throw .service(
                 """
                 only a service of the whole machine may use one of its adapters: \
                 `\(UnitProgram.installation(of: program, controller: "\(chosen)"))`; or choose another controller for the service \
                 of this user: `harald install --controller tcp:HOST:PORT`
                 """
-            ).report()
+            )
         }
         let units = ServiceUnits(
             scope: machine ? .machine : .user,
@@ -116,18 +116,22 @@ struct InstallCommand: ParsableCommand {
         // The package's program is elsewhere yet.
         let isThere = self.program == nil
         let place = isThere ? UnitProgram.fault(of: program, controller: reach.path, isOfMachine: machine) : nil
-        if let fault = units.fault ?? place { throw ToolError.service(fault).report() }
+        if let fault = units.fault ?? place { throw .service(fault) }
         let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]
         let standard = machine ? "/etc/systemd/system" : Self.unitsOfUser()
         try write(files, to: directory ?? standard) { nextSteps(links: $0 == standard ? nil : $0) }
     }
 
-    private func write(_ files: [(String, String)], to directory: String, then nextSteps: (String) -> [String]) throws {
+    private func write(
+        _ files: [(String, String)],
+        to directory: String,
+        then nextSteps: (String) -> [String]
+    ) throws(ToolError) {
         // The steps are for any working directory.
         let directory = URL(fileURLWithPath: directory).standardizedFileURL.path
         if print { return files.forEach { name, text in Console.lines("# \(name)\n\(text)") } }
-        func refusal(_ reason: String) -> any Error {
-            ToolError.service("cannot write to \(directory): \(reason); choose another with --directory").report()
+        func refusal(_ reason: String) -> ToolError {
+            .service("cannot write to \(directory): \(reason); choose another with --directory")
         }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -171,9 +175,9 @@ struct InstallCommand: ParsableCommand {
             ]
     }
 
-    private static func ownPath() throws -> String {
+    private static func ownPath() throws(ToolError) -> String {
         guard let path = Bundle.main.executablePath, path.hasPrefix("/") else {
-            throw ToolError.service("cannot determine the path of this program; call it by its absolute path").report()
+            throw .service("cannot determine the path of this program; call it by its absolute path")
         }
         return path
     }

@@ -11,7 +11,7 @@ import SMP
 import ServiceMessages
 import ServiceProcess
 
-struct ServiceCommand: ParsableCommand {
+struct ServiceCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
         abstract: "Run the Bluetooth service that the programs of this user share, until interrupted.",
@@ -61,15 +61,7 @@ struct ServiceCommand: ParsableCommand {
     )
     var store: String?
 
-    func run() throws {
-        do throws(ToolError) {
-            try serve()
-        } catch {
-            throw error.report()
-        }
-    }
-
-    private func serve() throws(ToolError) {
+    func execute() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt(by: [SIGINT, SIGTERM])
         Console.ignoreBrokenPipe()

@@ -7,7 +7,7 @@ import ServiceMessages
 import ServiceProcess
 import Synchronization
 
-struct AdviceCommand: ParsableCommand {
+struct AdviceCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "advice",
         abstract: "Tell where apps of the Bluetooth service break good practices, until interrupted.",
@@ -30,12 +30,12 @@ struct AdviceCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only advise the app of this name.", valueName: "NAME"))
     var app: String?
 
-    func run() throws {
+    func execute() throws(ToolError) {
         Console.endWithReader()
         if isatty(STDERR_FILENO) == 1 { Console.problem("watching the apps of the Bluetooth service (Ctrl-C ends)") }
         let outcome = Outcome()
         outcome.finishOnInterrupt()
-        let (json, app) = (showing.json, app)
+        let (json, app) = (json, app)
         let printer = AdvicePrinter(json: json, app: app)
         let client = service.connect(outcome) { client in
             client.ask(.advice, onLine: { printer.show($0) }) { result in
@@ -46,11 +46,7 @@ struct AdviceCommand: ParsableCommand {
             client.with { $0.close() }
             printer.finish()
         }
-        do throws(ToolError) {
-            try outcome.wait()
-        } catch {
-            throw error.report(json: showing.json)
-        }
+        try outcome.wait()
     }
 }
 

@@ -4,7 +4,7 @@ import HCITransports
 import ServiceMessages
 import ServiceProcess
 
-struct AgentCommand: ParsableCommand {
+struct AgentCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent",
         abstract: "Answer prompts of the Bluetooth service at this terminal, until interrupted.",
@@ -23,7 +23,7 @@ struct AgentCommand: ParsableCommand {
 
     @OptionGroup var service: ServiceOptions
 
-    func run() throws {
+    func execute() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
@@ -43,10 +43,6 @@ struct AgentCommand: ParsableCommand {
             prompter.read()
         }
         defer { client.with { $0.close() } }
-        do throws(ToolError) {
-            try outcome.wait()
-        } catch {
-            throw error.report()
-        }
+        try outcome.wait()
     }
 }

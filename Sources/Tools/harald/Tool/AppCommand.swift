@@ -20,7 +20,7 @@ struct AppCommand: ParsableCommand {
         ]
     )
 
-    struct List: ParsableCommand {
+    struct List: ShowingCommand {
         static let configuration = CommandConfiguration(
             abstract: "List running, preserved and launchable apps.",
             discussion: """
@@ -34,14 +34,14 @@ struct AppCommand: ParsableCommand {
         @OptionGroup var service: ServiceOptions
         @OptionGroup var showing: ShowingOptions
 
-        func run() throws {
+        func execute() throws(ToolError) {
             try showing.show(.apps, of: service, as: AppsStatus.self) { $0.lines }
         }
     }
 
     /// Performs one action of ``actions`` on an app, and prints what it has done and the resulting state. The parser
     /// needs a type for each command, so the number of the action is a part of the type.
-    struct ActionCommand<let number: Int>: ParsableCommand {
+    struct ActionCommand<let number: Int>: ShowingCommand {
         static var configuration: CommandConfiguration {
             let action = AppCommand.actions[number]
             return CommandConfiguration(
@@ -72,7 +72,7 @@ struct AppCommand: ParsableCommand {
         )
         var name: String
 
-        func run() throws {
+        func execute() throws(ToolError) {
             let action = AppCommand.actions[Self.number]
             let question = ToolQuestion.app(action.verb, name: name, owner: user)
             try showing.show(question, of: service, as: AppsStatus.self) { status in

@@ -7,7 +7,7 @@ import ServiceEvents
 import ServiceMessages
 import ServiceProcess
 
-struct MonitorCommand: ParsableCommand {
+struct MonitorCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor",
         abstract: "Print the events of the Bluetooth service until interrupted.",
@@ -46,7 +46,7 @@ struct MonitorCommand: ParsableCommand {
         if raw, showing.json { throw ValidationError("--raw and --json exclude each other") }
     }
 
-    func run() throws {
+    func execute() throws(ToolError) {
         Console.endWithReader()
         // For people only: another program that reads standard error looks for problems there.
         if isatty(STDERR_FILENO) == 1 { Console.problem("watching the Bluetooth service (Ctrl-C ends)") }
@@ -63,11 +63,7 @@ struct MonitorCommand: ParsableCommand {
             }
         }
         defer { client.with { $0.close() } }
-        do throws(ToolError) {
-            try outcome.wait()
-        } catch {
-            throw error.report(json: showing.json)
-        }
+        try outcome.wait()
     }
 }
 

@@ -93,14 +93,10 @@ struct ShowingOptions: ParsableArguments {
         of service: ServiceOptions,
         as type: Answer.Type,
         lines: (Answer) -> [String]
-    ) throws {
-        do throws(ToolError) {
-            let text = try service.ask(question)
-            if json { return Console.json(text) }
-            lines(try ServiceOptions.read(text)).forEach(Console.line)
-        } catch {
-            throw error.report(json: json)
-        }
+    ) throws(ToolError) {
+        let text = try service.ask(question)
+        if json { return Console.json(text) }
+        lines(try ServiceOptions.read(text)).forEach(Console.line)
     }
 }
 

@@ -3,7 +3,7 @@ import ArgumentParser
 import AssignedNumbers
 import ServiceMessages
 
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show the state of the Bluetooth service: its controller, and how apps use it.",
@@ -19,7 +19,7 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
 
-    func run() throws {
+    func execute() throws(ToolError) {
         try showing.show(.status, of: service, as: SystemStatus.self) { $0.lines(chip: \.words) }
     }
 }
@@ -33,7 +33,7 @@ extension ControllerStatus {
     }
 }
 
-struct DevicesCommand: ParsableCommand {
+struct DevicesCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
         abstract: "List the devices known to the Bluetooth service, connected ones first.",
@@ -49,7 +49,7 @@ struct DevicesCommand: ParsableCommand {
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
 
-    func run() throws {
+    func execute() throws(ToolError) {
         try showing.show(.devices, of: service, as: [DeviceStatus].self, lines: Self.lines)
     }
 

@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// A command whose failure the tool reports.
+protocol ToolCommand: ParsableCommand {
+    /// Whether the failure is a document on standard output as well.
+    var json: Bool { get }
+
+    func execute() throws(ToolError)
+}
+
+extension ToolCommand {
+    var json: Bool { false }
+
+    func run() throws {
+        do throws(ToolError) {
+            try execute()
+        } catch {
+            throw error.report(json: json)
+        }
+    }
+}
+
+/// A command with the option `--json`.
+protocol ShowingCommand: ToolCommand {
+    var showing: ShowingOptions { get }
+}
+
+extension ShowingCommand {
+    var json: Bool { showing.json }
+    var report: ToolReport { ToolReport(json: json) }
+}
