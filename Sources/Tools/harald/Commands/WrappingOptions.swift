@@ -83,7 +83,7 @@ struct WrappingOptions: ParsableArguments {
 
     private var wrapper: PackageWrapper {
         PackageWrapper(
-            path,
+            path: path,
             standIns: standIns,
             isAdapted: adapt,
             iOSPaths: Set((iOSPaths ?? "").split(separator: ",").map(String.init)),

@@ -69,32 +69,30 @@ extension Check {
     private static func weaknesses(of controller: ControllerFacts) -> [(code: String, what: String)] {
         // 8 is Bluetooth 4.2 in the assigned numbers.
         let isOld = controller.version < 8
-        var found: [(String, String)] = []
-        if isOld {
-            found.append(
-                ("old", "it predates Bluetooth 4.2: packets are short, and the host has to resolve private addresses")
-            )
-        }
-        if !isOld, !controller.hasLongPackets {
-            found.append(("short-packets", "it sends at most 27 octets in a packet, which limits throughput"))
-        }
-        if !isOld, controller.resolvingListSize == 0 {
-            found.append(
-                ("no-resolving-list", "it cannot resolve private addresses, so the host wakes up for each one")
-            )
-        }
-        if !controller.hasExtendedAdvertising {
-            found.append(
-                ("legacy-advertising", "it lacks extended advertising: a single advertisement of 31 octets, on 1M only")
-            )
-        }
-        if controller.buffers < 3 {
-            found.append(
-                ("few-buffers", "it buffers only \(controller.buffers) packets, which several links have to share")
-            )
-        }
-        if let maker = quirkyMakers[controller.company] { found.append(("maker", maker)) }
-        return found
+        let all: [(isFound: Bool, code: String, what: String)] = [
+            (
+                isOld, "old",
+                "it predates Bluetooth 4.2: packets are short, and the host has to resolve private addresses"
+            ),
+            (
+                !isOld && !controller.hasLongPackets, "short-packets",
+                "it sends at most 27 octets in a packet, which limits throughput"
+            ),
+            (
+                !isOld && controller.resolvingListSize == 0, "no-resolving-list",
+                "it cannot resolve private addresses, so the host wakes up for each one"
+            ),
+            (
+                !controller.hasExtendedAdvertising, "legacy-advertising",
+                "it lacks extended advertising: a single advertisement of 31 octets, on 1M only"
+            ),
+            (
+                controller.buffers < 3, "few-buffers",
+                "it buffers only \(controller.buffers) packets, which several links have to share"
+            ),
+        ]
+        let maker = quirkyMakers[controller.company].map { [("maker", $0)] } ?? []
+        return all.filter(\.isFound).map { ($0.code, $0.what) } + maker
     }
 
     /// Warnings about manufacturers whose controllers misbehave, by assigned company number.

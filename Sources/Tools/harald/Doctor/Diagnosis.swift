@@ -1,12 +1,12 @@
 /// The problems of a machine's Bluetooth and their remedies. Each check is a pure function of the collected facts.
-package struct Diagnosis: Codable, Hashable, Sendable {
+struct Diagnosis: Codable, Hashable, Sendable {
     /// The findings, most severe first.
-    package let findings: [Finding]
+    let findings: [Finding]
 
     /// Whether there is no ``Finding/Severity/problem``. Weaknesses and notes do not count.
-    package var isSound: Bool { !findings.contains { $0.severity == .problem } }
+    var isSound: Bool { !findings.contains { $0.severity == .problem } }
 
-    package init(of facts: MachineFacts) {
+    init(of facts: MachineFacts) {
         let found = Self.checks.flatMap { $0(facts) }
         findings = Finding.Severity.allCases.flatMap { severity in found.filter { $0.severity == severity } }
     }
@@ -18,7 +18,7 @@ package struct Diagnosis: Codable, Hashable, Sendable {
         Check.service, Check.controller, Check.weaknesses,
     ]
 
-    package var lines: [String] {
+    var lines: [String] {
         findings.isEmpty ? ["nothing is wrong with this machine's Bluetooth"] : findings.flatMap(\.lines)
     }
 }
@@ -27,9 +27,9 @@ package struct Diagnosis: Codable, Hashable, Sendable {
 enum Check {}
 
 /// One result of a diagnosis.
-package struct Finding: Codable, Hashable, Sendable {
+struct Finding: Codable, Hashable, Sendable {
     /// How serious a finding is.
-    package enum Severity: String, Codable, Hashable, Sendable, CaseIterable {
+    enum Severity: String, Codable, Hashable, Sendable, CaseIterable {
         /// Bluetooth does not work, or will soon stop working.
         case problem
         /// Bluetooth works less well than it could.
@@ -38,21 +38,21 @@ package struct Finding: Codable, Hashable, Sendable {
         case note
     }
 
-    package var severity: Severity
+    var severity: Severity
     /// A stable one-word identifier for programs, such as `bluetoothd`.
-    package var code: String
+    var code: String
     /// The subject: `hci0`, a path, or `this machine`.
-    package var place: String
-    package var what: String
+    var place: String
+    var what: String
     /// The remedy: a command where there is one; nil for none.
-    package var remedy: String?
+    var remedy: String?
 
-    package init(_ severity: Severity, _ code: String, at place: String, _ what: String, do remedy: String? = nil) {
+    init(_ severity: Severity, _ code: String, at place: String, _ what: String, do remedy: String? = nil) {
         (self.severity, self.code, self.place) = (severity, code, place)
         (self.what, self.remedy) = (what, remedy)
     }
 
-    package var lines: [String] {
+    var lines: [String] {
         ["\(severity.rawValue): \(place): \(what)"] + (remedy.map { ["  \($0)"] } ?? [])
     }
 }

@@ -1,27 +1,22 @@
+import Foundation
 import HCITransports
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The kernel's log (`Documentation/ABI/testing/dev-kmsg` of Linux). Each read returns one record.
-package enum KernelMessages {
+enum KernelMessages {
     /// Limits how many records are read, so that a kernel that keeps logging cannot block the caller.
     static let maximumRecords = 100_000
     /// The maximum size of a record, in octets.
     private static let recordSize = 8_192
 
     /// Returns the log lines that mention Bluetooth.
-    package static func read() -> MachineFacts.Log {
+    static func read() -> MachineFacts.Log {
         let file = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return .unreadable }
         defer { close(file) }
         var lines: [String] = []
         var octets = [UInt8](repeating: 0, count: recordSize)
         for _ in 0..<maximumRecords {
-            let count = octets.withUnsafeMutableBytes { systemRead(file, $0.baseAddress, $0.count) }
+            let count = octets.withUnsafeMutableBytes { Foundation.read(file, $0.baseAddress, $0.count) }
             if count > 0 {
                 if let line = KernelRecord.message(in: octets.prefix(count)) { lines.append(line) }
             } else if count == 0 || ![EPIPE, EINTR].contains(errno) {
@@ -31,8 +26,4 @@ package enum KernelMessages {
         }
         return .lines(lines)
     }
-}
-
-private func systemRead(_ file: Int32, _ octets: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(file, octets, count)
 }

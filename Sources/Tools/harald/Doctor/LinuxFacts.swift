@@ -1,16 +1,10 @@
 import Foundation
 import HCITransports
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Facts about this machine, or about the machine whose file tree is below `root`.
 ///
 /// Collecting them changes nothing and needs no privileges. What is not accessible is left out.
-package struct LinuxFacts {
+struct LinuxFacts {
     static let maximumEntries = 4_096
     /// CAP_NET_ADMIN, the capability to claim adapters (`include/uapi/linux/capability.h`).
     private static let networkRight = 12
@@ -20,7 +14,7 @@ package struct LinuxFacts {
     private let log: @Sendable () -> MachineFacts.Log
 
     /// - Parameter root: The prefix of `/sys`, `/proc` and so on.
-    package init(
+    init(
         adapters: KernelAdapters = KernelAdapters(),
         root: String = "",
         log: @escaping @Sendable () -> MachineFacts.Log = KernelMessages.read
@@ -28,7 +22,7 @@ package struct LinuxFacts {
         (self.adapters, self.root, self.log) = (adapters, root, log)
     }
 
-    package func facts() -> MachineFacts {
+    func facts() -> MachineFacts {
         var facts = MachineFacts()
         facts.adapters = kernelAdapters()
         facts.usb = controllers()

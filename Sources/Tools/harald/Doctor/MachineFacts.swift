@@ -1,113 +1,111 @@
 import HCITransports
 
 /// A snapshot of everything on a machine that affects Bluetooth. Plain values; ``LinuxFacts`` collects them.
-package struct MachineFacts: Hashable, Sendable {
+struct MachineFacts: Hashable, Sendable {
     /// A Bluetooth adapter of the kernel.
-    package struct Adapter: Hashable, Sendable {
-        package var name: String
+    struct Adapter: Hashable, Sendable {
+        var name: String
         /// The kind of bus, such as "USB".
-        package var bus: String
-        package var holder: KernelAdapter.Holder
+        var bus: String
+        var holder: KernelAdapter.Holder
 
-        package init(_ name: String, bus: String = "USB", holder: KernelAdapter.Holder = .nobody) {
+        init(_ name: String, bus: String = "USB", holder: KernelAdapter.Holder = .nobody) {
             (self.name, self.bus, self.holder) = (name, bus, holder)
         }
     }
 
     /// An rfkill switch, from `/sys/class/rfkill`.
-    package struct RadioSwitch: Hashable, Sendable {
+    struct RadioSwitch: Hashable, Sendable {
         /// `hci0`, or the name that the manufacturer chose.
-        package var name: String
+        var name: String
         /// Whether software has blocked the radio.
-        package var isSoft: Bool
+        var isSoft: Bool
         /// Whether a hardware switch or key has blocked the radio.
-        package var isHard: Bool
+        var isHard: Bool
 
-        package init(_ name: String, isSoft: Bool = false, isHard: Bool = false) {
+        init(_ name: String, isSoft: Bool = false, isHard: Bool = false) {
             (self.name, self.isSoft, self.isHard) = (name, isSoft, isHard)
         }
     }
 
     /// A device file through which a controller is reached.
-    package struct Node: Hashable, Sendable {
-        package var path: String
+    struct Node: Hashable, Sendable {
+        var path: String
         /// Whether this process may read and write it.
-        package var isOpen: Bool
+        var isOpen: Bool
 
-        package init(_ path: String, isOpen: Bool) { (self.path, self.isOpen) = (path, isOpen) }
+        init(_ path: String, isOpen: Bool) { (self.path, self.isOpen) = (path, isOpen) }
     }
 
     /// A Bluetooth controller on USB, with or without a kernel adapter.
-    package struct USBController: Hashable, Sendable {
+    struct USBController: Hashable, Sendable {
         /// The driver name of an interface that a program has claimed through libusb (`drivers/usb/core/devio.c` of
         /// Linux).
-        package static let programs = "usbfs"
+        static let programs = "usbfs"
 
         /// The bus and port path, such as `1-2`.
-        package var place: String
+        var place: String
         /// The number of the first Bluetooth interface; the others follow it.
-        package var interface: Int
+        var interface: Int
         /// The driver bound to that interface; nil for none.
-        package var driver: String?
+        var driver: String?
         /// The device node through which programs open it; nil where there is none, as in a container.
-        package var node: Node?
+        var node: Node?
 
-        package init(_ place: String, interface: Int = 0, driver: String? = "btusb", node: Node? = nil) {
+        init(_ place: String, interface: Int = 0, driver: String? = "btusb", node: Node? = nil) {
             (self.place, self.interface, self.driver, self.node) = (place, interface, driver, node)
         }
     }
 
     /// The kernel log, if this process may read it.
-    package enum Log: Hashable, Sendable {
+    enum Log: Hashable, Sendable {
         case unreadable
         case lines([String])
     }
 
     /// The result of the search for adapters.
-    package enum Adapters: Hashable, Sendable {
+    enum Adapters: Hashable, Sendable {
         case found([Adapter])
         /// The kernel has no Bluetooth, or none for this network namespace (EAFNOSUPPORT).
         case noBluetooth
         case failed(String)
     }
 
-    package var adapters = Adapters.found([])
-    package var usb: [USBController] = []
+    var adapters = Adapters.found([])
+    var usb: [USBController] = []
     /// Whether the kernel driver for USB controllers (btusb) is loaded.
-    package var hasUSBDriver = true
+    var hasUSBDriver = true
     /// The path of the udev rule that lets users or the service open such controllers; nil if there is none.
-    package var usbRulePath: String?
+    var usbRulePath: String?
     /// Whether that rule is for the machine-wide service, and not for users.
-    package var usbRuleIsOfService = false
+    var usbRuleIsOfService = false
     /// Whether this process may claim an adapter (CAP_NET_ADMIN).
-    package var mayTakeAdapters = false
-    package var isContainer = false
-    package var bluetoothdRuns = false
-    package var switches: [RadioSwitch] = []
-    package var log = Log.unreadable
+    var mayTakeAdapters = false
+    var isContainer = false
+    var bluetoothdRuns = false
+    var switches: [RadioSwitch] = []
+    var log = Log.unreadable
     /// Serial ports to which a controller may be attached.
-    package var ports: [Node] = []
-    package var service = ServiceFacts.none
+    var ports: [Node] = []
+    var service = ServiceFacts.none
     /// The capabilities of the controller that was queried; nil when none was.
-    package var controller: ControllerFacts?
+    var controller: ControllerFacts?
     /// The controller that was queried directly: the named one, or a free one; nil for none.
-    package var askedController: ControllerAddress?
+    var askedController: ControllerAddress?
     /// Why the named controller, or a free one, could not be queried.
-    package var controllerError: String?
+    var controllerError: String?
 
-    package static let socketOfMachine = "/run/harald/service"
+    static let socketOfMachine = "/run/harald/service"
 
     /// The udev rule that `harald install --udev` writes.
-    package static let usbRule = (directory: "/etc/udev/rules.d", name: "70-harald-usb.rules")
+    static let usbRule = (directory: "/etc/udev/rules.d", name: "70-harald-usb.rules")
 
     /// Where a udev rule may be (udev(7)); a package has it in one of the last two.
     static let usbRulePaths = ["/etc", "/run", "/usr/lib", "/lib"].map { "\($0)/udev/rules.d/\(usbRule.name)" }
-
-    package init() {}
 }
 
 /// The state of the service, from the places where its socket may be.
-package enum ServiceFacts: Hashable, Sendable {
+enum ServiceFacts: Hashable, Sendable {
     case none
     /// A socket exists, but no process listens on it.
     case dead(path: String)
@@ -125,28 +123,14 @@ package enum ServiceFacts: Hashable, Sendable {
 }
 
 /// The capabilities of a controller that matter for a diagnosis.
-package struct ControllerFacts: Hashable, Sendable {
-    package var name: String
+struct ControllerFacts: Hashable, Sendable {
+    var name: String
     /// The HCI version number: 8 is 4.2.
-    package var version: Int
-    package var company: Int
-    package var hasExtendedAdvertising: Bool
-    package var hasLongPackets: Bool
-    package var buffers: Int
+    var version: Int
+    var company = 0xFFFF
+    var hasExtendedAdvertising = true
+    var hasLongPackets = true
+    var buffers = 8
     /// The size of the resolving list, in peers.
-    package var resolvingListSize: Int
-
-    package init(
-        name: String,
-        version: Int,
-        company: Int = 0xFFFF,
-        hasExtendedAdvertising: Bool = true,
-        hasLongPackets: Bool = true,
-        buffers: Int = 8,
-        resolvingListSize: Int = 8
-    ) {
-        (self.name, self.version, self.company) = (name, version, company)
-        (self.hasExtendedAdvertising, self.hasLongPackets) = (hasExtendedAdvertising, hasLongPackets)
-        (self.buffers, self.resolvingListSize) = (buffers, resolvingListSize)
-    }
+    var resolvingListSize = 8
 }

@@ -1,14 +1,6 @@
 import CLinux
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 protocol Keyboard: Sendable {
     /// Discards input that has been typed but not read.
     func discardPending()
@@ -62,7 +54,7 @@ struct StandardInput: Keyboard {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         while true {
             var octets = [UInt8](repeating: 0, count: Self.chunk)
-            let count = octets.withUnsafeMutableBytes { systemRead($0.baseAddress, $0.count) }
+            let count = octets.withUnsafeMutableBytes { Foundation.read(STDIN_FILENO, $0.baseAddress, $0.count) }
             if count > 0 { return Array(octets.prefix(count)) }
             let error = count < 0 ? errno : 0
             if error == EIO, isInBackground {
@@ -73,5 +65,3 @@ struct StandardInput: Keyboard {
         }
     }
 }
-
-private func systemRead(_ octets: UnsafeMutableRawPointer?, _ count: Int) -> Int { read(STDIN_FILENO, octets, count) }

@@ -2,12 +2,6 @@ import CLinux
 import Foundation
 import HCITransports
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3), FILE_DESCRIPTOR_STORE). Does nothing
 /// without systemd.
 enum ServiceManager {

@@ -2,14 +2,6 @@ import BluetoothTypes
 import Foundation
 import ServiceProcess
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// The lines that the user has typed, in a file that only the user can read.
 ///
 /// The file is replaced as a whole for each line, so that it never grows beyond its limits, and shells that run at the

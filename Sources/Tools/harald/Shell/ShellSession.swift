@@ -5,14 +5,6 @@ import Foundation
 import ServiceMessages
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// The service or controller that the lines of a shell share, and its connected devices.
 final class ShellSession: Sendable {
     private let host: ClientHost
@@ -50,12 +42,7 @@ final class ShellSession: Sendable {
         let outcome = Outcome()
         let client = client.next(facts: facts, report: report)
         run { outcome.finish(await client.perform(verb, aborts: aborts)) }
-        do throws(ToolError) {
-            try outcome.wait()
-            return .success(())
-        } catch {
-            return .failure(error)
-        }
+        return Result { () throws(ToolError) in try outcome.wait() }
     }
 
     private var facts: DeviceFacts {

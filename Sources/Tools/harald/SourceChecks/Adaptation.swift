@@ -1,11 +1,11 @@
 /// A source file in which code that needs Objective-C is replaced by code that does the same without, where that can be
 /// told from the source alone.
-package struct Adaptation {
+struct Adaptation {
     /// Attributes without effect where there is no Objective-C.
     static let attributes: Set<String> = ["@objc", "@objcMembers"]
 
-    package let original: SourceFile
-    package let adapted: SourceFile
+    let original: SourceFile
+    let adapted: SourceFile
 
     /// Adapts a file.
     ///
@@ -33,7 +33,7 @@ package struct Adaptation {
     /// Adapts all sources of a package.
     ///
     /// - Parameter paths: The files, and directories of files, in which `os(iOS)` is to hold.
-    package static func of(_ files: [SourceFile], forIOS paths: Set<String> = []) -> [Adaptation] {
+    static func of(_ files: [SourceFile], forIOS paths: Set<String> = []) -> [Adaptation] {
         let delegates = OptionalMethods([Declarations(CompiledSource(DelegateInterface.file, modules: Modules()))])
         let optional = files.reduce(into: delegates.names) { names, file in
             names.formUnion(ObjectiveCProtocols(Tokenizer.tokens(of: file.text)).optionalNames)
@@ -43,10 +43,10 @@ package struct Adaptation {
         }
     }
 
-    package var hasChanges: Bool { original.text != adapted.text }
+    var hasChanges: Bool { original.text != adapted.text }
 
     /// The changed lines in the format of `diff -U0`. Adaptation neither adds nor removes lines.
-    package var difference: String {
+    var difference: String {
         let before = original.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let after = adapted.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let changes = zip(before, after).enumerated().filter { $1.0 != $1.1 }

@@ -13,12 +13,6 @@ struct Condition {
         return condition.either()
     }
 
-    private init(tokens: [Token], modules: Modules, depth: Int) {
-        self.tokens = tokens
-        self.modules = modules
-        self.depth = depth
-    }
-
     private mutating func consumes(_ text: String) -> Bool {
         guard place < tokens.count, tokens[place].is(text) else { return false }
         place += 1

@@ -1,11 +1,11 @@
 /// The modules that a wrapped package can import.
-package struct Modules: Sendable {
+struct Modules: Sendable {
     /// The available stand-ins: the name for `--with`, by module.
-    package static let standIns = ["Combine": "combine", "os": "os", "OSLog": "os", "CryptoKit": "cryptokit"]
+    static let standIns = ["Combine": "combine", "os": "os", "OSLog": "os", "CryptoKit": "cryptokit"]
 
     private let chosen: Set<String>
 
-    package init(standIns names: Set<String> = []) {
+    init(standIns names: Set<String> = []) {
         chosen = names
     }
 

@@ -1,10 +1,10 @@
 /// Finds code in a package that behaves differently on Linux than on Apple's platforms.
-package struct SourceCheck {
+struct SourceCheck {
     private let files: [SourceFile]
     private let interface: [SourceFile]
     private let modules: Modules
 
-    package init(_ files: [SourceFile], modules: Modules) {
+    init(_ files: [SourceFile], modules: Modules) {
         self.init(files, interface: [DelegateInterface.file], modules: modules)
     }
 
@@ -16,7 +16,7 @@ package struct SourceCheck {
     }
 
     /// The findings, sorted by file and line.
-    package var findings: [SourceFinding] {
+    var findings: [SourceFinding] {
         let sources = files.map { CompiledSource($0, modules: modules) }
         let declarations = sources.map { Declarations($0) }
         let delegates = interface.map { Declarations(CompiledSource($0, modules: modules)) }

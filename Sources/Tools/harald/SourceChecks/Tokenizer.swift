@@ -14,8 +14,6 @@ struct Tokenizer {
         return tokenizer.tokens
     }
 
-    private init(octets: [UInt8]) { self.octets = octets }
-
     private mutating func run() {
         while let octet = peek() {
             switch octet {

@@ -1,42 +1,18 @@
 import Foundation
 
 /// Builds, tests, runs or checks a package for Apple's platforms, which is never modified.
-package struct PackageWrapper {
-    private let path: String
-    private let standIns: Set<StandIn>
-    private let isAdapted: Bool
-    private let iOSPaths: Set<String>
-    private let checkout: String?
-    private let scratch: String?
-    private let output: WrappingOutput
-
-    /// Describes the work. Nothing is read or built yet.
-    ///
-    /// - Parameters:
-    ///   - path: The directory of the package.
-    ///   - standIns: The frameworks that it gets substitutes for.
-    ///   - isAdapted: Whether to work on a copy without what only Objective-C needs.
-    ///   - iOSPaths: The sources, and directories of sources, in which `os(iOS)` is to hold in that copy.
-    ///   - checkout: The directory of Harald's package; nil for the one that this tool was built in.
-    ///   - scratch: The directory for all build output; nil for one in Harald's package, or else of the user.
-    ///   - output: Receives what is printed.
-    package init(
-        _ path: String,
-        standIns: Set<StandIn>,
-        isAdapted: Bool,
-        iOSPaths: Set<String>,
-        checkout: String?,
-        scratch: String?,
-        output: WrappingOutput
-    ) {
-        self.path = path
-        self.standIns = standIns
-        self.isAdapted = isAdapted || !iOSPaths.isEmpty
-        self.iOSPaths = iOSPaths
-        self.checkout = checkout
-        self.scratch = scratch
-        self.output = output
-    }
+struct PackageWrapper {
+    let path: String
+    let standIns: Set<StandIn>
+    /// Whether to work on a copy without what only Objective-C needs.
+    let isAdapted: Bool
+    /// The sources, and directories of sources, in which `os(iOS)` is to hold. They need a copy as well.
+    let iOSPaths: Set<String>
+    /// The directory of Harald's package; nil for the one that this tool was built in.
+    let checkout: String?
+    /// The directory for all build output; nil for one in Harald's package, or else of the user.
+    let scratch: String?
+    let output: WrappingOutput
 
     /// Replaces this process by `swift`, with the flags that the package needs.
     ///
@@ -45,7 +21,7 @@ package struct PackageWrapper {
     ///   - passed: Further arguments.
     ///   - report: Receives what Linux does differently, before anything is built.
     /// - Returns: The error, because otherwise it does not return.
-    package func replaceProcess(
+    func replaceProcess(
         _ verb: String,
         passing passed: [String],
         _ report: ([SourceFinding]) -> Void
@@ -61,7 +37,7 @@ package struct PackageWrapper {
     }
 
     /// Returns what Linux does differently from Apple's platforms, and builds nothing. Needs no checkout of Harald.
-    package func check() throws(WrappingError) -> [SourceFinding] {
+    func check() throws(WrappingError) -> [SourceFinding] {
         let home = try checkout == nil ? HaraldPackage.ofThisTool() : HaraldPackage(named: checkout)
         let scratch = home.map(scratchDirectory(in:)) ?? ScratchDirectory(path: scratch ?? ScratchDirectory.ofUser())
         return try wrappedPackage(scratch).findings(standIns)
@@ -74,7 +50,8 @@ package struct PackageWrapper {
     /// Returns the package, or its adapted copy.
     private func wrappedPackage(_ scratch: ScratchDirectory) throws(WrappingError) -> WrappedPackage {
         try scratch.prepare()
-        let wrapped = try WrappedPackage(path: path, scratch: scratch, isToBeCopied: isAdapted, output)
-        return isAdapted ? try wrapped.adapted(forIOS: iOSPaths, output) : wrapped
+        let isCopied = isAdapted || !iOSPaths.isEmpty
+        let wrapped = try WrappedPackage(path: path, scratch: scratch, isToBeCopied: isCopied, output)
+        return isCopied ? try wrapped.adapted(forIOS: iOSPaths, output) : wrapped
     }
 }

@@ -1,5 +1,5 @@
 /// A substitute for one of Apple's frameworks.
-package enum StandIn: String, CaseIterable, Sendable {
+enum StandIn: String, CaseIterable, Sendable {
     case combine
     case os
     case cryptokit

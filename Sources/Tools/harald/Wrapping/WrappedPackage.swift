@@ -9,7 +9,9 @@ struct WrappedPackage {
     /// A source in Objective-C of each target that has some.
     private let objectiveC: [String]
     private let build: String
+}
 
+extension WrappedPackage {
     /// Reads a package by way of SwiftPM.
     ///
     /// - Parameter isToBeCopied: Whether to refuse first what cannot be copied: SwiftPM would follow its links
@@ -37,20 +39,6 @@ struct WrappedPackage {
         }
         let objectiveC = targets.compactMap { $0.first { $0.hasSuffix(".m") || $0.hasSuffix(".mm") } }
         self.init(path: path, scratch: scratch, sources: sources, objectiveC: objectiveC, build: build)
-    }
-
-    private init(
-        path: String,
-        scratch: ScratchDirectory,
-        sources: [SourceFile],
-        objectiveC: [String],
-        build: String
-    ) {
-        self.path = path
-        self.scratch = scratch
-        self.sources = sources
-        self.objectiveC = objectiveC
-        self.build = build
     }
 
     /// Returns the first arguments of a `swift` command.

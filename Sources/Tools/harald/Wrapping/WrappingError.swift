@@ -1,6 +1,6 @@
 /// Why a package cannot be wrapped, with what to do about it.
-package struct WrappingError: Error, Hashable, CustomStringConvertible {
-    package let description: String
+struct WrappingError: Error, Hashable, CustomStringConvertible {
+    let description: String
 
     init(_ description: String) {
         self.description = description
@@ -8,14 +8,9 @@ package struct WrappingError: Error, Hashable, CustomStringConvertible {
 }
 
 /// Receives what wrapping a package prints, line by line.
-package struct WrappingOutput: Sendable {
+struct WrappingOutput: Sendable {
     /// Receives results, such as the differences of an adapted copy.
     let result: @Sendable (String) -> Void
     /// Receives what is being done, and the output of programs that failed.
     let notice: @Sendable (String) -> Void
-
-    package init(result: @escaping @Sendable (String) -> Void, notice: @escaping @Sendable (String) -> Void) {
-        self.result = result
-        self.notice = notice
-    }
 }
