@@ -1,28 +1,25 @@
 import Foundation
 
-/// The default directories for persistent data (XDG Base Directory Specification).
+/// The user's directories (XDG Base Directory Specification).
 enum StateDirectory {
-    /// The default directory for bonds: below `XDG_STATE_HOME`, or `~/.local/state`.
-    static func bonds(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        "\(state(environment))/bonds"
-    }
+    /// The default directory for bonds.
+    static func bonds() -> String { named("XDG_STATE_HOME", or: ".local/state") + "/harald/bonds" }
 
-    /// The file with the history of `harald shell`, in the same place.
+    /// The file with the history of `harald shell`.
     static func history(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        "\(state(environment))/shell-history"
+        named("XDG_STATE_HOME", or: ".local/state", environment) + "/harald/shell-history"
     }
 
-    private static func state(_ environment: [String: String]) -> String {
-        let home = environment["HOME"] ?? NSHomeDirectory()
-        // A relative path in the variable is ignored.
-        let named = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return "\(named ?? "\(home)/.local/state")/harald"
-    }
+    /// The default directory of apps.
+    static func apps() -> String { named("XDG_DATA_HOME", or: ".local/share") + "/harald/apps" }
 
-    /// The default directory of apps: below `XDG_DATA_HOME`, or `~/.local/share`.
-    static func apps(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        let home = environment["HOME"] ?? NSHomeDirectory()
-        let named = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return "\(named ?? "\(home)/.local/share")/harald/apps"
+    /// Returns the directory that a variable names, or `place` in the home directory. A relative path is ignored.
+    static func named(
+        _ variable: String,
+        or place: String,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String {
+        if let path = environment[variable], path.hasPrefix("/") { return path }
+        return "\(environment["HOME"] ?? NSHomeDirectory())/\(place)"
     }
 }

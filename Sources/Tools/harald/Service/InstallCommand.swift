@@ -118,7 +118,8 @@ struct InstallCommand: ToolCommand {
         let place = isThere ? UnitProgram.fault(of: program, controller: reach.path, isOfMachine: machine) : nil
         if let fault = units.fault ?? place { throw .service(fault) }
         let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]
-        let standard = machine ? "/etc/systemd/system" : Self.unitsOfUser()
+        let standard =
+            machine ? "/etc/systemd/system" : StateDirectory.named("XDG_CONFIG_HOME", or: ".config") + "/systemd/user"
         try write(files, to: directory ?? standard) { nextSteps(links: $0 == standard ? nil : $0) }
     }
 
@@ -180,11 +181,5 @@ struct InstallCommand: ToolCommand {
             throw .service("cannot determine the path of this program; call it by its absolute path")
         }
         return path
-    }
-
-    private static func unitsOfUser(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        // A relative path is ignored (XDG Base Directory Specification).
-        let named = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (named ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config") + "/systemd/user"
     }
 }

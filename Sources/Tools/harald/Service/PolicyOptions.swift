@@ -22,7 +22,7 @@ struct PolicyOptions: ParsableArguments {
 
     /// Loads the policy file. Returns an empty policy if no file is named and the default one does not exist.
     func load() throws(ToolError) -> PolicyFile {
-        let path = policy ?? Self.usualPath()
+        let path = policy ?? StateDirectory.named("XDG_CONFIG_HOME", or: ".config") + "/harald/policy"
         guard policy != nil || FileManager.default.fileExists(atPath: path) else { return PolicyFile() }
         return try Self.read(path)
     }
@@ -43,12 +43,5 @@ struct PolicyOptions: ParsableArguments {
         } catch {
             throw .service("\(path): \(error)")
         }
-    }
-
-    /// The default path (XDG Base Directory Specification).
-    static func usualPath(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        // A relative path is ignored.
-        let named = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (named ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config") + "/harald/policy"
     }
 }
