@@ -24,50 +24,38 @@ struct SwiftCommand: ParsableCommand {
 
             \(ExitStatus.text())
             """,
-        subcommands: [Build.self, Test.self, Run.self, Check.self]
+        subcommands: [VerbCommand<0>.self, VerbCommand<1>.self, VerbCommand<2>.self, Check.self]
     )
 
-    struct Build: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Build a package.",
-            discussion: """
-                Example:
-                  harald swift build HeartKit -- -c release
+    /// Runs a command of `swift`, one of ``verbs``. The parser needs a type for each, so its number is a part of the type.
+    struct VerbCommand<let number: Int>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            let verb = SwiftCommand.verbs[number]
+            return CommandConfiguration(
+                commandName: verb.name,
+                abstract: verb.abstract,
+                discussion: """
+                    Example:
+                      harald swift \(verb.name) HeartKit -- \(verb.arguments)
 
-                \(ExitStatus.text())
-                """
-        )
+                    \(ExitStatus.text())
+                    """
+            )
+        }
+
         @OptionGroup var options: WrappingOptions
-        func run() throws { try options.wrap("build") }
+        func run() throws { try options.wrap(SwiftCommand.verbs[Self.number].name) }
     }
 
-    struct Test: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Build a package and run its tests.",
-            discussion: """
-                Example:
-                  harald swift test HeartKit -- --filter Parsing
-
-                \(ExitStatus.text())
-                """
-        )
-        @OptionGroup var options: WrappingOptions
-        func run() throws { try options.wrap("test") }
-    }
-
-    struct Run: ParsableCommand {
-        static let configuration = CommandConfiguration(
+    private static let verbs = [
+        (name: "build", abstract: "Build a package.", arguments: "-c release"),
+        (name: "test", abstract: "Build a package and run its tests.", arguments: "--filter Parsing"),
+        (
+            name: "run",
             abstract: "Build a package and run its executable; HARALD_CONTROLLER names its controller.",
-            discussion: """
-                Example:
-                  harald swift run HeartKit -- --verbose
-
-                \(ExitStatus.text())
-                """
-        )
-        @OptionGroup var options: WrappingOptions
-        func run() throws { try options.wrap("run") }
-    }
+            arguments: "--verbose"
+        ),
+    ]
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(

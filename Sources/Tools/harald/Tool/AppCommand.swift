@@ -81,43 +81,32 @@ struct AppCommand: ParsableCommand {
         }
     }
 
-    struct Action {
-        let verb: AppVerb
-        let name: String
-        let abstract: String
-        /// The text once it is done, with `APP` in place of the app's name.
-        let outcome: String
-
-        init(_ verb: AppVerb, _ name: String, _ outcome: String, _ abstract: String) {
-            (self.verb, self.name, self.outcome, self.abstract) = (verb, name, outcome, abstract)
-        }
-    }
-
-    /// The commands other than `list`, in the order of the help.
-    private static let actions: [Action] = [
-        .init(.launch, "launch", "launched APP", "Launch an app, as the user does."),
-        .init(.background, "background", "APP is in the background", "Move an app to the background."),
-        .init(.foreground, "foreground", "APP is in the foreground", "Bring an app to the foreground."),
-        .init(
+    /// The commands other than `list`, in the order of the help. Once it is done, the outcome is printed, with the app's name
+    /// for `APP`.
+    private static let actions: [(verb: AppVerb, name: String, outcome: String, abstract: String)] = [
+        (.launch, "launch", "launched APP", "Launch an app, as the user does."),
+        (.background, "background", "APP is in the background", "Move an app to the background."),
+        (.foreground, "foreground", "APP is in the foreground", "Bring an app to the foreground."),
+        (
             .suspend,
             "suspend",
             "APP is suspended",
             "Move an app to the background, and let its background time expire."
         ),
-        .init(
+        (
             .terminate,
             "terminate",
             "terminated APP",
             "Terminate an app, as a system short of memory does: its pending requests stay active."
         ),
-        .init(.forceQuit, "force-quit", "force-quit APP", "Force-quit an app, as the user does: all its requests end."),
-        .init(
+        (.forceQuit, "force-quit", "force-quit APP", "Force-quit an app, as the user does: all its requests end."),
+        (
             .resetPermission,
             "reset-permission",
             "APP has no decision about Bluetooth any more",
             "Forget whether an app may use Bluetooth."
         ),
-        .init(
+        (
             .revokePermission,
             "revoke-permission",
             "APP may not use Bluetooth",
