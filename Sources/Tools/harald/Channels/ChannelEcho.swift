@@ -57,19 +57,16 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
     func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
         guard let channel else { return }
         say("a channel is open")
-        let (say, echoed) = (say, Parcel())
+        let say = say
+        // Only touched on the channel's thread.
+        var echoed = 0
         ChannelRunner(channel) { octets in
-            echoed.count += octets.count
+            echoed += octets.count
             return octets
         } onEnd: { error in
             say(
-                "a channel was closed\(error.map { ": \($0.localizedDescription)" } ?? "") after \(count(echoed.count, "octet"))"
+                "a channel was closed\(error.map { ": \($0.localizedDescription)" } ?? "") after \(count(echoed, "octet"))"
             )
         }.start()
-    }
-
-    private final class Parcel: @unchecked Sendable {
-        // Safe: only touched on the channel's thread.
-        var count = 0
     }
 }

@@ -123,21 +123,18 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
             return finish("cannot open a channel: \(error?.localizedDescription ?? "unknown reason")")
         }
         say("a channel is open on PSM \(channel.psm)")
-        let (parcel, finish, echoed, back) = (parcel, finish, echoed, Back())
+        let (parcel, finish, echoed) = (parcel, finish, echoed)
+        // Only touched on the channel's thread.
+        var back = Data()
         ChannelRunner(channel, first: parcel) { octets in
-            back.octets += octets
-            if back.octets.count >= parcel.count {
-                echoed(back.octets.count)
-                finish(back.octets == parcel ? nil : "the echo differs from the data sent")
+            back += octets
+            if back.count >= parcel.count {
+                echoed(back.count)
+                finish(back == parcel ? nil : "the echo differs from the data sent")
             }
             return Data()
         } onEnd: { error in
             finish("the channel was closed: \(error?.localizedDescription ?? "the device closed it")")
         }.start()
-    }
-
-    private final class Back: @unchecked Sendable {
-        // Safe: only touched on the channel's thread.
-        var octets = Data()
     }
 }
