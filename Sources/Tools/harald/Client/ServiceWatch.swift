@@ -56,11 +56,6 @@ struct ServiceWatchLog: LogHandler {
     var metadata = Logger.Metadata()
     let watch: ServiceWatch
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
     func log(event: LogEvent) { watch.complained("\(event.message)") }
 }
 

@@ -37,10 +37,7 @@ enum Console {
         text.unicodeScalars.map { scalar in
             let shown = String(scalar)
             guard shown.visible != shown else { return shown }
-            return shown.utf16.map { unit in
-                let digits = String(unit, radix: 16)
-                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }.joined()
+            return shown.utf16.map { String(format: "\\u%04x", $0) }.joined()
         }.joined()
     }
 
@@ -157,6 +154,13 @@ enum Console {
     }
 }
 
+extension LogHandler {
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+}
+
 /// Writes the log of the modules below to standard error, because standard output is for results.
 struct ConsoleLog: LogHandler {
     let label: String
@@ -165,11 +169,6 @@ struct ConsoleLog: LogHandler {
     var metadataProvider: Logger.MetadataProvider?
 
     init(label: String) { self.label = label }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
 
     func log(event: LogEvent) {
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.map { " \($0)=\($1)" }.sorted().joined()

@@ -44,15 +44,11 @@ final class TerminalPrompter: PairingPrompter {
 
     /// A prompt that has not been answered.
     private struct Open {
-        let expected: Expected
+        /// Whether the answer is a code, or no.
+        let expectsCode: Bool
         /// The link that is being paired; nil for an app's permission.
         let link: UInt64?
         let decide: (Prepared) -> Void
-    }
-
-    private enum Expected {
-        case yesOrNo
-        case code
     }
 
     /// The number of invalid lines after which the answer is no, in case a program is typing.
@@ -93,8 +89,7 @@ final class TerminalPrompter: PairingPrompter {
         let origin = asking.map { "pair with \(who), as \($0)" } ?? "\(who) wants to pair"
         let text = "\(origin): \(Self.question(of: prompt))"
         guard prompt.needsAnswer else { return say("[ \(text) ]") }
-        let expected: Expected = prompt.expectsCode ? .code : .yesOrNo
-        ask([text], Open(expected: expected, link: peer.link) { answer(prompt.answer(to: $0)) })
+        ask([text], Open(expectsCode: prompt.expectsCode, link: peer.link) { answer(prompt.answer(to: $0)) })
     }
 
     /// - Parameter shown: The lines to show, the question last.
@@ -170,12 +165,12 @@ final class TerminalPrompter: PairingPrompter {
     }
 
     private func answered(_ line: String) {
-        guard let expected = open?.expected else { return }
+        guard let expectsCode = open?.expectsCode else { return }
         let answer = Prepared(line.trimmingCharacters(in: .whitespaces))
-        if let answer, expected != .code || answer != .yes { return decide(answer) }
+        if let answer, !expectsCode || answer != .yes { return decide(answer) }
         wrongAnswers += 1
         guard wrongAnswers < Self.maximumWrongAnswers else { return decide(.no) }
-        say("[ \(expected == .code ? "six digits, or no" : "yes or no") ]")
+        say("[ \(expectsCode ? "six digits, or no" : "yes or no") ]")
     }
 
     private func ended() {
@@ -196,7 +191,7 @@ extension TerminalPrompter: PermissionPrompter {
         }
         ask(
             ["app \(name) of user \(question.owner) \(program)"] + words + ["may \(name) use Bluetooth? yes or no"],
-            Open(expected: .yesOrNo, link: nil) { answer($0 == .yes) }
+            Open(expectsCode: false, link: nil) { answer($0 == .yes) }
         )
     }
 
@@ -230,8 +225,7 @@ extension PairingPrompt {
 }
 
 private func digits(_ passkey: UInt32) -> String {
-    let text = String(passkey)
-    return String(repeating: "0", count: max(6 - text.count, 0)) + text
+    String(format: "%06u", passkey)
 }
 
 /// Parses six digits, with any spaces between them. Returns nil for any other text.

@@ -71,11 +71,6 @@ struct ServiceLogHandler: LogHandler {
         self.write = write
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
     func log(event: LogEvent) {
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.map { " \($0)=\($1)" }.sorted().joined()
         write(form.line(event.level, "\(event.message)\(details)"), event.level >= .error)
