@@ -8,7 +8,8 @@ extension DeviceClient {
     /// Stays connected to a device for `seconds`, or until the user interrupts it, and prints changes of the link.
     func stay(_ device: FoundDevice, seconds: Double?) async throws(ToolError) {
         let result = await withTaskGroup(of: Result<Void, ToolError>.self) { group in
-            group.addTask { await self.watch(device) }
+            group.addTask { await self.reportLink(of: device) }
+            group.addTask { await self.connectAgain(device) }
             if let seconds {
                 group.addTask {
                     await self.pause(.seconds(seconds))
@@ -20,16 +21,6 @@ extension DeviceClient {
             return first
         }
         try result.get()
-    }
-
-    private func watch(_ device: FoundDevice) async -> Result<Void, ToolError> {
-        await withTaskGroup(of: Result<Void, ToolError>.self) { group in
-            group.addTask { await self.reportLink(of: device) }
-            group.addTask { await self.connectAgain(device) }
-            let first = await group.next() ?? .success(())
-            group.cancelAll()
-            return first
-        }
     }
 
     private func reportLink(of device: FoundDevice) async -> Result<Void, ToolError> {

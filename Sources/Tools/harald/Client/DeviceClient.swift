@@ -29,17 +29,17 @@ final class DeviceClient: Sendable {
     /// The number of connections to the service that had ended when the command began.
     private let lostServices: Int
 
-    private init(_ central: CBCentralManager, facts: DeviceFacts, report: ToolReport, memory: ClientMemory) {
+    init(
+        _ central: CBCentralManager = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.client")),
+        facts: DeviceFacts,
+        report: ToolReport,
+        memory: ClientMemory = ClientMemory()
+    ) {
         self.central = central
         self.facts = facts
         self.report = report
         self.memory = memory
         if case .service(_, let watch) = facts.place { lostServices = watch.ends } else { lostServices = 0 }
-    }
-
-    convenience init(facts: DeviceFacts, report: ToolReport, memory: ClientMemory = ClientMemory()) {
-        let central = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.client"))
-        self.init(central, facts: facts, report: report, memory: memory)
     }
 
     /// Returns a client for another command of the same session, with the same manager.

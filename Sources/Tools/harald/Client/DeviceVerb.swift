@@ -80,9 +80,7 @@ struct ConnectingOptions: ParsableArguments {
     var device: DeviceSelector
 
     func validate() throws {
-        guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout must be greater than 0 and at most 86400")
-        }
+        try checkSeconds(timeout, of: "--timeout")
         try client.checkOptions(trust.given)
     }
 }

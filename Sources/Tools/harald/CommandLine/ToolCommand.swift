@@ -20,6 +20,13 @@ extension ToolCommand {
     }
 }
 
+/// Checks a number of seconds, which is at most a day.
+func checkSeconds(_ seconds: Double, of option: String) throws {
+    guard seconds > 0, seconds <= 86_400 else {
+        throw ValidationError("\(option) must be greater than 0 and at most 86400")
+    }
+}
+
 /// A command with the option `--json`.
 protocol ShowingCommand: ToolCommand {
     var showing: ShowingOptions { get }

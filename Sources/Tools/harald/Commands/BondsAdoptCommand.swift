@@ -62,7 +62,7 @@ extension BondsCommand {
             to adapter: AdapterIdentity,
             _ report: ToolReport
         ) -> Result<Void, ToolError> {
-            do throws(ToolError) {
+            Result { () throws(ToolError) in
                 let storage = try options.open()
                 do throws(BondError) {
                     let owner = try BondStore(existing: storage).adapter
@@ -80,9 +80,6 @@ extension BondsCommand {
                 } catch {
                     throw .bonds(error)
                 }
-                return .success(())
-            } catch {
-                return .failure(error)
             }
         }
     }

@@ -52,9 +52,7 @@ struct ChannelCommand: ToolCommand {
     func validate() throws {
         if json, to == nil { throw ValidationError("--json requires --to") }
         guard (1...(1 << 30)).contains(size) else { throw ValidationError("--size must be from 1 to 1073741824") }
-        guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout must be greater than 0 and at most 86400")
-        }
+        try checkSeconds(timeout, of: "--timeout")
     }
 
     func execute() throws(ToolError) {

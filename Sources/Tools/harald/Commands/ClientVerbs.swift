@@ -31,9 +31,7 @@ struct ConnectCommand: ConnectedVerb {
     var seconds: Double?
 
     func validate() throws {
-        if let seconds, !(seconds > 0 && seconds <= 86_400) {
-            throw ValidationError("--seconds must be greater than 0 and at most 86400")
-        }
+        if let seconds { try checkSeconds(seconds, of: "--seconds") }
     }
 
     var printsOnlyResult: Bool { false }

@@ -36,9 +36,7 @@ struct CollectCommand: ShowingCommand {
         guard (1...1_000_000).contains(measurements) else {
             throw ValidationError("--measurements must be from 1 to 1000000")
         }
-        guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout must be greater than 0 and at most 86400")
-        }
+        try checkSeconds(timeout, of: "--timeout")
     }
 
     func execute() throws(ToolError) {

@@ -80,14 +80,10 @@ struct CrowdCommand: ShowingCommand {
     }
 
     private static func validate(interval: Double, of option: String) throws {
-        let range =
-            milliseconds(
-                CrowdConfiguration.intervals.lowerBound
-            )...milliseconds(
-                CrowdConfiguration.intervals.upperBound
-            )
-        guard range.contains(interval) else {
-            throw ValidationError("\(option) is \(text(range.lowerBound)) to \(text(range.upperBound)) milliseconds")
+        let intervals = CrowdConfiguration.intervals
+        let (low, high) = (milliseconds(intervals.lowerBound), milliseconds(intervals.upperBound))
+        guard interval >= low, interval <= high else {
+            throw ValidationError("\(option) is \(text(low)) to \(text(high)) milliseconds")
         }
         let slots = (interval / 0.625).rounded()
         guard abs(slots * 0.625 - interval) < 1e-6 else {
@@ -101,7 +97,7 @@ struct CrowdCommand: ShowingCommand {
         let output = report
         if let svg { try writing { () throws(OutputFile.Failure) in try OutputFile.check(svg) } }
         let report = CrowdReport(crowd) { output.say("simulating \(count($0, "device"))") }
-        output.show(CrowdDocument(report: report), as: CrowdText(report: report, crowd: self).lines)
+        output.show(report, as: CrowdText(report: report, crowd: self).lines)
         guard let svg else { return }
         try writing { () throws(OutputFile.Failure) in try OutputFile.write(Array(report.svg.utf8), to: svg) }
     }
@@ -130,15 +126,8 @@ struct CrowdCommand: ShowingCommand {
     static func text(_ milliseconds: Double) -> String { String(format: "%g", milliseconds) }
 }
 
-/// The results of a crowd, as JSON.
-struct CrowdDocument: ReportDocument {
+extension CrowdReport: ReportDocument {
     static let event = "crowd"
-
-    let report: CrowdReport
-
-    func encode(to encoder: any Encoder) throws {
-        try report.encode(to: encoder)
-    }
 }
 
 /// The results of a crowd, for people.

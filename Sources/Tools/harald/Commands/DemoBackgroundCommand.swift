@@ -35,21 +35,14 @@ struct DemoBackgroundCommand: ToolCommand {
 
     func execute() throws(ToolError) {
         let world = SimulatedWorld(seed: seed)
-        if let air { world.captureAir(to: try writer(air)) }
-        let anns = try capture.map { path throws(ToolError) in try writer(path) }
-        let bens = try capture.map { path throws(ToolError) in
-            try writer(CaptureFile.sibling(of: path, named: "ben"))
-        }
+        if let writer = try CaptureFile.writer(air) { world.captureAir(to: writer) }
+        let anns = try CaptureFile.writer(capture)
+        let bens = try CaptureFile.writer(capture.map { CaptureFile.sibling(of: $0, named: "ben") })
         let story = BackgroundStory(world, captures: (anns, bens)) { Console.line($0) }
         story.run()
         if let capture {
             Console.line("HCI packets written to \(capture) and \(CaptureFile.sibling(of: capture, named: "ben"))")
         }
         if let air { Console.line("radio traffic written to \(air)") }
-    }
-
-    private func writer(_ path: String) throws(ToolError) -> @Sendable ([UInt8]) -> Void {
-        let file = try CaptureFile.named(path)
-        return { file.write($0) }
     }
 }

@@ -55,9 +55,9 @@ struct DemoHeartRateCommand: ToolCommand {
     func execute() throws(ToolError) {
         if showing.page { return try WorldOnPage.run(seed: seed, showing) }
         let captures = (
-            phone: try captureFile(capture),
-            sensor: try captureFile(capture.map { CaptureFile.sibling(of: $0, named: "sensor") }),
-            air: try captureFile(air)
+            phone: try CaptureFile.writer(capture),
+            sensor: try CaptureFile.writer(capture.map { CaptureFile.sibling(of: $0, named: "sensor") }),
+            air: try CaptureFile.writer(air)
         )
         let pace = virtualTime ? nil : Pace.realTime
         let demo = HeartRateDemo(seed: seed, at: pace, captures: captures) { Console.line($0) }
@@ -73,11 +73,5 @@ struct DemoHeartRateCommand: ToolCommand {
             Console.line("HCI packets written to \(capture) and \(CaptureFile.sibling(of: capture, named: "sensor"))")
         }
         if let air { Console.line("radio traffic written to \(air)") }
-    }
-
-    private func captureFile(_ path: String?) throws(ToolError) -> HeartRateDemo.Capture? {
-        guard let path else { return nil }
-        let file = try CaptureFile.named(path)
-        return { file.write($0) }
     }
 }

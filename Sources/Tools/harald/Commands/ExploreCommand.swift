@@ -67,9 +67,7 @@ struct ExploreCommand: DeviceVerb {
     var timeout = 10.0
 
     func validate() throws {
-        guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout must be greater than 0 and at most 86400")
-        }
+        try checkSeconds(timeout, of: "--timeout")
         guard (0...1_000_000).contains(notifications) else {
             throw ValidationError("--notifications must be from 0 to 1000000")
         }

@@ -49,9 +49,7 @@ struct ScanCommand: DeviceVerb {
     var passive = false
 
     func validate() throws {
-        guard seconds > 0, seconds <= 86_400 else {
-            throw ValidationError("--seconds must be greater than 0 and at most 86400")
-        }
+        try checkSeconds(seconds, of: "--seconds")
         try client.checkOptions([("--raw", raw), ("--passive", passive)])
     }
 

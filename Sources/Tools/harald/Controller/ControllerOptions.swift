@@ -199,6 +199,13 @@ extension CaptureFile {
         }
     }
 
+    /// Returns what writes to the capture file at `path`; nil without one.
+    static func writer(_ path: String?) throws(ToolError) -> (@Sendable ([UInt8]) -> Void)? {
+        guard let path else { return nil }
+        let file = try named(path)
+        return { file.write($0) }
+    }
+
     /// Inserts a name before the extension: `heart.btsnoop` becomes `heart.sensor.btsnoop`.
     static func sibling(of path: String, named name: String) -> String {
         let url = URL(fileURLWithPath: path)
