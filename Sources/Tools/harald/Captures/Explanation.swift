@@ -35,9 +35,7 @@ struct Explanation {
         lines.removeAll()
     }
 
-    /// Ends the story.
-    ///
-    /// - Parameter isCut: Whether the file ends within a record.
+    /// Ends the story, of a file that ends within a record if `isCut` is set.
     mutating func finish(isCut: Bool) {
         for entry in story.finish() { show(entry) }
         pause()

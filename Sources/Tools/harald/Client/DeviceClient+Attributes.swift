@@ -42,9 +42,8 @@ struct FoundCharacteristic: Sendable {
 }
 
 extension DeviceClient {
-    /// Discovers the characteristics of a device, and returns the one that the user has named.
-    ///
-    /// - Parameter isPreferred: Which of several with the same UUID to take.
+    /// Discovers the characteristics of a device, and returns the one that the user has named. Of several with the same
+    /// UUID, it takes a preferred one.
     func characteristic(
         _ selector: CharacteristicSelector,
         of device: FoundDevice,

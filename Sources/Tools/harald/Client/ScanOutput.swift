@@ -31,9 +31,7 @@ struct ScanOutput {
         self.report = report
     }
 
-    /// Prints an advertisement unless its sender repeats it.
-    ///
-    /// - Returns: Whether it is of the device at which the scan stops.
+    /// Prints an advertisement unless its sender repeats it. Returns whether the scan stops at its device.
     mutating func show(_ advertisement: ShownAdvertisement) -> Bool {
         let device = advertisement.sender
         let sender = device.identifier.map { Sender.identifier($0) } ?? .set(device.address, advertisement.packet?.set)

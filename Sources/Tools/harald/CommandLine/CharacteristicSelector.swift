@@ -59,8 +59,8 @@ extension AttributeListing {
         return chosen
     }
 
-    /// Returns the characteristic to follow: the one that the user has named, the first that notifies if several have its
-    /// UUID. By default it is the heart rate, or else the first that notifies; nil if none does.
+    /// Returns the characteristic to follow: the one that the user has named, if possible one that notifies. By default
+    /// it is the heart rate, or else the first that notifies; nil if none does.
     func toFollow(_ selector: CharacteristicSelector?, of name: String) throws(ToolError) -> Characteristic? {
         if let selector { return try choose(selector, of: name, preferring: \.canNotify) }
         return followable.first { $0.uuid == 0x2A37 } ?? followable.first

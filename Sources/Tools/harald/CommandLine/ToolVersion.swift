@@ -5,7 +5,6 @@ enum ToolVersion {
     /// The number of the release, or with `-dev` of the next one. Packaging/build derives its versions from this.
     static let number = "0.1.0-dev"
 
-    /// The text of `harald --version`.
     static var text: String {
         let build = harald_commit().map { "commit \(String(cString: $0))" } ?? "development build"
         return "harald \(number), \(build), Swift \(harald_compiler().map { String(cString: $0) } ?? compiler)"

@@ -27,7 +27,7 @@ struct SwiftCommand: ParsableCommand {
         subcommands: [VerbCommand<0>.self, VerbCommand<1>.self, VerbCommand<2>.self, Check.self]
     )
 
-    /// Runs a command of `swift`, one of ``verbs``. The parser needs a type for each, so its number is a part of the type.
+    /// Runs a command of `swift`. The parser needs a type for each, so its number in ``verbs`` is a part of the type.
     struct VerbCommand<let number: Int>: ParsableCommand {
         static var configuration: CommandConfiguration {
             let verb = SwiftCommand.verbs[number]

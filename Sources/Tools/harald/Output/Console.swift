@@ -41,7 +41,6 @@ enum Console {
         }.joined()
     }
 
-    /// Writes an error or warning to standard error.
     static func problem(_ text: String) {
         write(text, to: .standardError)
     }

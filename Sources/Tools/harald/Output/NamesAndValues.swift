@@ -22,9 +22,7 @@ func words(for value: PacketBuffer, of uuid: BluetoothUUID?) -> String? {
     return text.map { ValueText.quoted($0) == words } == true ? text : words
 }
 
-/// Formats a value in words where possible, and otherwise in hexadecimal, with the text that it may be.
-///
-/// - Parameter raw: Whether to use hexadecimal in any case.
+/// Formats a value in words where possible, and otherwise, or with `raw`, in hexadecimal, with the text that it may be.
 func shown(_ value: PacketBuffer, of uuid: BluetoothUUID? = nil, raw: Bool = false) -> String {
     guard !raw, let uuid else { return ValueText.plain(value) }
     return ValueText.text(of: value, in: uuid)

@@ -37,7 +37,6 @@ struct UdevRule: Hashable {
         return [nextSteps[0], copying] + nextSteps.dropFirst()
     }
 
-    /// The commands that the user still has to run.
     var nextSteps: [String] {
         ["next steps, as root:"] + (isOfMachine ? [Self.groupStep] : []) + [
             "  udevadm control --reload && udevadm trigger --subsystem-match=usb      or plug the controller in again"

@@ -14,7 +14,6 @@ struct Shell {
     let session: ShellSession
     let source: any LineSource
     let history: ShellHistory?
-    /// Whether all output is JSON.
     let json: Bool
     /// Whether to continue after a line that fails.
     let keepsGoing: Bool

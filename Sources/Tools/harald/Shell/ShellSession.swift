@@ -30,7 +30,6 @@ final class ShellSession: Sendable {
 
     var memory: ClientMemory { client.memory }
 
-    /// Runs a command until it ends or is interrupted.
     func perform(_ report: ToolReport, _ verb: @escaping DeviceClient.Verb) -> Result<Void, ToolError> {
         let (aborts, abort) = AsyncStream<ToolError>.makeStream()
         if let error = interrupts.beginCommand(abort) { return .failure(error) }

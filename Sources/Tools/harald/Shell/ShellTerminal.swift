@@ -11,7 +11,6 @@ final class ShellTerminal: Keyboard, Sendable {
         var isRunning = false
         /// Whether a thread waits for the next command, to read from the terminal.
         var isWaiting = false
-        /// Whether a thread waits for input.
         var isReading = false
         var lines: [String] = []
     }

@@ -49,9 +49,7 @@ struct ShellWords {
         }
     }
 
-    /// Returns a word so that it is split into itself again.
-    ///
-    /// - Parameter isFinished: Whether the word is complete, so that its quotation ends.
+    /// Returns a word so that it is split into itself again. The quotation of an unfinished one does not end.
     static func quoted(_ word: String, isFinished: Bool = true) -> String {
         guard word.unicodeScalars.contains(where: isSpecial) || word.isEmpty else { return word }
         var text = "\""

@@ -81,8 +81,7 @@ struct AppCommand: ParsableCommand {
         }
     }
 
-    /// The commands other than `list`, in the order of the help. Once it is done, the outcome is printed, with the app's name
-    /// for `APP`.
+    /// The commands other than `list`, in the order of the help. The outcome is printed with the app's name for `APP`.
     private static let actions: [(verb: AppVerb, name: String, outcome: String, abstract: String)] = [
         (.launch, "launch", "launched APP", "Launch an app, as the user does."),
         (.background, "background", "APP is in the background", "Move an app to the background."),

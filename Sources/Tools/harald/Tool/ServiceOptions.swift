@@ -46,7 +46,6 @@ struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// Sends a question and waits for the answer.
     func ask(_ question: ToolQuestion) throws(ToolError) -> String {
         let (outcome, answer) = (Outcome(), Answer())
         let client = connect(outcome) { client in
@@ -87,7 +86,6 @@ struct ShowingOptions: ParsableArguments {
     @Flag(help: "Print JSON for programs. Its field names are stable.")
     var json = false
 
-    /// Sends a question and prints the answer.
     func show<Answer: Decodable>(
         _ question: ToolQuestion,
         of service: ServiceOptions,

@@ -12,7 +12,6 @@ import Foundation
 struct ModuleDirectories {
     let home: HaraldPackage
     let scratch: ScratchDirectory
-    /// The directory of the build products.
     let products: String
 
     /// A symbolic link to a module, or to the directory of one.

@@ -14,13 +14,9 @@ struct PackageWrapper {
     let scratch: String?
     let output: WrappingOutput
 
-    /// Replaces this process by `swift`, with the flags that the package needs.
+    /// Replaces this process by `swift`, with the flags that the package needs. Returns the error if that fails.
     ///
-    /// - Parameters:
-    ///   - verb: The command of `swift`, such as `build`.
-    ///   - passed: Further arguments.
-    ///   - report: Receives what Linux does differently, before anything is built.
-    /// - Returns: The error, because otherwise it does not return.
+    /// - Parameter report: Receives what Linux does differently, before anything is built.
     func replaceProcess(
         _ verb: String,
         passing passed: [String],

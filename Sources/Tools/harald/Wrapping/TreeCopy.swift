@@ -40,11 +40,9 @@ struct TreeCopy {
     /// Prepares a copy.
     ///
     /// - Parameters:
-    ///   - path: The original.
     ///   - copy: The path of the copy, which must not exist yet.
     ///   - names: The entries of the original that are left out.
     ///   - apart: A directory that is left out wherever it is.
-    ///   - limit: The files and directories of the copy, at most.
     init(
         of path: String,
         to copy: String,

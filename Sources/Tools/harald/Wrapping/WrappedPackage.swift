@@ -46,7 +46,6 @@ extension WrappedPackage {
         ["swift", verb, "--package-path", path, "--scratch-path", build]
     }
 
-    /// Returns what Linux does differently from Apple's platforms.
     func findings(_ standIns: Set<StandIn>) -> [SourceFinding] {
         let modules = Modules(standIns: Set(standIns.map(\.rawValue)))
         let foreign = objectiveC.map {
