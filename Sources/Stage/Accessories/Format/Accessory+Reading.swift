@@ -60,23 +60,19 @@ extension Accessory: Codable {
 extension FileReader {
     fileprivate func accessory() throws(AccessoryError) -> Accessory {
         let members = try members(FormatKeys.accessory)
-        let format = try members.required("format")
-        guard case .number(Double(Accessory.format)) = format.tree else {
-            throw format.failure("this version of the format is unknown", "write \(Accessory.format)")
-        }
-        _ = try members["$schema"]?.text()
+        try members.checkFormat(Accessory.format)
         let name = try members.required("name").name()
         var accessory = Accessory(name: name)
         accessory.summary = try members["description"]?.text(atMost: 4_096)
         if let reader = members["advertising"] { accessory.advertising = try reader.advertising(of: name) }
         if let reader = members["security"] { accessory.security = try reader.security() }
-        accessory.hiddenValues = try members["values"]?.hiddenValues() ?? []
-        accessory.faults = try members["faults"]?.scheduledFaults() ?? []
-        if let reader = members["services"] {
-            accessory.services = try reader.elements(atMost: AccessoryLimits.services).map {
-                (each) throws(AccessoryError) in try each.service()
-            }
-        }
+        accessory.hiddenValues = try members.list(
+            "values",
+            atMost: AccessoryLimits.hiddenValues,
+            FileReader.hiddenValue
+        )
+        accessory.faults = try members.list("faults", atMost: AccessoryLimits.faults, FileReader.scheduledFault)
+        accessory.services = try members.list("services", atMost: AccessoryLimits.services, FileReader.service)
         try checkIdentifiers(accessory)
         try checkReferences(accessory)
         try checkProtection(accessory)
@@ -93,22 +89,18 @@ extension FileReader {
         let members = try members(FormatKeys.advertising)
         var advertising = Accessory.Advertising(name: name)
         if let reader = members["name"] { advertising.name = reader.tree == .null ? nil : try reader.name() }
-        if let reader = members["services"] {
-            advertising.services = try reader.elements(atMost: AccessoryLimits.services).map {
-                (each) throws(AccessoryError) in try each.uuid(AssignedNumbers.Kind.services)
-            }
-        }
+        advertising.services = try members.services("services")
         if let reader = members["manufacturerData"] {
             let members = try reader.members(FormatKeys.manufacturerData)
             let company = try members.required("company").integer(0...0xFFFF)
             let data = try members["data"]?.constantValue() ?? Accessory.Value()
             advertising.manufacturerData = Accessory.ManufacturerData(company: UInt16(company), data: data)
         }
-        if let reader = members["serviceData"] {
-            advertising.serviceData = try reader.elements(atMost: AccessoryLimits.services).map {
-                (each) throws(AccessoryError) in try each.serviceData()
-            }
-        }
+        advertising.serviceData = try members.list(
+            "serviceData",
+            atMost: AccessoryLimits.services,
+            FileReader.serviceData
+        )
         // Core Vol 4 Part E 7.8.5 has the range.
         advertising.interval = try members["interval"].map { (each) throws(AccessoryError) in
             .microseconds(Int64((try each.number(0.02...10.24, " seconds") * 1_000_000).rounded()))
@@ -148,15 +140,12 @@ extension FileReader {
             throw reader.failure("the system provides this service itself", "remove it")
         }
         service.isPrimary = try members["primary"]?.bool() ?? true
-        service.includes =
-            try members["includes"]?.elements(atMost: AccessoryLimits.services).map { (each) throws(AccessoryError) in
-                try each.uuid(AssignedNumbers.Kind.services)
-            } ?? []
-        if let reader = members["characteristics"] {
-            service.characteristics = try reader.elements(atMost: AccessoryLimits.characteristics).map {
-                (each) throws(AccessoryError) in try each.characteristic()
-            }
-        }
+        service.includes = try members.services("includes")
+        service.characteristics = try members.list(
+            "characteristics",
+            atMost: AccessoryLimits.characteristics,
+            FileReader.characteristic
+        )
         return service
     }
 }
@@ -167,9 +156,7 @@ extension FileReader {
     private func characteristic() throws(AccessoryError) -> Accessory.Characteristic {
         let members = try members(FormatKeys.characteristic)
         let list = try members.required("properties")
-        let properties = try list.elements(atMost: 16).map { (each) throws(AccessoryError) in
-            try each.word(Accessory.Characteristic.Property.self)
-        }
+        let properties = try list.list(atMost: 16, FileReader.property)
         try list.checkProperties(Set(properties), members)
         var characteristic = Accessory.Characteristic(
             uuid: try members.required("uuid").uuid([.characteristic]),
@@ -178,25 +165,21 @@ extension FileReader {
         characteristic.id = try members["id"]?.name()
         try members["permission"]?.protect(&characteristic)
         characteristic.value = try members["value"]?.constantValue() ?? Accessory.Value()
-        characteristic.changes = try members["changes"]?.changes() ?? []
+        characteristic.changes = try members.list("changes", atMost: AccessoryLimits.changes, FileReader.change)
         characteristic.repeatsChanges = try members["repeat"]?.bool() ?? false
-        characteristic.notificationInterval = try members["notifyEvery"].map { (each) throws(AccessoryError) in
-            try each.seconds(from: AccessoryLimits.shortestInterval)
-        }
+        characteristic.notificationInterval = try members["notifyEvery"]?.seconds(
+            from: AccessoryLimits.shortestInterval
+        )
         characteristic.notifiesChanges = try members["notifyChanges"]?.bool() ?? true
         if let reader = members["onRead"] {
             characteristic.onRead = try reader.members(FormatKeys.response).response(for: .read)
         }
-        if let reader = members["onWrite"] {
-            characteristic.onWrite = try reader.elements(atMost: AccessoryLimits.rules).map {
-                (each) throws(AccessoryError) in try each.rule()
-            }
-        }
-        if let reader = members["descriptors"] {
-            characteristic.descriptors = try reader.elements(atMost: AccessoryLimits.descriptors).map {
-                (each) throws(AccessoryError) in try each.descriptor()
-            }
-        }
+        characteristic.onWrite = try members.list("onWrite", atMost: AccessoryLimits.rules, FileReader.rule)
+        characteristic.descriptors = try members.list(
+            "descriptors",
+            atMost: AccessoryLimits.descriptors,
+            FileReader.descriptor
+        )
         return characteristic
     }
 
@@ -217,6 +200,10 @@ extension FileReader {
         }
     }
 
+    private func property() throws(AccessoryError) -> Accessory.Characteristic.Property {
+        try word(Accessory.Characteristic.Property.self)
+    }
+
     private func protect(_ characteristic: inout Accessory.Characteristic) throws(AccessoryError) {
         typealias Protection = Accessory.Characteristic.Protection
         if case .text = tree {
@@ -230,14 +217,12 @@ extension FileReader {
         characteristic.notifying = try members["notify"]?.word(Protection.self) ?? .plain
     }
 
-    private func changes() throws(AccessoryError) -> [Accessory.Change] {
-        try elements(atMost: AccessoryLimits.changes).map { (each) throws(AccessoryError) in
-            let members = try each.members(FormatKeys.change)
-            return Accessory.Change(
-                after: try members.required("after").seconds(from: AccessoryLimits.shortestInterval),
-                value: try members.required("value").constantValue()
-            )
-        }
+    private func change() throws(AccessoryError) -> Accessory.Change {
+        let members = try members(FormatKeys.change)
+        return Accessory.Change(
+            after: try members.required("after").seconds(from: AccessoryLimits.shortestInterval),
+            value: try members.required("value").constantValue()
+        )
     }
 
     private func descriptor() throws(AccessoryError) -> Accessory.Descriptor {
@@ -276,7 +261,7 @@ extension Members {
     fileprivate func response(for request: Request) throws(AccessoryError) -> Accessory.Response {
         var response = Accessory.Response()
         response.delay = try self["delay"]?.seconds(from: 0) ?? .zero
-        response.fault = try self["fault"].map { (each) throws(AccessoryError) in try each.fault(of: request) }
+        response.fault = try self["fault"]?.fault(of: request)
         response.faultPeriod = try self["everyNth"]?.integer(1...1_000_000) ?? 1
         return response
     }
@@ -304,29 +289,24 @@ extension FileReader {
     fileprivate func rule() throws(AccessoryError) -> Accessory.Rule {
         let members = try members(FormatKeys.rule)
         var rule = Accessory.Rule()
-        rule.content = try members["if"].map { (each) throws(AccessoryError) in try each.content() }
-        if let reader = members["whenValues"] {
-            rule.conditions = try reader.elements(atMost: AccessoryLimits.effects).map {
-                (each) throws(AccessoryError) in
-                let members = try each.members(FormatKeys.condition)
-                return Accessory.Condition(
-                    characteristic: try members.required("characteristic").name(),
-                    value: try members.required("value").constantValue()
-                )
-            }
-        }
-        if let reader = members["unlessSubscribed"] {
-            rule.missingSubscriptions = try reader.elements(atMost: AccessoryLimits.effects).map {
-                (each) throws(AccessoryError) in try each.name()
-            }
-        }
+        rule.content = try members["if"]?.content()
+        rule.conditions = try members.list("whenValues", atMost: AccessoryLimits.effects, FileReader.condition)
+        rule.missingSubscriptions = try members.list(
+            "unlessSubscribed",
+            atMost: AccessoryLimits.effects,
+            FileReader.name
+        )
         rule.response = try members.response(for: .write)
-        if let reader = members["then"] {
-            rule.effects = try reader.elements(atMost: AccessoryLimits.effects).map { (each) throws(AccessoryError) in
-                try each.effect()
-            }
-        }
+        rule.effects = try members.list("then", atMost: AccessoryLimits.effects, FileReader.effect)
         return rule
+    }
+
+    private func condition() throws(AccessoryError) -> Accessory.Condition {
+        let members = try members(FormatKeys.condition)
+        return Accessory.Condition(
+            characteristic: try members.required("characteristic").name(),
+            value: try members.required("value").constantValue()
+        )
     }
 
     private func content() throws(AccessoryError) -> Accessory.Content {
@@ -386,12 +366,7 @@ extension FileReader {
     /// Returns a value: a part, or an array of parts.
     func value() throws(AccessoryError) -> Accessory.Value {
         guard case .array = tree else { return try checked(Accessory.Value([try part()])) }
-        return try checked(
-            Accessory.Value(
-                try elements(atMost: AccessoryLimits.valueLength).map { (each) throws(AccessoryError) in try each.part()
-                }
-            )
-        )
+        return try checked(Accessory.Value(try list(atMost: AccessoryLimits.valueLength, FileReader.part)))
     }
 
     private func checked(_ value: Accessory.Value) throws(AccessoryError) -> Accessory.Value {
@@ -431,7 +406,7 @@ extension FileReader {
     private func written() throws(AccessoryError) -> Accessory.Value.Part {
         let members = try members(FormatKeys.written)
         let range = 0...AccessoryLimits.valueLength
-        let count = try members["count"].map { (each) throws(AccessoryError) in try each.integer(range) }
+        let count = try members["count"]?.integer(range)
         return .written(from: try members["from"]?.integer(range) ?? 0, count: count)
     }
 
@@ -450,21 +425,17 @@ extension FileReader {
 // MARK: - The file as a whole
 
 extension FileReader {
-    private func scheduledFaults() throws(AccessoryError) -> [ScheduledFault] {
-        try elements(atMost: AccessoryLimits.faults).map { (each) throws(AccessoryError) in
-            let members = try each.members(FormatKeys.scheduledFault)
-            let start = try members["at"]?.seconds(from: 0) ?? .zero
-            let end = try members["until"]?.seconds(from: 0)
-            if let end, end <= start {
-                throw each.failure("the fault ends before it begins", "write a later \"until\"")
-            }
-            return ScheduledFault(
-                try members.required("fault").deviceFault(),
-                start: start,
-                end: end,
-                trigger: try members["onWrite"]?.name()
-            )
-        }
+    private func scheduledFault() throws(AccessoryError) -> ScheduledFault {
+        let members = try members(FormatKeys.scheduledFault)
+        let start = try members["at"]?.seconds(from: 0) ?? .zero
+        let end = try members["until"]?.seconds(from: 0)
+        if let end, end <= start { throw failure("the fault ends before it begins", "write a later \"until\"") }
+        return ScheduledFault(
+            try members.required("fault").deviceFault(),
+            start: start,
+            end: end,
+            trigger: try members["onWrite"]?.name()
+        )
     }
 
     /// Returns a fault, as command lines have it.
@@ -477,12 +448,10 @@ extension FileReader {
         }
     }
 
-    private func hiddenValues() throws(AccessoryError) -> [Accessory.HiddenValue] {
-        try elements(atMost: AccessoryLimits.hiddenValues).map { (each) throws(AccessoryError) in
-            let members = try each.members(FormatKeys.hiddenValue)
-            let value = try members["value"]?.constantValue() ?? Accessory.Value()
-            return Accessory.HiddenValue(id: try members.required("id").name(), value: value)
-        }
+    private func hiddenValue() throws(AccessoryError) -> Accessory.HiddenValue {
+        let members = try members(FormatKeys.hiddenValue)
+        let value = try members["value"]?.constantValue() ?? Accessory.Value()
+        return Accessory.HiddenValue(id: try members.required("id").name(), value: value)
     }
 
     /// Returns the writes that have an effect: a number, or the name of a value that has it.
@@ -507,11 +476,7 @@ extension FileReader {
         }
         for (index, fault) in accessory.faults.enumerated() {
             guard let trigger = fault.trigger, accessory.index(of: trigger) == nil else { continue }
-            throw AccessoryError(
-                "faults[\(index)].onWrite",
-                "\"\(trigger.visible)\" names no characteristic, or several",
-                "write the id of one, or a UUID that occurs once"
-            )
+            throw ambiguous(trigger, at: "faults[\(index)].onWrite")
         }
         for (index, service) in accessory.services.enumerated() {
             let earlier = accessory.services[..<index].map(\.uuid)
@@ -560,8 +525,11 @@ extension FileReader {
     }
 
     private func check(_ reference: String, in accessory: Accessory, at path: String) throws(AccessoryError) {
-        guard accessory.slot(of: reference) == nil else { return }
-        throw AccessoryError(
+        if accessory.slot(of: reference) == nil { throw ambiguous(reference, at: path) }
+    }
+
+    private func ambiguous(_ reference: String, at path: String) -> AccessoryError {
+        AccessoryError(
             path,
             "\"\(reference.visible)\" names no characteristic, or several",
             "write the id of one, or a UUID that occurs once"

@@ -36,13 +36,18 @@ struct FileReader {
         return Members(members: members, path: path)
     }
 
-    /// Returns the elements of an array.
-    func elements(atMost limit: Int) throws(AccessoryError) -> [FileReader] {
+    /// Returns the elements of an array, as `read` reads each of them.
+    func list<Element>(
+        atMost limit: Int,
+        _ read: (FileReader) -> () throws(AccessoryError) -> Element
+    ) throws(AccessoryError) -> [Element] {
         guard case .array(let elements) = tree else { throw unexpected("an array") }
         guard elements.count <= limit else {
             throw failure("the array has \(elements.count) elements", "use at most \(limit)")
         }
-        return elements.enumerated().map { FileReader($1, at: "\(path)[\($0)]") }
+        return try elements.enumerated().map { (each) throws(AccessoryError) in
+            try read(FileReader(each.element, at: "\(path)[\(each.offset)]"))()
+        }
     }
 
     func text(atMost limit: Int = 1_024) throws(AccessoryError) -> String {
@@ -116,6 +121,8 @@ struct FileReader {
             "write 4 or 32 hexadecimal digits such as \"180D\", or an assigned name such as \"Heart Rate\""
         )
     }
+
+    fileprivate func serviceUUID() throws(AccessoryError) -> BluetoothUUID { try uuid(AssignedNumbers.Kind.services) }
 }
 
 /// The members of an object of a file.
@@ -134,6 +141,29 @@ struct Members {
             throw AccessoryError(path, "the key \"\(key)\" is missing", "add it")
         }
         return reader
+    }
+
+    /// Returns the elements of an array, as `read` reads each of them; none if the file does not have it.
+    func list<Element>(
+        _ key: String,
+        atMost limit: Int,
+        _ read: (FileReader) -> () throws(AccessoryError) -> Element
+    ) throws(AccessoryError) -> [Element] {
+        try self[key]?.list(atMost: limit, read) ?? []
+    }
+
+    /// Returns the UUIDs of services; none if the file does not have them.
+    func services(_ key: String) throws(AccessoryError) -> [BluetoothUUID] {
+        try list(key, atMost: AccessoryLimits.services, FileReader.serviceUUID)
+    }
+
+    /// Checks the members that each file begins with.
+    func checkFormat(_ version: Int) throws(AccessoryError) {
+        let format = try required("format")
+        guard format.tree == .number(Double(version)) else {
+            throw format.failure("this version of the format is unknown", "write \(version)")
+        }
+        _ = try self["$schema"]?.text()
     }
 }
 

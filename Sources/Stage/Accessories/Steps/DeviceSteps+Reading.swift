@@ -1,4 +1,3 @@
-import AssignedNumbers
 import BluetoothTypes
 import Foundation
 
@@ -55,13 +54,8 @@ enum StepKeys {
 extension FileReader {
     fileprivate func deviceSteps() throws(AccessoryError) -> DeviceSteps {
         let members = try members(StepKeys.steps)
-        let format = try members.required("format")
-        guard case .number(Double(DeviceSteps.format)) = format.tree else {
-            throw format.failure("this version of the format is unknown", "write \(DeviceSteps.format)")
-        }
-        _ = try members["$schema"]?.text()
-        let steps = try members.required("steps").elements(atMost: DeviceSteps.maximumSteps)
-            .map { (each) throws(AccessoryError) in try each.step() }
+        try members.checkFormat(DeviceSteps.format)
+        let steps = try members.required("steps").list(atMost: DeviceSteps.maximumSteps, FileReader.step)
         var result = DeviceSteps(steps: steps)
         result.name = try members["name"]?.name()
         result.device = try members["device"]?.name()
@@ -97,11 +91,7 @@ extension FileReader {
         case "disconnection": return try flag(.disconnection)
         case "pair": return try flag(.pair)
         case "services":
-            return .services(
-                try elements(atMost: AccessoryLimits.services).map { (each) throws(AccessoryError) in
-                    try each.uuid(AssignedNumbers.Kind.services)
-                }
-            )
+            return .services(try members.services(verb))
         case "read": return .read(try name())
         case "write":
             let value = try members.required("value").constantValue()
@@ -126,9 +116,7 @@ extension FileReader {
     private func expectation(of verb: String) throws(AccessoryError) -> DeviceSteps.Expectation {
         let members = try members(StepKeys.expectation)
         var result = DeviceSteps.Expectation()
-        result.attError = try members["attError"].map { (each) throws(AccessoryError) in
-            UInt8(try each.integer(1...255))
-        }
+        if let code = try members["attError"]?.integer(1...255) { result.attError = UInt8(code) }
         result.isError = try members["error"]?.bool() ?? false
         result.equals = try members["equals"]?.constantValue()
         result.beginning = try members["beginsWith"]?.constantValue()
