@@ -23,24 +23,14 @@ enum JSONTree: Hashable, Sendable {
 }
 
 extension JSONTree: Codable {
-    /// A key with any name.
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
+    /// Tells an object from other values; its members are read as a dictionary.
+    private enum NoKey: CodingKey {}
 
     init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: Key.self) {
-            var members: [String: JSONTree] = [:]
-            for key in container.allKeys { members[key.stringValue] = try container.decode(JSONTree.self, forKey: key) }
-            self = .object(members)
-        } else if var container = try? decoder.unkeyedContainer() {
-            var elements: [JSONTree] = []
-            while !container.isAtEnd { elements.append(try container.decode(JSONTree.self)) }
-            self = .array(elements)
+        if (try? decoder.container(keyedBy: NoKey.self)) != nil {
+            self = .object(try [String: JSONTree](from: decoder))
+        } else if (try? decoder.unkeyedContainer()) != nil {
+            self = .array(try [JSONTree](from: decoder))
         } else {
             self = try Self.scalar(try decoder.singleValueContainer())
         }
@@ -55,24 +45,17 @@ extension JSONTree: Codable {
 
     func encode(to encoder: any Encoder) throws {
         switch self {
-        case .object(let members):
-            var container = encoder.container(keyedBy: Key.self)
-            for (name, value) in members { try container.encode(value, forKey: Key(stringValue: name)) }
-        case .array(let elements):
-            var container = encoder.unkeyedContainer()
-            for element in elements { try container.encode(element) }
-        case .null:
-            var container = encoder.singleValueContainer()
-            try container.encodeNil()
-        case .bool(let value):
-            var container = encoder.singleValueContainer()
-            try container.encode(value)
+        case .object(let members): try members.encode(to: encoder)
+        case .array(let elements): try elements.encode(to: encoder)
+        case .null: try Bool?.none.encode(to: encoder)
+        case .bool(let value): try value.encode(to: encoder)
         case .number(let value):
-            var container = encoder.singleValueContainer()
-            if let whole = Int64(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
-        case .text(let value):
-            var container = encoder.singleValueContainer()
-            try container.encode(value)
+            if let whole = Int64(exactly: value) {
+                try whole.encode(to: encoder)
+            } else {
+                try value.encode(to: encoder)
+            }
+        case .text(let value): try value.encode(to: encoder)
         }
     }
 }
