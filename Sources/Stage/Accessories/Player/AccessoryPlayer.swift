@@ -316,21 +316,6 @@ extension AccessoryPlayer {
             manager?.setDesiredConnectionLatency(number.isMultiple(of: 2) ? .low : .high, for: central)
         }
     }
-
-    /// Begins a flood, and returns its number.
-    func beginFlood(_ kind: DeviceFault.Kind) -> Int {
-        state.withLock { state in
-            state.floods[kind, default: 0] += 1
-            state.flooding.insert(kind)
-            return state.floods[kind, default: 0]
-        }
-    }
-
-    func endFlood(_ kind: DeviceFault.Kind) { state.withLock { _ = $0.flooding.remove(kind) } }
-
-    func isFlooding(_ kind: DeviceFault.Kind, number: Int) -> Bool {
-        state.withLock { $0.flooding.contains(kind) && $0.floods[kind] == number }
-    }
 }
 
 // MARK: - Requests
@@ -440,11 +425,16 @@ extension AccessoryPlayer {
     }
 
     /// Ends a flood if it is one.
-    package func end(_ fault: DeviceFault) { endFlood(fault.kind) }
+    package func end(_ fault: DeviceFault) { state.withLock { _ = $0.flooding.remove(fault.kind) } }
 
     /// Calls `body` many times a second, until the flood ends.
     private func flood(_ fault: DeviceFault, _ body: @escaping @Sendable (AccessoryPlayer) -> Void) {
-        continueFlood(fault, number: beginFlood(fault.kind), body)
+        let number = state.withLock { state in
+            state.floods[fault.kind, default: 0] += 1
+            state.flooding.insert(fault.kind)
+            return state.floods[fault.kind, default: 0]
+        }
+        continueFlood(fault, number: number, body)
     }
 
     private func continueFlood(
@@ -453,7 +443,10 @@ extension AccessoryPlayer {
         _ body: @escaping @Sendable (AccessoryPlayer) -> Void
     ) {
         later(.microseconds(Int64(1_000_000 / fault.value))) { player in
-            guard player.isFlooding(fault.kind, number: number) else { return }
+            let isFlooding = player.state.withLock {
+                $0.flooding.contains(fault.kind) && $0.floods[fault.kind] == number
+            }
+            guard isFlooding else { return }
             body(player)
             player.continueFlood(fault, number: number, body)
         }
