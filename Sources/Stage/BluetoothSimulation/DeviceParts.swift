@@ -18,7 +18,7 @@ final class DeviceParts {
     private(set) var system: BluetoothSystem
     let attention: Attention
     let apps: SimulatedInstallations
-    private let socket: ControllerSocket
+    let socket: ControllerSocket
     private let log: PacketLog
     /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage. It
     /// receives the address of the previous system.
@@ -109,12 +109,6 @@ final class DeviceParts {
     /// The device on the radio channel.
     var node: RadioNode { socket.node }
 
-    /// See ``SimulatedDevice/answerFault``.
-    var answerFault: AnswerFault? {
-        get { socket.answerFault }
-        set { socket.answerFault = newValue }
-    }
-
     /// Moves the device to a place where no other device hears it.
     func leaveRange(to place: Position) {
         guard positionInRange == nil else { return }
@@ -139,17 +133,6 @@ final class DeviceParts {
         return true
     }
 
-    /// Wraps the host's end of each transport from now on.
-    func interpose(_ wrap: @escaping (any HCITransport) -> any HCITransport) {
-        socket.interpose = wrap
-    }
-
-    /// How often the controller has shown each quirk.
-    var quirksShown: [ControllerQuirk: Int] { socket.quirksShown }
-
-    /// The reading of the present controller's radio; nil without a virtual one.
-    var radioReading: RadioReading? { socket.radioReading }
-
     /// See ``SimulatedDevice/watchRadio(_:_:)``.
     func watchRadio(_ kinds: Observation.Kinds, _ observer: @escaping (RadioOccasion, RadioReading?) -> Void) {
         let isFirst = radioKinds == nil
@@ -161,9 +144,6 @@ final class DeviceParts {
         guard let radioKinds else { return }
         system.observers.add(radioKinds) { [weak self] in self?.socket.note(.event($0)) }
     }
-
-    /// The differences between what the host sent and the capture that is played.
-    var departures: [CaptureDeparture] { socket.departures }
 
     /// The packets and the radio time so far.
     var traffic: SimulatedDevice.Traffic {

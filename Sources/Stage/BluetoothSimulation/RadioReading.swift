@@ -36,12 +36,12 @@ extension SimulatedDevice {
     ) -> RadioReading? {
         onLoop { parts in
             parts.watchRadio(kinds, observer)
-            return parts.radioReading
+            return parts.socket.radioReading
         }
     }
 
     /// The reading of the device's present controller; nil without a virtual one.
-    package var radioReading: RadioReading? { onLoop { $0.radioReading } }
+    package var radioReading: RadioReading? { onLoop { $0.socket.radioReading } }
 
     /// The time that the device's radio has been on the air, over all of its controllers.
     package var airTime: RadioNode.AirTime { onLoop { $0.node.airTime } }

@@ -157,7 +157,9 @@ public final class SimulatedDevice: Sendable {
         declaring declaration: AppDeclaration = AppDeclaration(),
         _ body: (SimulatedApp) throws -> App
     ) rethrows -> App {
-        let app = openFromOutside(name, declaration)
+        let app = world.loop.waitFor { [self] in
+            openOnLoop(name, declaration, AppLaunch(isInBackground: false, restoring: RestoreIdentifiers()))
+        }
         let objects = try ServiceLocator.$current.withValue(app.connection) { try body(app) }
         let kept = LoopBound<Any>(keeping: objects, loop: world.loop)
         parts.with { parts in
@@ -167,12 +169,6 @@ public final class SimulatedDevice: Sendable {
             parts.keep(app.process)
         }
         return objects
-    }
-
-    private func openFromOutside(_ name: String, _ declaration: AppDeclaration) -> SimulatedApp {
-        world.loop.waitFor { [self] in
-            openOnLoop(name, declaration, AppLaunch(isInBackground: false, restoring: RestoreIdentifiers()))
-        }
     }
 
     /// Creates a new process of an app. Called on the loop.
@@ -332,10 +328,10 @@ public final class SimulatedDevice: Sendable {
 
     /// The fault in this device's answers to requests for its attributes; nil for none. Changes apply to later answers.
     public var answerFault: AnswerFault? {
-        get { parts.with { $0.answerFault } }
+        get { parts.with { $0.socket.answerFault } }
         set {
             parts.with { [self] in
-                $0.answerFault = newValue
+                $0.socket.answerFault = newValue
                 note(newValue.map { "answers requests wrongly: \($0)" } ?? "answers requests correctly")
             }
         }
@@ -363,12 +359,8 @@ public final class SimulatedDevice: Sendable {
     ///   channel loses.
     public func losePackets(_ share: Double?) {
         let quality = share.map { AirQuality(lossRate: $0) }
-        parts.with { [self] in
-            let world = world.state.value
-            for other in world.devices.map(\.node) where other !== $0.node {
-                world.radio.setQuality(quality, from: $0.node, to: other)
-                world.radio.setQuality(quality, from: other, to: $0.node)
-            }
+        onLoop { [self] in
+            setQuality(quality, channel: nil, of: $0.node)
             note(share.map { "loses \(Int(($0 * 100).rounded())) % of its packets" } ?? "loses no packets any more")
         }
     }
@@ -380,14 +372,18 @@ public final class SimulatedDevice: Sendable {
     ///   - channel: A channel index, from 0 to 39.
     public func setJam(_ isJammed: Bool, channel: UInt8) {
         let quality = isJammed ? AirQuality(lossRate: 1) : nil
-        parts.with { [self] in
-            let world = world.state.value
-            for other in world.devices.map(\.node) where other !== $0.node {
-                world.radio.setQuality(quality, from: $0.node, to: other, channel: channel)
-                world.radio.setQuality(quality, from: other, to: $0.node, channel: channel)
-            }
+        onLoop { [self] in
+            setQuality(quality, channel: channel, of: $0.node)
             let verb = isJammed ? "neither hears nor is heard" : "hears and is heard again"
             note("\(verb) on channel \(channel)\(isJammed ? ", which is jammed" : "")")
+        }
+    }
+
+    private func setQuality(_ quality: AirQuality?, channel: UInt8?, of node: RadioNode) {
+        let world = world.state.value
+        for other in world.devices.map(\.node) where other !== node {
+            world.radio.setQuality(quality, from: node, to: other, channel: channel)
+            world.radio.setQuality(quality, from: other, to: node, channel: channel)
         }
     }
 
@@ -429,18 +425,10 @@ public final class SimulatedDevice: Sendable {
     }
 
     /// How often the controller has shown each of ``DeviceOptions/quirks`` so far.
-    public var quirksShown: [ControllerQuirk: Int] {
-        let parts = parts
-        return world.loop.waitFor { parts.value.quirksShown }
-    }
+    public var quirksShown: [ControllerQuirk: Int] { parts.with { $0.socket.quirksShown } }
 
     /// The packets and the radio time of the device so far.
-    public var traffic: Traffic {
-        let parts = parts
-        return world.loop.waitFor { parts.value.traffic }
-    }
-
-    func departuresOnLoop() -> [CaptureDeparture] { parts.with { $0.departures } }
+    public var traffic: Traffic { parts.with { $0.traffic } }
 
     /// Runs `body` with the device's current system on the loop and returns its result. From any thread.
     @discardableResult
@@ -461,6 +449,6 @@ public final class SimulatedDevice: Sendable {
 
     /// Wraps the host's end of each transport from now on, as tests of failing controllers do.
     func interpose(_ wrap: @escaping (any HCITransport) -> any HCITransport) {
-        parts.value.interpose(wrap)
+        parts.value.socket.interpose = wrap
     }
 }

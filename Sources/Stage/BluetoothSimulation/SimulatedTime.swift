@@ -9,12 +9,8 @@ import Synchronization
 final class SimulatedTime: AppTimekeeper.Source {
     private let loop: VirtualEventLoop
     private let process: LoopBound<SimulatedProcess>
-    private let connected = Mutex(Weak())
+    private weak let app: InProcessConnection?
     let calendarStart: Int64
-
-    private struct Weak: Sendable {
-        weak var connection: InProcessConnection?
-    }
 
     init(
         _ process: LoopBound<SimulatedProcess>,
@@ -25,22 +21,22 @@ final class SimulatedTime: AppTimekeeper.Source {
         self.loop = loop
         self.process = process
         calendarStart = Int64(start * 1e9)
-        connected.withLock { $0.connection = connection }
+        app = connection
     }
 
-    var connection: (any ServiceConnection)? { connected.withLock { $0.connection } }
+    var connection: (any ServiceConnection)? { app }
     var now: Instant { loop.reading }
 
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let timer = Timer()
+        let timer = Mutex<ScheduledTask?>(nil)
         // Computed here, because the clock may have advanced when the loop comes to it.
         let due = loop.reading + delay
         loop.submit { [self] in
             let task = loop.schedule(at: due) { [self] in process.value.run(body) }
-            timer.task.withLock { $0 = task }
+            timer.withLock { $0 = task }
         }
         // Submitted after the start of the timer, so the task is set by then.
-        return { [loop] in loop.submit { if let task = timer.task.withLock({ $0 }) { loop.cancel(task) } } }
+        return { [loop] in loop.submit { if let task = timer.withLock({ $0 }) { loop.cancel(task) } } }
     }
 
     func deliver(on queue: any CallbackQueue, _ body: @escaping @Sendable () -> Void) {
@@ -52,11 +48,7 @@ final class SimulatedTime: AppTimekeeper.Source {
     func beginThread() { loop.beginThread() }
     func endThread() { loop.endThread() }
 
-    func noteWait(_ function: String) { connected.withLock { $0.connection }?.noteWait(function) }
-
-    private final class Timer: Sendable {
-        let task = Mutex<ScheduledTask?>(nil)
-    }
+    func noteWait(_ function: String) { app?.noteWait(function) }
 }
 
 /// The executor of a simulated app's tasks.

@@ -14,13 +14,10 @@ extension SimulatedWorld {
     ///
     /// - Parameter change: Changes the configuration. Called on the loop, before this method returns.
     public func changeAir(_ change: @escaping @Sendable (inout Radio.Configuration) -> Void) {
-        let state = state
-        loop.waitFor {
-            let old = state.value.radio.configuration
-            change(&state.value.radio.configuration)
-            for text in Self.changes(from: old, to: state.value.radio.configuration) {
-                state.value.report(.changed(text))
-            }
+        state.with {
+            let old = $0.radio.configuration
+            change(&$0.radio.configuration)
+            for text in Self.changes(from: old, to: $0.radio.configuration) { $0.report(.changed(text)) }
         }
     }
 
@@ -41,17 +38,15 @@ extension SimulatedWorld {
     }
 
     private static func text(_ wall: Wall, _ change: String) -> String {
-        "a wall of \(text(wall.attenuation)) dB from \(wall.start.text) to \(wall.end.text) \(change)"
+        "a wall of \(wall.attenuation.shortText) dB from \(wall.start.text) to \(wall.end.text) \(change)"
     }
 
     private static func text(noise: [UInt8: Double]) -> String {
         guard let strongest = noise.values.max() else { return "the noise ends" }
         let channels = noise.count == 40 ? "all channels" : noise.count == 1 ? "1 channel" : "\(noise.count) channels"
         let isSame = noise.values.allSatisfy { $0 == strongest }
-        return "noise of \(isSame ? "" : "up to ")\(text(strongest)) dBm on \(channels)"
+        return "noise of \(isSame ? "" : "up to ")\(strongest.shortText) dBm on \(channels)"
     }
-
-    private static func text(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     /// Sets the quality of reception from one device to another.
     ///
@@ -66,10 +61,9 @@ extension SimulatedWorld {
         to receiver: SimulatedDevice,
         channel: UInt8? = nil
     ) {
-        let state = state
-        loop.waitFor {
-            state.value.radio.setQuality(quality, from: sender.node, to: receiver.node, channel: channel)
-            state.value.report(.changed("the reception of \(sender.name) changes"), of: receiver.name)
+        state.with {
+            $0.radio.setQuality(quality, from: sender.node, to: receiver.node, channel: channel)
+            $0.report(.changed("the reception of \(sender.name) changes"), of: receiver.name)
         }
     }
 
@@ -84,11 +78,10 @@ extension SimulatedWorld {
     ///     corrupted there. Without a position it receives every packet intact.
     ///   - write: Receives the octets of the file as they come, beginning with its header. Called on the loop.
     public func captureAir(at position: Position? = nil, to write: @escaping @Sendable ([UInt8]) -> Void) {
-        let (state, start) = (state, Int64(calendarStart * 1_000_000))
-        loop.waitFor {
+        let start = Int64(calendarStart * 1_000_000)
+        state.with { world in
             var writer = AirCaptureWriter(unixMicrosecondsAtZero: start)
             write(writer.header)
-            let world = state.value
             world.radio.addSniffer(at: position).onFrame = { [weak world] frame in
                 write(writer.record(frame, from: world?.names[frame.sender]))
             }
@@ -98,10 +91,8 @@ extension SimulatedWorld {
     /// Shows all packets on the air to the tools that follow the packets of a device, beside those of its controller
     /// and without keys.
     package func showAir(to device: SimulatedDevice) {
-        let state = state
-        loop.waitFor {
+        state.with { world in
             var monitor = AirMonitor()
-            let world = state.value
             world.radio.addSniffer().onFrame = { [weak device, weak world] sniffed in
                 let frame = monitor.receive(sniffed)
                 device?.receiveAir(sniffed, frame, from: world?.names[sniffed.sender] ?? "")
@@ -113,8 +104,7 @@ extension SimulatedWorld {
     ///
     /// - Parameter change: Changes a packet; nil to change none. Called on the loop.
     public func changePackets(_ change: (@Sendable (inout RadioFrame) -> Void)?) {
-        let state = state
-        loop.waitFor { state.value.radio.onSend = change }
+        state.with { $0.radio.onSend = change }
     }
 }
 

@@ -49,5 +49,5 @@ extension SimulatedDevice {
     /// device with another controller.
     ///
     /// A packet of the capture counts as missing five seconds after it was due, or when its connection has ended.
-    public var departures: [CaptureDeparture] { departuresOnLoop() }
+    public var departures: [CaptureDeparture] { onLoop { $0.socket.departures } }
 }

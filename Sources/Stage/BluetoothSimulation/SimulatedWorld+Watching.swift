@@ -29,36 +29,31 @@ extension SimulatedWorld {
         _ kinds: Observation.Kinds,
         _ observer: @escaping @Sendable (_ device: String, WorldEvent) -> Void
     ) {
-        let state = state
-        loop.waitFor { state.value.add(Watcher(kinds: kinds, receive: observer)) }
+        state.with { $0.add(Watcher(kinds: kinds, receive: observer)) }
     }
 
     /// The devices of the world, in the order in which they were added.
     package var devices: [SimulatedDevice] {
-        let state = state
-        return loop.waitFor { state.value.devices.compactMap { $0.apps.device() } }
+        state.with { $0.devices.compactMap { $0.apps.device() } }
     }
 
     /// The names of devices about whose apps no advice is given.
     package var devicesWithoutAdvice: Set<String> {
-        let state = state
-        return loop.waitFor { state.value.unadvised }
+        state.with { $0.unadvised }
     }
 
     /// Leaves the apps of a device out of advice, because they are not the user's: those that play accessories.
     package func leaveOutOfAdvice(_ device: SimulatedDevice) {
-        let (state, name) = (state, device.name)
-        loop.waitFor { _ = state.value.unadvised.insert(name) }
+        state.with { _ = $0.unadvised.insert(device.name) }
     }
 
     /// Ends all processes of apps and switches all devices off, for good.
     ///
     /// Apps that hold a ``SimulatedApp`` or a ``SimulatedDevice`` keep their world in memory until then.
     public func end() {
-        let state = state
-        loop.waitFor {
-            for device in state.value.devices { device.end() }
-            state.value.watchers = []
+        state.with {
+            for device in $0.devices { device.end() }
+            $0.watchers = []
         }
     }
 }
@@ -104,10 +99,10 @@ extension SimulatedDevice {
 
 extension Position {
     /// The coordinates, in metres.
-    var text: String { "(\((z == 0 ? [x, y] : [x, y, z]).map(Self.text).joined(separator: ", ")))" }
+    var text: String { "(\((z == 0 ? [x, y] : [x, y, z]).map(\.shortText).joined(separator: ", ")))" }
+}
 
-    private static func text(_ coordinate: Double) -> String {
-        let whole = Int64(exactly: coordinate)
-        return whole.map { "\($0)" } ?? "\(coordinate)"
-    }
+extension Double {
+    /// The number, without a fraction if it has none.
+    var shortText: String { Int64(exactly: self).map { "\($0)" } ?? "\(self)" }
 }

@@ -8,15 +8,6 @@ import ServiceMessages
 
 /// The screen of a device, and the person in front of it. Used on the loop only.
 final class Attention {
-    /// The person's reaction to pairing alerts, as ``SimulatedPerson/Habit``.
-    enum Habit {
-        case declines
-        case ignores
-        /// Pairs, with the codes on the screens that the function returns.
-        case agrees(screens: () -> [Attention])
-        case scripted(@Sendable (PairingAlert) -> PairingReaction)
-    }
-
     typealias Answer = (PairingReaction) -> Void
 
     private struct Shown {
@@ -52,7 +43,7 @@ final class Attention {
     private(set) weak var system: BluetoothSystem?
     /// The name of the device, as other screens show it too.
     private let name: String
-    private var habit = Habit.declines
+    private var habit = SimulatedPerson.Habit.declines
     private var delay = Duration.zero
     private var shown: [Shown] = []
     private var lastNumber: UInt64 = 0
@@ -83,7 +74,7 @@ final class Attention {
 
     var alerts: [PairingAlert] { shown.filter { !$0.isAnswered }.map(\.alert) }
 
-    func behaves(_ habit: Habit, after delay: Duration) {
+    func behaves(_ habit: SimulatedPerson.Habit, after delay: Duration) {
         self.habit = habit
         self.delay = delay
     }
@@ -126,27 +117,22 @@ final class Attention {
         case .declines: return .decline
         case .ignores: return .wait
         case .scripted(let script): return script(alert)
-        case .agrees(let findScreens):
-            let screens = findScreens()
+        case .agrees(let devices):
+            let screens = devices.map(\.attention)
             switch alert.content {
             case .asksWhetherToPair, .asksWhetherToPairAnew: return .accept
             case .showsCode: return .wait
             case .asksForCode:
-                let code = code(on: screens) { if case .showsCode = $0 { true } else { false } }
+                let code = latestAlert(on: screens) { if case .showsCode = $0 { true } else { false } }?.code
                 return code.map { .type($0) } ?? reactLater(at: screens, number)
             case .asksForCodeOnBoth:
                 let other = latestAlert(on: screens) { $0 == .asksForCodeOnBoth }
                 return other == nil ? reactLater(at: screens, number) : .type(Self.agreedCode)
             case .comparesCode(let mine):
-                let code = code(on: screens) { if case .comparesCode = $0 { true } else { false } }
+                let code = latestAlert(on: screens) { if case .comparesCode = $0 { true } else { false } }?.code
                 return code.map { $0 == mine ? .accept : .decline } ?? reactLater(at: screens, number)
             }
         }
-    }
-
-    /// Returns the latest code of a kind on other screens that is meant for this device, as far as they name one.
-    private func code(on screens: [Attention], where isWanted: (PairingAlert.Content) -> Bool) -> String? {
-        latestAlert(on: screens, where: isWanted)?.code
     }
 
     /// Returns the latest alert of a kind on other screens that is about this device, as far as they name one.
