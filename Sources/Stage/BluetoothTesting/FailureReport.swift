@@ -69,12 +69,8 @@ struct FailureReport {
         let note = dropped > 0 ? ["(\(dropped) earlier lines were dropped)"] : []
         let text = ([repetition] + note + world.story.lines()).joined(separator: "\n") + "\n"
         let files = [WorldFile(name: "story.txt", octets: [UInt8](text.utf8))] + (world.recordings?.files ?? [])
-        let start = "\(Self.fileName(world.name)) seed \(world.seed)"
+        let start = "\(world.name.prefix(Self.maximumName)) seed \(world.seed)"
         return files.map { WorldFile(name: "\(start) \($0.name)".plain, octets: $0.octets) }
-    }
-
-    private static func fileName(_ name: String) -> String {
-        String(name.prefix(maximumName))
     }
 
     /// The whole story, and the size and digest of each capture: equal for two runs with the same packets.

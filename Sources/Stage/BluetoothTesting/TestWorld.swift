@@ -241,7 +241,7 @@ final class WorldSlot: Sendable {
     /// The number of lines of the story that the reports of failures cover; nil before the first failure.
     private let shown = Mutex<Int?>(nil)
     /// Whether a trait closer to the test has replaced this world by its own.
-    private let replaced = Atomic(false)
+    private let replaced = Flag()
 
     init(_ world: TestWorld) {
         content = Mutex(world)
@@ -251,9 +251,9 @@ final class WorldSlot: Sendable {
 
     var hasFailed: Bool { shown.withLock { $0 != nil } }
 
-    var isReplaced: Bool { replaced.load(ordering: .relaxed) }
+    var isReplaced: Bool { replaced.isSet }
 
-    func replace() { replaced.store(true, ordering: .relaxed) }
+    func replace() { _ = replaced.set() }
 
     func clear() { content.withLock { $0 = nil } }
 

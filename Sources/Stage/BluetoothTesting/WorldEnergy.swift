@@ -30,15 +30,11 @@ final class WorldEnergy: Sendable {
     /// - Parameter isNew: Whether the device has been added just now, so that all that its radio did counts.
     func add(_ device: SimulatedDevice, isNew: Bool) {
         let reading = device.watchRadio(EnergyTracker.kinds) { [weak self, name = device.name] occasion, reading in
-            self?.take(reading, at: occasion, of: name)
+            self?.change(name) { $0.take(reading, at: occasion) }
         }
         let (times, controller) = isNew ? ([:], 0) : (reading?.times ?? [:], reading?.controller ?? 0)
         let tracker = EnergyTracker(from: times, of: controller, at: device.world.loop.now)
         state.withLock { $0.trackers[device.name] = tracker }
-    }
-
-    private func take(_ reading: RadioReading?, at occasion: RadioOccasion, of device: String) {
-        change(device) { $0.take(reading, at: occasion) }
     }
 
     /// Returns the report about a device; nil if it is not followed.
@@ -83,8 +79,7 @@ extension TestWorld {
 
     /// Follows a device that has just been added, if the test has asked for it.
     func followEnergy(of device: SimulatedDevice) {
-        guard energy.profile != nil else { return }
-        follow(device, isNew: true)
+        if energy.profile != nil { follow(device, isNew: true) }
     }
 
     private func follow(_ device: SimulatedDevice, isNew: Bool) {

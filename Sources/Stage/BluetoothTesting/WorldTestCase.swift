@@ -18,7 +18,8 @@ open class WorldTestCase: XCTestCase {
     /// See ``FailureReport/comments(after:)``.
     private var shown: Int?
     private var isMade = false
-    private let outsiders = Outsiders()
+    /// Whether Core Bluetooth was used outside of all apps. The story of the world has not got it yet.
+    private let hasOutsiders = Flag()
 
     /// The seed of the world, unless `HARALD_SEED` is set. A subclass may override it; by default it is 1.
     open var seed: UInt64 { WorldSeed.standard }
@@ -44,7 +45,7 @@ open class WorldTestCase: XCTestCase {
 
     /// Runs the test, and ends its world. Called by XCTest.
     override open func invokeTest() {
-        ServiceLocator.$onOutsider.withValue({ [outsiders] in outsiders.note() }) { super.invokeTest() }
+        ServiceLocator.$onOutsider.withValue({ [hasOutsiders] in _ = hasOutsiders.set() }) { super.invokeTest() }
         guard isMade else { return }
         world.checkHere(misuse, at: nil)
         for issue in reported.all {
@@ -75,7 +76,7 @@ open class WorldTestCase: XCTestCase {
     }
 
     func explained(_ description: String) -> String {
-        outsiders.move(to: world.story)
+        if hasOutsiders.clear() { world.story.noteOutsider() }
         let comments =
             world.explanation(of: description)?.comments ?? FailureReport(world: world).comments(after: &shown)
         return ([description] + comments).joined(separator: "\n")
@@ -94,15 +95,6 @@ open class WorldTestCase: XCTestCase {
                 expected: false
             )
         }
-    }
-}
-
-/// The use of Core Bluetooth outside of all apps, until the story of the world has it.
-private final class Outsiders: Sendable {
-    private let isThere = Atomic(false)
-    func note() { isThere.store(true, ordering: .relaxed) }
-    func move(to story: WorldStory) {
-        if isThere.exchange(false, ordering: .relaxed) { story.noteOutsider() }
     }
 }
 

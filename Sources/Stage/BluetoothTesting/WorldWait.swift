@@ -55,15 +55,14 @@ struct WorldWait: Sendable {
     ) -> WorldWait {
         let first = value()
         let changed = Mutex<Value?>(nil)
-        let box = ChangedValue(changed)
         let condition: @Sendable () -> Bool = {
             let current = value()
             guard current != first else { return false }
-            box.value.withLock { $0 = current }
+            changed.withLock { $0 = current }
             return true
         }
         return WorldWait(limit: duration, condition: condition) { isMet, start, end in
-            guard isMet, let now = box.value.withLock({ $0 }) else { return nil }
+            guard isMet, let now = changed.withLock({ $0 }) else { return nil }
             let subject = what.map { "\($0) stays " } ?? "stays "
             return "expected for \(WorldTime.words(duration)) from \(WorldTime.text(start)): \(subject)\(text(first)); "
                 + "at \(WorldTime.text(end)) it was \(text(now))"
@@ -80,14 +79,6 @@ struct WorldWait: Sendable {
         // Optionals are shown as their contents.
         guard text.hasPrefix("Optional("), text.hasSuffix(")") else { return text }
         return String(text.dropFirst("Optional(".count).dropLast())
-    }
-}
-
-private final class ChangedValue<Value: Sendable>: Sendable {
-    let value: Mutex<Value?>
-
-    init(_ value: consuming sending Mutex<Value?>) {
-        self.value = value
     }
 }
 

@@ -21,9 +21,9 @@ actor SearchPool {
     /// Runs a world. Call at most ``width`` times at once.
     func run(_ request: SearchRequest) async throws -> SearchOutcome {
         guard size > 0 else {
-            let steps = StepList()
-            let faults = await request.run(like: world, setup) { steps.set($0) }
-            return SearchOutcome(steps: steps.all, faults: faults)
+            let steps = Mutex<[SearchStep]>([])
+            let faults = await request.run(like: world, setup) { list in steps.withLock { $0 = list } }
+            return SearchOutcome(steps: steps.withLock { $0 }, faults: faults)
         }
         let process = try idle.popLast() ?? SearchProcess(world.rerun)
         let (outcome, isAlive) = try await process.run(request, within: limit)
@@ -36,10 +36,4 @@ actor SearchPool {
         for process in idle { process.close() }
         idle = []
     }
-}
-
-private final class StepList: Sendable {
-    private let steps = Mutex<[SearchStep]>([])
-    var all: [SearchStep] { steps.withLock { $0 } }
-    func set(_ list: [SearchStep]) { steps.withLock { $0 = list } }
 }

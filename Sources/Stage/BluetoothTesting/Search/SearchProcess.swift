@@ -60,7 +60,7 @@ final class SearchProcess: Sendable {
     ) -> (outcome: SearchOutcome, isAlive: Bool) {
         let alarm = DispatchWorkItem { [self] in
             isLate.store(true, ordering: .sequentiallyConsistent)
-            kill()
+            process.kill()
         }
         defer { alarm.cancel() }
         if let limit { Self.alarms.asyncAfter(deadline: .now() + limit / .seconds(1), execute: alarm) }
@@ -97,7 +97,6 @@ final class SearchProcess: Sendable {
         _ = process.end
     }
 
-    private func kill() { process.kill() }
 }
 
 /// A process that several threads use.

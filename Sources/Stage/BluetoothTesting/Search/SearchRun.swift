@@ -39,7 +39,8 @@ final class SearchRun: Sendable {
     let world: TestWorld
     private let surroundings: SearchSurroundings
     private let ledger: SystemLedger
-    private let found: Mutex<[SearchFault]>
+    private let issues: ReportedFaults
+    private let found = Mutex<[SearchFault]>([])
     private let explained = Mutex<WorldExplanation?>(nil)
 
     init(seed: UInt64, like other: TestWorld, keepsCaptures: Bool = false) {
@@ -56,11 +57,8 @@ final class SearchRun: Sendable {
         }
         surroundings = SearchSurroundings(world)
         ledger = SystemLedger(world)
-        found = Mutex([])
         self.issues = issues
     }
-
-    private let issues: ReportedFaults
 
     /// Runs the world.
     ///

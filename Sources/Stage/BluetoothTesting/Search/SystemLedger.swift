@@ -11,8 +11,7 @@ final class SystemLedger: Sendable {
     static let answerTimeout = Duration.seconds(40)
 
     fileprivate struct ManagerKey: Hashable, Sendable {
-        let device: String
-        let app: String
+        let app: AppKey
         let manager: UInt32
     }
 
@@ -60,8 +59,6 @@ final class SystemLedger: Sendable {
         /// The subscribers of a peripheral.
         var subscribers: Set<Subscription> = []
 
-        mutating func powerLost() { self = Account() }
-
         mutating func forget(_ peer: UUID) {
             calls = calls.filter { $0.key.peer != peer }
             plainCalls = plainCalls.filter { $0.key.peer != peer }
@@ -74,6 +71,8 @@ final class SystemLedger: Sendable {
     fileprivate struct AppKey: Hashable, Sendable {
         let device: String
         let app: String
+
+        var text: String { "\(device): \(app)" }
     }
 
     fileprivate struct State {
@@ -97,18 +96,19 @@ final class SystemLedger: Sendable {
     }
 
     private func note(_ observation: Observation, of device: String) {
-        guard let app = observation.subject.app?.name else { return }
+        guard let name = observation.subject.app?.name else { return }
+        let app = AppKey(device: device, app: name)
         if case .appMoved(let phase) = observation.content {
-            return state.withLock { $0.move(AppKey(device: device, app: app), to: phase, now: observation.time) }
+            return state.withLock { $0.move(app, to: phase, now: observation.time) }
         }
         guard let manager = observation.subject.manager else { return }
-        let key = ManagerKey(device: device, app: app, manager: manager.rawValue)
+        let key = ManagerKey(app: app, manager: manager.rawValue)
         state.withLock { state in
             switch observation.content {
             case .managerClosed: state.accounts[key] = nil
             case .managerOpened:
                 state.accounts[key] = Account()
-                state.begin(AppKey(device: device, app: app), now: observation.time)
+                state.begin(app, now: observation.time)
             case .requested(let request): state.accounts[key]?.note(request, now: observation.time)
             case .delivered(let event): state.accounts[key, default: Account()].note(event)
             default: break
@@ -126,10 +126,10 @@ final class SystemLedger: Sendable {
                 if answersAreLate { state.late = now }
                 let late = state.late
                 return state.accounts.flatMap { key, account -> [String] in
-                    guard let awake = state.awake[AppKey(device: key.device, app: key.app)] else { return [] }
+                    guard let awake = state.awake[key.app] else { return [] }
                     let calls = [_](account.calls.values) + account.plainCalls.values.compactMap(\.first)
                     return calls.filter { now - max($0.since, awake, late ?? .zero) > Self.answerTimeout }.map {
-                        "\(key.device): \(key.app) has waited for the answer to \"\($0.name)\" for more than 40 s"
+                        "\(key.app.text) has waited for the answer to \"\($0.name)\" for more than 40 s"
                     }
                 }.sorted()
             }
@@ -141,7 +141,7 @@ final class SystemLedger: Sendable {
         state.withLock { state in
             state.accounts.flatMap { key, account -> [String] in
                 let writes = account.writes.values.reduce(0, +)
-                let name = "\(key.device): \(key.app)"
+                let name = key.app.text
                 return (account.updates > 0 ? ["\(name) has not got back \(account.updates) credits for updates"] : [])
                     + (writes > 0 ? ["\(name) has not got back \(writes) credits for writes"] : [])
             }.sorted()
@@ -155,7 +155,7 @@ final class SystemLedger: Sendable {
         state.withLock { state in
             let known = state.accounts.values.reduce(0) { $0 + $1.subscribedTo.count }
             let served = state.accounts.values.reduce(0) { $0 + $1.subscribers.count }
-            let centrals = state.accounts.filter { !$0.value.subscribedTo.isEmpty }.map(\.key.device)
+            let centrals = state.accounts.filter { !$0.value.subscribedTo.isEmpty }.map(\.key.app.device)
             guard known != served, Set(centrals).count == centrals.count else { return [] }
             return ["apps consider themselves subscribed to \(known) characteristics, which have \(served) subscribers"]
         }
@@ -176,7 +176,7 @@ extension SystemLedger.State {
             suspended.insert(app)
         case .notRunning:
             awake[app] = nil
-            accounts = accounts.filter { $0.key.device != app.device || $0.key.app != app.app }
+            accounts = accounts.filter { $0.key.app != app }
         }
     }
 }
@@ -186,7 +186,7 @@ extension SystemLedger.Account {
         switch request {
         case .central(.peer(let peer, .ask(let number, let request))):
             if case .writeWithoutResponse = request { return writes[peer, default: 0] += 1 }
-            guard request.isAnswered else { return }
+            guard request.answer != nil else { return }
             calls[SystemLedger.Call(peer: peer, number: number)] = (request.name, now)
         case .central(.peer(let peer, .link(.writeWithoutResponse))): writes[peer, default: 0] += 1
         case .central(.peer(let peer, .link(let request))):
@@ -200,7 +200,7 @@ extension SystemLedger.Account {
 
     mutating func note(_ event: Event) {
         switch event {
-        case .stateChanged(let state): if state != .poweredOn { powerLost() }
+        case .stateChanged(let state): if state != .poweredOn { self = SystemLedger.Account() }
         case .central(.answered(let peer, let number, let event)):
             calls[SystemLedger.Call(peer: peer, number: number)] = nil
             note(event, of: peer)
@@ -229,9 +229,8 @@ extension SystemLedger.Account {
             let subscription = SystemLedger.Subscription(peer: peer, attribute: UInt64(attribute))
             if isNotifying { subscribedTo.insert(subscription) } else { subscribedTo.remove(subscription) }
         case .servicesModified(let invalidated):
-            let gone = Set(invalidated.map { UInt64($0) })
             // A subscription ends with its service, whose handle is not known here.
-            if !gone.isEmpty { subscribedTo = subscribedTo.filter { $0.peer != peer } }
+            if !invalidated.isEmpty { subscribedTo = subscribedTo.filter { $0.peer != peer } }
         default: break
         }
     }
@@ -262,19 +261,7 @@ extension SystemLedger.Account {
 }
 
 extension LinkRequest {
-    /// Whether the service always answers the request while the link lasts.
-    fileprivate var isAnswered: Bool {
-        switch self {
-        case .writeWithoutResponse, .startChannelSounding, .cancelChannelSounding, .refreshServices, .watchLink,
-            .preferLink:
-            false
-        default: true
-        }
-    }
-}
-
-extension LinkRequest {
-    /// The kind of the answer; nil if the service need not answer.
+    /// The kind of the answer; nil if the service need not answer, even while the link lasts.
     fileprivate var answer: SystemLedger.Answer? {
         switch self {
         case .discoverServices: .services

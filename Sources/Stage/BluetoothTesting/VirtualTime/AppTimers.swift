@@ -44,31 +44,13 @@ final class AppTimers: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    func set(source: UnsafeMutableRawPointer, _ delay: Int64, _ interval: Int64) -> Bool {
-        guard let timer = self[source: source] else { return false }
-        timer.start(after: delay, every: interval)
-        return true
-    }
-
-    func handle(source: UnsafeMutableRawPointer, _ call: apptime_call) -> Bool {
-        guard let timer = self[source: source] else { return false }
-        timer.handle(call)
-        return true
-    }
-
-    func handleEnd(source: UnsafeMutableRawPointer, _ call: apptime_call) -> Bool {
-        guard let timer = self[source: source] else { return false }
-        timer.handleEnd(call)
-        return true
-    }
-
     func cancel(source: UnsafeMutableRawPointer) -> Bool {
         guard let timer = self[source: source] else { return false }
         timer.stop()
         return forget(source: source)
     }
 
-    private subscript(source source: UnsafeMutableRawPointer) -> SourceTimer? {
+    subscript(source source: UnsafeMutableRawPointer) -> SourceTimer? {
         sources.withLock { $0[UInt(bitPattern: source)]?.timer }
     }
 
@@ -93,17 +75,14 @@ final class AppTimers: Sendable {
     /// - Parameter isMain: Whether the run loop is the main one. If it is that of this thread, the timer fires only if
     ///   the thread runs the main queue: in programs without a main run loop, Dispatch's threads do.
     func add(timer: UnsafeMutableRawPointer, toMain isMain: Bool) -> Bool {
-        guard isMain || AppTimeHooks.mainQueue.isCurrent, let timer = self[timer: timer] else { return false }
-        timer.add(on: AppTimeHooks.mainQueue)
-        return true
+        guard isMain || AppTimeHooks.mainQueue.isCurrent else { return false }
+        return self[timer: timer]?.add(on: AppTimeHooks.mainQueue) != nil
     }
 
     /// Adds a timer to the run loop of a thread of the app's own.
     func add(timer: UnsafeMutableRawPointer, to loop: UnsafeMutableRawPointer, _ mode: UnsafeMutableRawPointer) -> Bool
     {
-        guard let timer = self[timer: timer] else { return false }
-        timer.add(on: ThreadRunLoop(loop, mode))
-        return true
+        self[timer: timer]?.add(on: ThreadRunLoop(loop, mode)) != nil
     }
 
     func move(timer: UnsafeMutableRawPointer, to due: Int64) -> Bool {
