@@ -107,14 +107,10 @@ extension EnergyUse {
     /// - Parameter name: Returns the name of a peer.
     func words(_ name: (UUID) -> String) -> String {
         switch self {
-        case .scanning: "scanning"
-        case .advertising: "advertising"
-        case .connecting: "connecting"
         case .link(let peer): "link to \(name(peer))"
-        case .operation(let operation, let peer): "\(operation.rawValue), \(name(peer))"
         case .procedure(.linkControl, let peer): "link control, \(name(peer))"
-        case .procedure(let procedure, let peer): "\(procedure.rawValue), \(name(peer))"
-        case .other: "other"
+        case .operation(_, let peer), .procedure(_, let peer): "\(kind), \(name(peer))"
+        case .scanning, .advertising, .connecting, .other: kind
         }
     }
 }

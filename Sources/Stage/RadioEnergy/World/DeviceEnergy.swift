@@ -6,34 +6,28 @@ import Synchronization
 
 /// The ledger of a simulated device's battery, by app and purpose. It is exact.
 package final class DeviceEnergy: EnergySource, Sendable {
-    private struct State {
-        var tracker: EnergyTracker
-        weak var device: SimulatedDevice?
-    }
-
     private let profile: RadioProfile
     private let loop: any EventLoop
-    private let state: Mutex<State>
+    private let tracker: Mutex<EnergyTracker>
+    private weak let device: SimulatedDevice?
 
     /// Follows a device that has just been added to its world, before time passes.
     package init(of device: SimulatedDevice, _ profile: RadioProfile) {
         let loop = device.world.loop
-        (self.profile, self.loop) = (profile, loop)
-        let tracker = EnergyTracker(from: [:], of: 0, at: loop.waitFor { loop.now })
-        state = Mutex(State(tracker: tracker, device: device))
+        (self.profile, self.loop, self.device) = (profile, loop, device)
+        tracker = Mutex(EnergyTracker(from: [:], of: 0, at: loop.waitFor { loop.now }))
         device.watchRadio(EnergyTracker.kinds) { [weak self] occasion, reading in
-            self?.state.withLock { $0.tracker.take(reading, at: occasion) }
+            self?.tracker.withLock { $0.take(reading, at: occasion) }
         }
     }
 
     /// The charge so far. From any thread.
     package var report: EnergyReport {
-        let device = state.withLock { $0.device }
-        return loop.waitFor { [self] in
+        loop.waitFor { [self] in
             let reading = device?.radioReading
-            return state.withLock { state in
-                if let reading { state.tracker.settle(reading) }
-                return state.tracker.report(profile, at: loop.now)
+            return tracker.withLock { tracker in
+                if let reading { tracker.settle(reading) }
+                return tracker.report(profile, at: loop.now)
             }
         }
     }
