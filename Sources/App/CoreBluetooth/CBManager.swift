@@ -120,7 +120,6 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
         return new
     }
 
-    /// Handles an event of the service. Called on the manager's queue.
     func receive(_ event: Event) {}
 
     /// Returns the value of a property by the name that Objective-C has for it. Nil if there is no such property.

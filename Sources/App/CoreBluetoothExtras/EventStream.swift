@@ -20,7 +20,6 @@ public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
             if case .dropped = continuation.yield(element) { continuation.finish(throwing: ExtrasError.overflow) }
         }
 
-        /// Ends the stream, with an error if there is one.
         func finish(_ error: (any Error)? = nil) { continuation.finish(throwing: error) }
 
         /// Calls `body` once when the stream has ended for any reason, or when nothing can iterate over it any more.

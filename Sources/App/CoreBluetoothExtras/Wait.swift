@@ -20,7 +20,6 @@ final class Wait<Value: Sendable>: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Whether there is an outcome.
     var isOver: Bool {
         contents.withLock { if case .over = $0.state { true } else { false } }
     }

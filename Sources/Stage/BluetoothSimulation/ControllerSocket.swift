@@ -18,7 +18,6 @@ final class ControllerSocket {
     private let loop: any EventLoop
     private let random: RandomSource
     private var configuration: VirtualControllerConfiguration
-    /// The player of a capture in place of the virtual controller.
     private let player: CapturePlayer?
     private let log: PacketLog
     private(set) var isPluggedIn = true
@@ -94,7 +93,6 @@ final class ControllerSocket {
         current.map { RadioReading(controller: Int(lines), times: $0.controller.radioTime, powers: node.powers) }
     }
 
-    /// Reports an occasion to the observer of the radio, if there is one.
     func note(_ occasion: RadioOccasion) {
         if let onRadio { onRadio(occasion, radioReading) }
     }

@@ -88,7 +88,6 @@ public struct DeviceOptions: Hashable, Sendable {
 }
 
 extension SystemConfiguration {
-    /// The configuration of the system of such a device.
     init(_ options: DeviceOptions) {
         self.init()
         linger = options.linger

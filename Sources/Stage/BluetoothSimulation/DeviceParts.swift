@@ -23,15 +23,12 @@ final class DeviceParts {
     /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage. It
     /// receives the address of the previous system.
     private let makeSystem: (_ address: BluetoothAddress?) -> BluetoothSystem
-    /// The launches that may still be running.
     private var processes: [WeakProcess] = []
     /// Where the device was before it left everybody's range.
     private var positionInRange: Position?
     /// The launches whose objects the device keeps, as long as their processes exist.
     private var kept: [SimulatedApp.Process] = []
-    /// Connects the observers of the world to a new system.
     var observe: (BluetoothSystem) -> Void = { _ in }
-    /// The observers of the lifecycles of apps.
     private var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
     /// The kinds of events before which the radio is read.
     private var radioKinds: Observation.Kinds?
@@ -64,7 +61,6 @@ final class DeviceParts {
         system.start()
     }
 
-    /// See ``SimulatedDevice/restart(isLocked:)``.
     func restart(isLocked: Bool) {
         end()
         system = makeSystem(system.fixedAddress)
@@ -99,14 +95,12 @@ final class DeviceParts {
         kept.append(process)
     }
 
-    /// Adds an observer of the lifecycles of apps.
     func watchApps(_ observer: @escaping @Sendable (_ app: String, AppPhase) -> Void) {
         appWatchers.append(observer)
     }
 
     // MARK: The controller
 
-    /// The device on the radio channel.
     var node: RadioNode { socket.node }
 
     /// Moves the device to a place where no other device hears it.
@@ -145,7 +139,6 @@ final class DeviceParts {
         system.observers.add(radioKinds) { [weak self] in self?.socket.note(.event($0)) }
     }
 
-    /// The packets and the radio time so far.
     var traffic: SimulatedDevice.Traffic {
         let air = node.airTime
         return SimulatedDevice.Traffic(

@@ -62,7 +62,6 @@ extension SimulatedApp {
         }
     }
 
-    /// Passes an event on to the running process.
     private func happens(_ event: AppLifecycle.Event, _ call: String) -> Bool {
         device.world.loop.waitFor { [self] in
             guard case .notRunning = connection.phase else {

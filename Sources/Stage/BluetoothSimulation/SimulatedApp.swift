@@ -23,7 +23,6 @@ public struct SimulatedApp: Sendable {
 
     /// The executor of ``task(_:)``. Its tasks run as the app's callbacks do.
     public var executor: SimulatedExecutor { process.executor }
-    /// The connection to the service.
     var connection: InProcessConnection { process.connection }
 
     /// Runs asynchronous code of the app, in the time of the world.

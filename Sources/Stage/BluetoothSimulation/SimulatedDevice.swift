@@ -441,10 +441,8 @@ public final class SimulatedDevice: Sendable {
 
     // MARK: On the loop
 
-    /// The device's screen, and the person in front of it.
     var attention: Attention { parts.value.attention }
 
-    /// The device on the radio channel.
     var node: RadioNode { parts.value.node }
 
     /// Wraps the host's end of each transport from now on, as tests of failing controllers do.

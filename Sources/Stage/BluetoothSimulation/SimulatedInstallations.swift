@@ -19,7 +19,6 @@ public struct AppLaunch: Hashable, Sendable {
 final class SimulatedInstallations: AppLauncher {
     typealias Main = @Sendable (SimulatedApp, AppLaunch) -> any Sendable
 
-    /// The maximum number of installed apps.
     static let maximumApps = 256
 
     private struct Installation {
@@ -38,10 +37,8 @@ final class SimulatedInstallations: AppLauncher {
     var installedNames: [String] { installations.keys.sorted() }
     var launchedNames: [String] { launched.keys.sorted() }
 
-    /// Records the last launch of an app.
     func note(_ process: SimulatedApp.Process, of name: String) { launched[name] = process }
 
-    /// The last launch of an app.
     func lastLaunch(of name: String) -> SimulatedApp? {
         guard let process = launched[name], let device = device() else { return nil }
         return SimulatedApp(name: name, device: device, process: process)

@@ -19,7 +19,6 @@ final class SimulatedProcess: AppProcess {
     private var state = State.running
     /// The connection to the service, which ends with the process.
     weak var connection: InProcessConnection?
-    /// The objects that the code of the app has created.
     private let contents = Contents()
     /// The queue on which that code runs.
     private var main: AppQueue?
@@ -66,7 +65,6 @@ final class SimulatedProcess: AppProcess {
         }
     }
 
-    /// Runs the code that creates the app's objects.
     func begin(on queue: DispatchQueue, _ body: @escaping @Sendable () -> any Sendable) {
         let queue = AppQueue(queue)
         main = queue
@@ -82,7 +80,6 @@ final class SimulatedProcess: AppProcess {
         contents.kept.withLock { $0 = objects }
     }
 
-    /// Returns the objects of the app, if they are of a type.
     func objects<Objects>(as type: Objects.Type) -> Objects? {
         let kept = contents.kept.withLock { $0 }
         return kept as? Objects ?? (kept as? LoopBound<Any>)?.value as? Objects

@@ -21,7 +21,6 @@ extension SimulatedWorld {
         }
     }
 
-    /// Describes what a change of the radio channel consists of.
     private static func changes(from old: Radio.Configuration, to new: Radio.Configuration) -> [String] {
         var texts: [String] = []
         var gone = old.walls

@@ -98,7 +98,6 @@ extension SimulatedDevice {
 }
 
 extension Position {
-    /// The coordinates, in metres.
     var text: String { "(\((z == 0 ? [x, y] : [x, y, z]).map(\.shortText).joined(separator: ", ")))" }
 }
 

@@ -38,7 +38,6 @@ public final class SimulatedWorld: Sendable {
         var names: [RadioNode.ID: String] = [:]
         /// The names of devices about whose apps no advice is given.
         var unadvised: Set<String> = []
-        /// The observers of the world.
         var watchers: [Watcher] = []
 
         init(radio: Radio, random: RandomSource) {

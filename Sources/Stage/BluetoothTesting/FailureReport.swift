@@ -6,7 +6,6 @@ import Testing
 struct FailureReport {
     /// The number of lines of the story in the log. The file has all of them.
     static let maximumLines = 60
-    /// The longest name of a file, in characters.
     static let maximumName = 80
 
     let world: TestWorld
@@ -23,7 +22,6 @@ struct FailureReport {
         return all > shown ? [time, story(lines, of: all - shown, "the story since the last failure")] : [time]
     }
 
-    /// The seed, and how to run the test again.
     var repetition: String { Self.repetition(seed: world.seed, filter: world.filter) }
 
     /// Returns the text with a seed, and how to run a test again with it.

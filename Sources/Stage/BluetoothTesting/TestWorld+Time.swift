@@ -92,14 +92,12 @@ extension TestWorld {
 
     // MARK: Steps
 
-    /// Lets time pass on the thread of the world.
     func advance(by duration: Duration, until condition: @escaping @Sendable () -> Bool) async -> Bool {
         await withTaskExecutorPreference(executor) { [self] in
             advanceHere(by: duration) { Task.isCancelled || condition() } && !Task.isCancelled
         }
     }
 
-    /// Lets time pass on this thread.
     func advanceHere(by duration: Duration, until condition: @escaping @Sendable () -> Bool) -> Bool {
         let (loop, story) = (simulation.loop, story)
         let isMet = simulation.run(for: duration) {

@@ -28,7 +28,6 @@ public final class TestWorld: WorldOfDevices {
     /// The number of departures from a capture that the text of an issue contains.
     private static let maximumDepartures = 20
 
-    /// The world of the running test.
     @TaskLocal static var slot: WorldSlot?
 
     /// The simulated world beneath, for everything that this class does not forward.
@@ -42,7 +41,6 @@ public final class TestWorld: WorldOfDevices {
     let energy = WorldEnergy()
     let executor: WorldExecutor
     let recordings: WorldRecordings?
-    /// The time that the code of apps follows.
     let appTime: WorldTrait.AppTime
     /// The arguments of the test program that run this test alone.
     let rerun: [String]
@@ -257,7 +255,6 @@ final class WorldSlot: Sendable {
 
     func clear() { content.withLock { $0 = nil } }
 
-    /// Runs code of the test in this world.
     func withWorld<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         try await TestWorld.$slot.withValue(self) {
             try await ServiceLocator.$onOutsider.withValue(noteOutsider) { try await body() }
@@ -266,6 +263,5 @@ final class WorldSlot: Sendable {
 
     private var noteOutsider: @Sendable () -> Void { { [weak self] in self?.world?.story.noteOutsider() } }
 
-    /// Returns the texts for a failure.
     func explain(by report: FailureReport) -> [String] { shown.withLock { report.comments(after: &$0) } }
 }

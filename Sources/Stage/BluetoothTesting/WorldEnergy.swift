@@ -77,7 +77,6 @@ extension TestWorld {
         for device in simulation.devices { follow(device, isNew: false) }
     }
 
-    /// Follows a device that has just been added, if the test has asked for it.
     func followEnergy(of device: SimulatedDevice) {
         if energy.profile != nil { follow(device, isNew: true) }
     }

@@ -22,7 +22,6 @@ struct WorldExplanation: Sendable {
 }
 
 extension WorldExplanation {
-    /// Reads an explanation that another process has written.
     init(from directory: URL) throws {
         let data = try Data(contentsOf: directory.appending(path: Self.index))
         let index = try JSONDecoder().decode(Index.self, from: data)
@@ -34,7 +33,6 @@ extension WorldExplanation {
 }
 
 extension WorldFile {
-    /// Writes files into a directory.
     static func write(_ files: [WorldFile], to directory: URL) throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         for file in files { try Data(file.octets).write(to: directory.appending(path: file.name)) }

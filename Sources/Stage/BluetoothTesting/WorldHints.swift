@@ -7,7 +7,6 @@ import ServiceMessages
 /// Conclusions from the story of a world, for the report of a failure: what an app has left undone, in words that name
 /// the usual cause.
 struct WorldHints {
-    /// The maximum number of hints in a report.
     static let maximum = 12
     /// The time after which an unanswered connection request is worth a hint.
     private static let unansweredTimeout = Duration.seconds(10)
@@ -55,7 +54,6 @@ struct WorldHints {
     private var ended: Set<[String]> = []
     private var advertisers: [String: [BluetoothUUID]] = [:]
 
-    /// Adds an entry of the story.
     mutating func add(_ entry: WorldStory.Entry) {
         guard case .observed(let observation) = entry.event, let app = observation.subject.app?.name else { return }
         if case .appMoved(let phase) = observation.content { move(entry.device, app, to: phase, at: entry.time) }
@@ -156,7 +154,6 @@ struct WorldHints {
 
     // MARK: Words
 
-    /// Returns the hints at a time of the world, as lines.
     func lines(at now: Duration) -> [String] {
         order.flatMap { owner in managers[owner].map { lines(of: $0, owner, at: now) } ?? [] }
     }

@@ -3,7 +3,6 @@ import Synchronization
 
 /// The captures of a world: the HCI packets of each device, and the air.
 final class WorldRecordings: Sendable {
-    /// The number of devices whose packets are captured.
     static let maximumDevices = 64
 
     let air = BoundedCapture()
@@ -19,7 +18,6 @@ final class WorldRecordings: Sendable {
         }
     }
 
-    /// The captures as files, with their names.
     var files: [WorldFile] {
         devices.withLock { $0 }.map { WorldFile(name: "\($0.name).btsnoop", octets: $0.packets.octets) }
             + [WorldFile(name: "air.pcapng", octets: air.octets)]

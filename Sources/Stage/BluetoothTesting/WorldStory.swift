@@ -7,7 +7,6 @@ import Synchronization
 final class WorldStory: Sendable {
     /// The number of events that are kept. Older ones are dropped, except for the names that they contain.
     static let maximumEntries = 20_000
-    /// The kinds of events in systems that the story consists of.
     static let kinds: Observation.Kinds = [
         .state, .managers, .messages, .links, .notices, .misuse, .trouble, .security,
     ]
@@ -43,7 +42,6 @@ final class WorldStory: Sendable {
     var misuse: [String] { state.withLock { $0.misuse } }
     /// The calls of the test that had no effect, as lines.
     var ignored: [String] { state.withLock { $0.ignored } }
-    /// The number of events that were dropped.
     var dropped: Int { state.withLock { $0.dropped } }
 
     func move(to time: Duration) {
@@ -63,7 +61,6 @@ final class WorldStory: Sendable {
         }
     }
 
-    /// Returns the conclusions from the story, as lines.
     var hints: [String] {
         let (hints, problems, blocked, time) = state.withLock { ($0.hints, $0.problems, $0.blocked, $0.time) }
         let repeated = problems.map { problem in
@@ -89,7 +86,6 @@ final class WorldStory: Sendable {
         }
     }
 
-    /// Adds that a manager was created where no app is.
     func noteOutsider() {
         let text =
             "a manager was created, or its class was asked, outside of all apps of this world, which do not affect it: "

@@ -149,7 +149,6 @@ struct WorldScope: Sendable {
         !(error is ExpectationFailedError) && !(error is CancellationError) && !Task.isCancelled
     }
 
-    /// Adds the explanation to an issue.
     func explain(_ issue: Issue) -> Issue {
         guard issue.isFailure, !slot.isReplaced, let world = slot.world else { return issue }
         var explained = issue
@@ -159,14 +158,12 @@ struct WorldScope: Sendable {
         return explained
     }
 
-    /// Attaches the files to a test that has failed.
     func attachFiles(_ attach: (WorldFile) -> Void) {
         guard let world = slot.world else { return }
         let own = slot.hasFailed ? FailureReport(world: world).files : []
         for file in own + world.filesOfOthers { attach(file) }
     }
 
-    /// Ends the world, so that nothing keeps it.
     func end() async {
         guard let world = slot.world else { return }
         slot.clear()
@@ -199,7 +196,6 @@ extension TestWorld {
 
 /// The arguments of a test case, as text for the name of its world.
 enum CaseArguments {
-    /// The longest text of an argument, in characters.
     static let maximumLength = 40
 
     /// Returns the texts of the arguments; none for a test without parameters.

@@ -4,7 +4,6 @@ import Synchronization
 
 /// Something that a test waits for, and the text of its failure.
 struct WorldWait: Sendable {
-    /// The longest time to let pass.
     let limit: Duration
     /// The condition that ends the wait, evaluated after each event.
     let condition: @Sendable () -> Bool
@@ -12,7 +11,6 @@ struct WorldWait: Sendable {
     /// ended.
     let fault: @Sendable (_ isMet: Bool, _ start: Duration, _ end: Duration) -> String?
 
-    /// A condition that becomes true.
     static func condition(
         _ condition: @escaping @Sendable () -> Bool,
         _ what: String?,
@@ -47,7 +45,6 @@ struct WorldWait: Sendable {
         }
     }
 
-    /// A value that stays as it is.
     static func unchanged<Value: Equatable & Sendable>(
         _ value: @escaping @Sendable () -> Value,
         _ what: String?,

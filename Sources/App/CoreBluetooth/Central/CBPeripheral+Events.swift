@@ -16,7 +16,6 @@ extension CBPeripheral {
         change { $0.connect() }
     }
 
-    /// Records that the app cancels. Returns whether there was anything to cancel.
     func beginCancelling() -> Bool {
         change { $0.cancel() }
     }
@@ -37,7 +36,6 @@ extension CBPeripheral {
         changeTree { $0.reset() }
     }
 
-    /// Restores the peripheral to its state when the app ended.
     func restore(_ peer: RestoredPeer) {
         change { contents in
             contents.restoreConnection(maximumWriteLength: peer.maximumWriteWithoutResponse)

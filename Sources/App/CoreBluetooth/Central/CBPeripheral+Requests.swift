@@ -46,7 +46,6 @@ extension CBPeripheral {
         return true
     }
 
-    /// Completes all pending requests with an error.
     func settleAll(_ error: any Error) {
         for completion in contents.withLock({ $0.ledger.removeAll() }) { completion(.failure(error)) }
     }

@@ -320,7 +320,6 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         uuids.flatMap { $0.isEmpty ? nil : $0.values }
     }
 
-    /// Reports to a delegate that a command was refused.
     private typealias Refusal = @Sendable (any CBPeripheralDelegate, CBPeripheral, any Error) -> Void
 
     /// Whether the peripheral is connected. If it is not, logs misuse, and the command is to be ignored

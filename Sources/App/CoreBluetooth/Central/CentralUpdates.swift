@@ -80,7 +80,6 @@ extension Advertisement {
 }
 
 extension ScanRequest {
-    /// The options of the scan, by the keys of the API.
     var options: [String: Any] {
         var options: [String: Any] = [CBCentralManagerScanOptionAllowDuplicatesKey: NSNumber(value: allowsDuplicates)]
         if !solicitedServices.isEmpty {

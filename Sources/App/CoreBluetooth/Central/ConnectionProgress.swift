@@ -16,10 +16,8 @@ struct ConnectionProgress {
     /// The number of requests that no event has settled yet: a cancellation, a connect, and so on.
     private var underWay = 0
 
-    /// Creates the state without a connection or an attempt.
     init() {}
 
-    /// Creates the state with a connection or with a pending attempt.
     init(isConnected: Bool) {
         known = isConnected ? .connected : .connecting
     }
@@ -44,7 +42,6 @@ struct ConnectionProgress {
         return true
     }
 
-    /// Records that the app cancels. Returns whether there was anything to cancel.
     mutating func cancel() -> Bool {
         guard state == .connecting || state == .connected else { return false }
         underWay += 1
@@ -75,7 +72,6 @@ struct ConnectionProgress {
         return true
     }
 
-    /// Resets the state when Bluetooth is switched off or the manager is released.
     mutating func reset() {
         self = ConnectionProgress()
     }

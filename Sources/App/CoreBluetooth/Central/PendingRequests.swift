@@ -80,7 +80,6 @@ struct RequestLedger {
         return last
     }
 
-    /// Removes the request with this number and returns its completion.
     mutating func remove(_ number: UInt32) -> Completion? { waiting.removeValue(forKey: number) }
 
     /// Removes all requests and returns their completions in the order of asking.

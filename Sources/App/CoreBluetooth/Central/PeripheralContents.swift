@@ -20,23 +20,19 @@ struct PeripheralContents: @unchecked Sendable {
 
     // MARK: Connection
 
-    /// The state of the connection as the app sees it.
     var state: CBPeripheralState { connection.state }
 
     /// Records that the app connects. Returns whether to send the request to the service.
     mutating func connect() -> Bool { connection.connect() }
 
-    /// Records that the app cancels. Returns whether there was anything to cancel.
     mutating func cancel() -> Bool { connection.cancel() }
 
-    /// Records the connection. Returns whether to call the delegate.
     mutating func didConnect(maximumWriteLength: Int) -> Bool {
         guard connection.didConnect() else { return false }
         allowWrites(upTo: maximumWriteLength)
         return true
     }
 
-    /// Records the disconnection. Returns whether to call the delegate.
     mutating func didDisconnect(isReconnecting: Bool) -> Bool {
         guard connection.didDisconnect(isReconnecting: isReconnecting) else { return false }
         forgetConnection()
@@ -103,14 +99,12 @@ struct PeripheralContents: @unchecked Sendable {
         openings.append(psm)
     }
 
-    /// Removes a pending opening. Returns whether there was one of this PSM.
     mutating func removeOpening(of psm: CBL2CAPPSM) -> Bool {
         guard let index = openings.firstIndex(of: psm) else { return false }
         openings.remove(at: index)
         return true
     }
 
-    /// Removes the pending openings. Returns their number.
     mutating func removeOpenings() -> Int {
         defer { openings = [] }
         return openings.count

@@ -46,12 +46,10 @@ final class PeripheralRegistry: Sendable {
         return peripheral
     }
 
-    /// Returns the object for a device if the app holds one.
     func peripheral(_ identifier: UUID) -> CBPeripheral? {
         table.withLock { $0.entries[identifier]?.peripheral }
     }
 
-    /// Removes the entry of an object that is being released.
     func remove(_ identifier: UUID, number: UInt64, link: ManagerLink) {
         table.withLock { table in
             guard table.entries[identifier]?.number == number else { return }

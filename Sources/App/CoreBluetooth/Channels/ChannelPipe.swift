@@ -21,7 +21,6 @@ final class ChannelPipe: ChannelReceiver {
         var received = OctetQueue()
         /// The octets that were read and not granted again.
         var ungranted = 0
-        /// The number of octets that may be written.
         var room = ServiceLimits.channelWindow
         var end: ChannelEnd?
         /// Whether the service knows that the app is done with the channel, or the app knows that the channel has

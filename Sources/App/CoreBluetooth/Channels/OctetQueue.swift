@@ -6,7 +6,6 @@ struct OctetQueue {
     // The number of pieces that were read, and of octets of the next piece.
     private var readPieces = 0
     private var offset = 0
-    /// The number of octets that wait.
     private(set) var count = 0
 
     mutating func append(_ piece: PacketBuffer) {

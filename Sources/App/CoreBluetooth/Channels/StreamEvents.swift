@@ -9,7 +9,6 @@ final class StreamEvents: Sendable {
         weak var stream: Stream?
         weak var delegate: (any StreamDelegate)?
         var queues: [RunLoopQueue] = []
-        /// Whether a callback is on its way.
         var isDue = false
     }
 

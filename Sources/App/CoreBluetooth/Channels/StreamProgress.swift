@@ -37,7 +37,6 @@ struct StreamProgress {
         if case .open(let isTold, _) = phase { phase = .open(isTold: isTold, isReadinessTold: false) }
     }
 
-    /// Records that the stream was used after the end of the channel.
     mutating func failed(_ error: any Error) {
         switch phase {
         case .open, .ended: phase = .failed(error, isTold: false)

@@ -23,7 +23,6 @@ final class KeyValueObservers: Sendable {
             self.report = report
         }
 
-        /// Reads the property, and reports it if it is another value than the last.
         func check() {
             let new = read()
             let old: Content? = content.withLock { content in

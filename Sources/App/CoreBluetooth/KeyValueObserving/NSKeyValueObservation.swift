@@ -175,7 +175,6 @@ extension NSKeyValueObservation {
 }
 
 extension NSKeyValueObservedChange {
-    /// A change of a property as a whole.
     fileprivate init(new: Value?, old: Value?) {
         self.init(kind: .setting, newValue: new, oldValue: old, indexes: nil, isPrior: false)
     }

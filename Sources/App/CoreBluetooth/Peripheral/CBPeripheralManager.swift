@@ -551,7 +551,6 @@ extension CBPeripheralManager {
 }
 
 extension AdvertisingRequest {
-    /// The advertised data, by the keys of the API.
     fileprivate var data: [String: Any] {
         var data: [String: Any] = [:]
         data[CBAdvertisementDataLocalNameKey] = localName

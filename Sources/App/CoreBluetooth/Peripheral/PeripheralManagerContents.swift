@@ -9,7 +9,6 @@ struct PeripheralManagerContents: @unchecked Sendable {
     var updates = ValueUpdates()
     /// Whether the app asked last to start advertising, not to stop.
     private var wantsAdvertising = false
-    /// Whether the service has reported that it advertises.
     private(set) var isAdvertising = false
     /// The observer of another module, which is notified in addition to the delegate.
     private(set) var observer: (any PeripheralManagerObserver)?
@@ -23,7 +22,6 @@ struct PeripheralManagerContents: @unchecked Sendable {
         self.delegate = delegate
     }
 
-    /// Returns the observer, after creating it if there is none.
     mutating func observer(orElse make: () -> any PeripheralManagerObserver) -> any PeripheralManagerObserver {
         let observer = self.observer ?? make()
         self.observer = observer
@@ -74,7 +72,6 @@ struct PeripheralManagerContents: @unchecked Sendable {
         return left
     }
 
-    /// Removes the services, and ends the advertising.
     mutating func removeAll() {
         published.removeAll()
         stopAdvertising()
@@ -96,7 +93,6 @@ struct ValueUpdates {
     /// Whether an update was refused, and the callback that there is room is still to come.
     var isRoomAwaited: Bool { hasRefused }
 
-    /// Records that an update was refused.
     mutating func refuse() {
         hasRefused = true
     }

@@ -29,10 +29,8 @@ final class CallbackPace: Sendable {
         self.clock = clock ?? { connection.timekeeper.map { $0.source.now - .zero } ?? (ContinuousClock.now - start) }
     }
 
-    /// Sets the manager that reports are about.
     func follow(_ manager: ManagerID) { state.withLock { $0.manager = manager } }
 
-    /// Calls the app, and measures how long that takes.
     func measure(_ callback: () -> Void) {
         let start = clock()
         report(start)

@@ -5,7 +5,6 @@ import Synchronization
 
 /// A manager, as its connection to the service sees it.
 protocol EventReceiver: AnyObject, Sendable {
-    /// Handles an event of the service, on the manager's queue.
     func receive(_ event: Event)
 }
 
@@ -14,12 +13,10 @@ protocol EventReceiver: AnyObject, Sendable {
 /// The manager and all objects that came from it send their requests through it. It is closed when the manager is
 /// released; requests after that are dropped.
 final class ManagerLink: Sendable {
-    /// The app's connection to the service.
     let connection: any ServiceConnection
     private let id: ManagerID
     private let isClosed = Atomic(false)
     private let pace: CallbackPace
-    /// The channels of this manager.
     let channels = ChannelRegistry()
 
     /// Registers a manager. It receives its events on `queue`. This app's connection is the current one there, so that

@@ -97,7 +97,6 @@ extension CBUUID: _CVarArgObject {
 }
 
 extension [CBUUID] {
-    /// The UUIDs as the service represents them.
     var values: [BluetoothUUID] { map(\.uuid) }
 }
 

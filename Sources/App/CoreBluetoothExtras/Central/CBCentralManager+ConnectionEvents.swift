@@ -59,7 +59,6 @@ private final class Watches: Sendable {
         return number
     }
 
-    /// Returns whether the stream with this number was the current one.
     func end(_ number: UInt64) -> Bool {
         present.withLock { present in
             guard present.number == number else { return false }

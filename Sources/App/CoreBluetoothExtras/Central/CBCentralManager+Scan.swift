@@ -65,7 +65,6 @@ extension ScanRequest {
 }
 
 extension ScanEnd {
-    /// The error that a stream ends with, if any.
     fileprivate var error: (any Error)? {
         switch self {
         case .stopped, .managerGone: nil

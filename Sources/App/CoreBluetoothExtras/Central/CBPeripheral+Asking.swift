@@ -46,12 +46,10 @@ extension ServiceError? {
 }
 
 extension PeerEvent {
-    /// The error for a response of the wrong kind.
     var isNoAnswer: any Error { ServiceError(.unknown, reason: "unexpected response: \(self)").apiError }
 }
 
 extension CBPeripheral {
-    /// The state that this module attaches to the peripheral.
     var asynchronous: PeripheralAnnex { annex { PeripheralAnnex() } }
 }
 

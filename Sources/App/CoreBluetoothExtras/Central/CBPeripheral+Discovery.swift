@@ -101,7 +101,6 @@ extension [CBUUID]? {
 }
 
 extension Array where Element: CBAttribute {
-    /// The attributes whose types are in a list.
     fileprivate func named(by uuids: [CBUUID]?) -> [Element] {
         guard let uuids, !uuids.isEmpty else { return self }
         return filter { uuids.contains($0.uuid) }

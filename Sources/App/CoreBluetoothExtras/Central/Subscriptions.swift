@@ -53,7 +53,6 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// Records that a request to unsubscribe has completed.
     func ended(_ characteristic: CBCharacteristic) {
         state.withLock {
             let left = ($0.endings[characteristic.handle] ?? 1) - 1
@@ -69,7 +68,6 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// Handles an event of the peripheral.
     func handle(_ update: PeripheralUpdate) {
         switch update {
         case .event(.valueNotified(let handle, let value)): send(Data(value), from: handle)
@@ -87,7 +85,6 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// Ends the streams of the characteristics that satisfy a condition.
     func finish(_ error: (any Error)?, _ isAffected: (CBCharacteristic) -> Bool) {
         let over = state.withLock { state in
             let over = state.byHandle.filter { isAffected($0.value.characteristic) }

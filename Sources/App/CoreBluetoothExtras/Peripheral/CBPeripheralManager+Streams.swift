@@ -105,6 +105,5 @@ struct Broadcast<Element: Sendable>: Sendable {
         return (stream, (lastNumber, source))
     }
 
-    /// Removes a stream that has ended.
     mutating func remove(_ number: UInt64) { sources.removeAll { $0.number == number } }
 }

@@ -153,7 +153,6 @@ final class PeripheralExtras: PeripheralManagerObserver {
 }
 
 extension CBPeripheralManager {
-    /// The state that this module attaches to the manager.
     var extras: PeripheralExtras {
         let observer = observer { PeripheralExtras() }
         guard let extras = observer as? PeripheralExtras else {

@@ -14,7 +14,6 @@ final class UpdateQueue: Sendable {
     // Held while sending as well, so that two threads cannot change the order.
     private let waiting = Mutex<[Entry]>([])
 
-    /// The number of updates that wait for room.
     var count: Int { waiting.withLock { entries in entries.count { !$0.call.isOver } } }
 
     /// Appends an update. Returns false if there are too many.
@@ -27,7 +26,6 @@ final class UpdateQueue: Sendable {
         }
     }
 
-    /// Sends the updates for which there is room.
     func send(by manager: CBPeripheralManager) {
         var settled: [(Wait<Void>, ExtrasError?)] = []
         waiting.withLock { entries in
@@ -57,7 +55,6 @@ final class UpdateQueue: Sendable {
         for (call, error) in settled { call.end(error) }
     }
 
-    /// Ends all waiting updates with an error.
     func endAll(_ error: ExtrasError) {
         let ended = waiting.withLock { entries in
             defer { entries = [] }

@@ -438,7 +438,6 @@ extension FileReader {
         )
     }
 
-    /// Returns a fault, as command lines have it.
     func deviceFault() throws(AccessoryError) -> DeviceFault {
         let text = try text()
         do throws(AccessoryError) {

@@ -31,7 +31,6 @@ extension Accessory {
 }
 
 extension JSONTree {
-    /// Creates an object from the members that are not nil.
     fileprivate static func members(_ members: (String, JSONTree?)...) -> JSONTree {
         .object(Dictionary(members.compactMap { key, value in value.map { (key, $0) } }) { $1 })
     }
@@ -40,13 +39,11 @@ extension JSONTree {
 }
 
 extension Duration {
-    /// The seconds, for the file.
     fileprivate var tree: JSONTree {
         let (seconds, attoseconds) = components
         return .number(Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1_000_000)
     }
 
-    /// The seconds, or nil for none.
     fileprivate var treeUnlessZero: JSONTree? { self == .zero ? nil : tree }
 }
 

@@ -67,7 +67,6 @@ extension Accessory {
             }
         }
 
-        /// Whether the value depends on what a central has written.
         var dependsOnWrite: Bool {
             parts.contains { if case .written = $0 { true } else { false } }
         }

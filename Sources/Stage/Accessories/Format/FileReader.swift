@@ -100,7 +100,6 @@ struct FileReader {
         }
     }
 
-    /// Returns one of several words.
     func word<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) throws(AccessoryError) -> Word {
         let text = try text()
         guard let word = Word(rawValue: text) else {
@@ -130,12 +129,10 @@ struct Members {
     let members: [String: JSONTree]
     let path: String
 
-    /// Returns a member, or nil if the file does not have it.
     subscript(_ key: String) -> FileReader? {
         members[key].map { FileReader($0, at: path.isEmpty ? key : "\(path).\(key)") }
     }
 
-    /// Returns a member that must be there.
     func required(_ key: String) throws(AccessoryError) -> FileReader {
         guard let reader = self[key] else {
             throw AccessoryError(path, "the key \"\(key)\" is missing", "add it")

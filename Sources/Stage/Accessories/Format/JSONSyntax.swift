@@ -13,7 +13,6 @@ struct JSONSyntax {
         if octets.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// Throws the first error.
     static func check(_ octets: [UInt8]) throws(AccessoryError) {
         var syntax = JSONSyntax(octets)
         try syntax.value()

@@ -9,7 +9,6 @@ enum JSONTree: Hashable, Sendable {
     case array([JSONTree])
     case object([String: JSONTree])
 
-    /// The kind of value, for messages.
     var kind: String {
         switch self {
         case .null: "null"
@@ -116,7 +115,6 @@ extension JSONTree {
 }
 
 extension String {
-    /// The first line, of bounded length.
     fileprivate var firstLine: String {
         String(prefix { !$0.isNewline }.prefix(200))
     }

@@ -15,7 +15,6 @@ extension Accessory.NumberFormat {
         }
     }
 
-    /// The length of a number, in octets.
     private var octets: Int {
         switch self {
         case .uint8, .int8: 1

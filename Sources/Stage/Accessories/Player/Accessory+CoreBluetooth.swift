@@ -6,7 +6,6 @@ import SMP
 import Security
 
 extension Accessory {
-    /// The services, as an app publishes them.
     var published: [CBMutableService] {
         services.reduce(into: []) { all, service in
             let published = service.published
@@ -18,7 +17,6 @@ extension Accessory {
 }
 
 extension Accessory.Service {
-    /// The service, as an app publishes it.
     fileprivate var published: CBMutableService {
         let service = CBMutableService(type: CBUUID(uuid), primary: isPrimary)
         service.characteristics = characteristics.map(\.published)
@@ -68,7 +66,6 @@ extension Accessory.Descriptor {
 }
 
 extension CBManagerState {
-    /// The state in words.
     var word: String {
         switch self {
         case .resetting: "resetting"

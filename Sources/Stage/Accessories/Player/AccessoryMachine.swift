@@ -33,7 +33,6 @@ struct AccessoryMachine {
         /// The characteristic or hidden value that the effect is about.
         var target: Int
         var effect: Accessory.Effect
-        /// The value that was written.
         var written: [UInt8]
     }
 
@@ -78,7 +77,6 @@ struct AccessoryMachine {
         values[index] = value
     }
 
-    /// Returns the answer to a read.
     mutating func read(_ index: Int, offset: Int) -> Answer {
         let response = characteristics[index].onRead
         if offset == 0 { reads[index] += 1 }
@@ -120,7 +118,6 @@ struct AccessoryMachine {
         return result
     }
 
-    /// Applies the first rule that fits.
     private mutating func apply(
         _ value: [UInt8],
         at index: Int,

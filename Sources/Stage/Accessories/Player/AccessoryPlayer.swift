@@ -28,14 +28,12 @@ public final class AccessoryPlayer: NSObject, CBPeripheralManagerDelegate, Senda
         var servicesToAdd = 0
         /// The characteristics with a running notification timer.
         var scheduled: Set<Int> = []
-        /// The updates that wait for room.
         var waiting: [(index: Int, value: [UInt8])] = []
         /// Counts the times that the effects of writes to a characteristic were cancelled.
         var cancellations: [Int: Int] = [:]
         /// The number of the latest flood of each kind, and the kinds that go on.
         var floods: [DeviceFault.Kind: Int] = [:]
         var flooding: Set<DeviceFault.Kind> = []
-        /// The number of requests for connection parameters so far.
         var parameterRequests = 0
         /// Whether the table is that of a newer firmware.
         var hasNewTable = false
@@ -300,12 +298,10 @@ extension AccessoryPlayer {
     /// Takes the initial values again.
     package func reset() { state.withLock { $0.machine = AccessoryMachine(accessory) } }
 
-    /// Sends the value of each characteristic to its subscribers.
     func notifyAll() {
         for index in accessory.characteristics.indices { send(state.withLock { $0.machine.values[index] }, at: index) }
     }
 
-    /// Requests other connection parameters from each subscribed central.
     func requestParameters() {
         let (manager, published, number) = state.withLock { state in
             state.parameterRequests += 1

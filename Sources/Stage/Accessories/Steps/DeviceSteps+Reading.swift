@@ -2,7 +2,6 @@ import BluetoothTypes
 import Foundation
 
 extension DeviceSteps {
-    /// The number of steps of a file.
     static let maximumSteps = 10_000
     /// The time that a step may take unless the file says otherwise, in seconds.
     static let usualLimit = 10.0
@@ -107,7 +106,6 @@ extension FileReader {
         }
     }
 
-    /// Returns the action of a verb without an object.
     private func flag(_ action: DeviceSteps.Action) throws(AccessoryError) -> DeviceSteps.Action {
         guard try bool() else { throw failure("this is false", "write true, or remove the step") }
         return action

@@ -169,7 +169,6 @@ extension DeviceSteps.NumberRange {
         return "a \(format.rawValue)\(place) \(low == high ? "of \(low)" : "from \(low) to \(high)")"
     }
 
-    /// The number that a value has there, or nil if it is too short.
     private func number(_ value: [UInt8]) -> Double? {
         guard offset <= value.count else { return nil }
         return format.number(value[offset...])

@@ -12,7 +12,6 @@ final class Attention {
 
     private struct Shown {
         let number: UInt64
-        /// The link that the alert is about.
         let link: UInt64
         let alert: PairingAlert
         let answer: Answer
@@ -36,7 +35,6 @@ final class Attention {
     private static let maximumName = 64
     /// The code that persons type where both devices ask for one.
     private static let agreedCode = "271828"
-    /// The maximum number of notices that are kept.
     private static let maximumNotices = 1_000
 
     private let loop: any EventLoop
@@ -50,7 +48,6 @@ final class Attention {
     /// The persons who look at this screen and wait for something to appear.
     private var viewers: [() -> Void] = []
 
-    /// Creates the screen of a device.
     init(at name: String, on loop: any EventLoop) {
         self.name = name.oneLine(Self.maximumName)
         self.loop = loop
@@ -79,7 +76,6 @@ final class Attention {
         self.delay = delay
     }
 
-    /// Records a notice of the system.
     func record(_ notice: String) {
         if notices.count >= Self.maximumNotices { notices.removeFirst() }
         notices.append(notice)
@@ -98,7 +94,6 @@ final class Attention {
         loop.schedule(after: delay) { [weak self] in self?.react(to: number) }
     }
 
-    /// Removes the alerts about a link.
     func close(_ link: UInt64) {
         shown.removeAll { $0.link == link }
     }

@@ -60,7 +60,6 @@ public enum PairingReaction: Hashable, Sendable {
     /// Does nothing, for now or forever.
     case wait
 
-    /// The reaction, for the story of a world.
     var words: String {
         switch self {
         case .accept: "the user accepts the pairing"

@@ -96,7 +96,6 @@ private struct AttributeAnswer {
     /// The error "Request Not Supported" (Core Vol 3 Part F 3.4.1.1).
     private static let requestNotSupported: UInt8 = 0x06
 
-    /// Whether the whole answer is in one packet.
     let isWhole: Bool
     private let body: [UInt8]
 
@@ -119,10 +118,8 @@ private struct AttributeAnswer {
         return framed([mtuRequest, leastMTU, 0])
     }
 
-    /// Whether a fault changes this answer.
     func isAffected(by fault: AnswerFault) -> Bool { fault != .mtuRefused || body[0] == Self.mtuResponse }
 
-    /// Returns the packet of a faulty answer.
     func changed(by fault: AnswerFault) -> PacketBuffer {
         switch fault {
         case .error(let code):

@@ -4,7 +4,6 @@ import Foundation
 /// A request to a process of a search, as a line of its standard input.
 struct SearchRequest: Codable, Sendable {
     var seed: UInt64
-    /// The number of steps to draw.
     var count: Int
     /// The steps, in place of drawn ones.
     var steps: [SearchStep]?
@@ -31,7 +30,6 @@ struct SearchOutcome: Sendable {
 }
 
 extension SearchRequest {
-    /// Runs the world in this process.
     func run(
         like world: TestWorld,
         _ setup: @escaping SearchRun.Setup,
@@ -67,7 +65,6 @@ enum SearchWorker {
 
     static var isWorker: Bool { ProcessInfo.processInfo.environment[variable] != nil }
 
-    /// Answers requests until there are no more.
     static func serve(_ world: TestWorld, _ setup: @escaping SearchRun.Setup) async {
         while let line = await nextLine() {
             guard let request = try? JSONDecoder().decode(SearchRequest.self, from: Data(line.utf8)) else { return }

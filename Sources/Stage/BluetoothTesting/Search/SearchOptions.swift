@@ -41,11 +41,8 @@ struct SearchOptions: Sendable {
     var shard = Shard()
     /// The number of processes; 0 to run all worlds in this one.
     var workers = max(1, ProcessInfo.processInfo.activeProcessorCount)
-    /// The file that a search continues from.
     var state: URL?
-    /// The file for the report.
     var json: URL?
-    /// The directory for the story of each world.
     var stories: URL?
     /// Whether to print a line of progress from time to time.
     var showsProgress = false
@@ -54,7 +51,6 @@ struct SearchOptions: Sendable {
         (self.seeds, self.steps, self.budget) = (seeds, steps, budget)
     }
 
-    /// Adopts the settings of the environment.
     mutating func adopt(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws(SearchError) {
         if let seed = environment[WorldSeed.variable].flatMap({ UInt64($0) }) { seeds = seed...seed }
         for variable in Variable.allCases {

@@ -31,7 +31,6 @@ actor SearchPool {
         return outcome
     }
 
-    /// Ends the processes that are idle, and waits for them.
     func close() {
         for process in idle { process.close() }
         idle = []

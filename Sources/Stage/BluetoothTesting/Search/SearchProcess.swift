@@ -90,7 +90,6 @@ final class SearchProcess: Sendable {
         return (SearchOutcome(steps: steps, faults: [fault]), false)
     }
 
-    /// Lets the process end, and waits for that.
     func close() {
         try? input.close()
         while reader.next() != nil {}
@@ -107,7 +106,6 @@ private final class LockedProcess: Sendable {
         self.process = Mutex(process)
     }
 
-    /// Waits for the end, and describes it.
     var end: String {
         process.withLock { process in
             process.waitUntilExit()

@@ -9,7 +9,6 @@ struct SearchFault: Hashable, Codable, Sendable {
     /// The name of the condition. A shorter list of steps has to violate the same one.
     let check: String
     let text: String
-    /// The time of the world.
     var time = ""
 
     private static let end = "the world ends"
@@ -25,7 +24,6 @@ struct SearchFault: Hashable, Codable, Sendable {
 
 /// One world of a search: the scenario with one seed and a list of steps.
 final class SearchRun: Sendable {
-    /// The function that sets a world up.
     typealias Setup = @Sendable (TestWorld) async throws -> Scenario
 
     /// The number of faults of which the text is kept.
@@ -164,7 +162,6 @@ final class SearchRun: Sendable {
         }
     }
 
-    /// Lets time pass until all goals are reached.
     private func recover(_ scenario: Scenario) async throws {
         let (loop, goals) = (world.simulation.loop, scenario.goals)
         let end = loop.waitFor { loop.now } + scenario.recovery
@@ -178,7 +175,6 @@ final class SearchRun: Sendable {
         }
     }
 
-    /// Checks what always holds.
     private func check(_ scenario: Scenario) async throws {
         for fault in issues.take() { add(fault.check, fault.text) }
         for check in scenario.invariants {

@@ -16,9 +16,7 @@ struct SearchState {
     }
 
     private let file: FileHandle?
-    /// The seeds that earlier runs have searched.
     private(set) var done: Set<UInt64> = []
-    /// The findings of earlier runs.
     private(set) var findings: [SearchFinding] = []
 
     /// Opens a file, which need not exist. A file of another program is begun anew.
@@ -66,7 +64,6 @@ struct SearchFinding: Codable, Hashable, Sendable {
     let fault: SearchFault
     /// The shortest list of steps that fails in the same way.
     let steps: [SearchStep]
-    /// The number of steps before they were shortened.
     let drawn: Int
 
     /// The code that repeats the failure, to paste beside the search.

@@ -96,7 +96,6 @@ public struct SearchStep: Hashable, Codable, Sendable {
         SearchStep(content: .own(name, number: number))
     }
 
-    /// The Swift code of the step in a list.
     var code: String {
         switch content {
         case .wait(let milliseconds): return ".wait(milliseconds: \(milliseconds))"
@@ -162,7 +161,6 @@ extension SearchStep.Fault {
         }
     }
 
-    /// Whether the fault is one of an app.
     var isOfApp: Bool { Set<Self>.lives.contains(self) }
 
     /// Whether processes of apps on the device end, so that only installed apps come back.

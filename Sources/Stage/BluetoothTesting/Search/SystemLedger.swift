@@ -54,9 +54,7 @@ final class SystemLedger: Sendable {
         var connected: Set<UUID> = []
         var updates = 0
         var writes: [UUID: Int] = [:]
-        /// The characteristics that a central is subscribed to.
         var subscribedTo: Set<Subscription> = []
-        /// The subscribers of a peripheral.
         var subscribers: Set<Subscription> = []
 
         mutating func forget(_ peer: UUID) {
@@ -81,7 +79,6 @@ final class SystemLedger: Sendable {
         /// the start of a process is no change of its phase.
         var awake: [AppKey: Instant] = [:]
         var suspended: Set<AppKey> = []
-        /// The last time at which a device answered late.
         var late: Instant?
     }
 

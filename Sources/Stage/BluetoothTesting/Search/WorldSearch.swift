@@ -72,13 +72,11 @@ extension TestWorld {
 }
 
 extension SearchFault {
-    /// The fault as a line.
     var line: String { "\(check): \(text)\(time.isEmpty ? "" : ", at \(time)")" }
 }
 
 /// A search: worlds by seed, then the reduction of the first failure.
 struct WorldSearch {
-    /// The time between two lines of progress.
     private static let progressInterval = Duration.seconds(5)
 
     private let world: TestWorld
@@ -171,7 +169,6 @@ struct WorldSearch {
         FileHandle.standardError.write(Data("search \(world.name): \(text)\n".utf8))
     }
 
-    /// Reduces the steps of a failure.
     private func reduced(_ failure: Failure) async throws -> SearchFinding {
         let (steps, fault) = (failure.outcome.steps, failure.fault)
         if fault.isEndless {

@@ -28,7 +28,6 @@ final class AppTimers: Sendable {
         return true
     }
 
-    /// Forgets a timer whose source is gone.
     func forget(source: UnsafeMutableRawPointer) -> Bool {
         // Released outside of the lock.
         let old = sources.withLock { $0.removeValue(forKey: UInt(bitPattern: source)) }
@@ -175,7 +174,6 @@ final class SourceTimer: Sendable {
         if isTriggered.clear() { timekeeper.source.endWork() }
     }
 
-    /// Sets the handler for the end of the timer.
     func handleEnd(_ call: apptime_call) {
         let handler = PendingCall(call)
         state.withLock { $0.endHandler = handler }
@@ -227,7 +225,6 @@ final class FoundationTimer: Sendable {
 
     private struct State: Sendable {
         var due: Int64
-        /// Where the timer calls, once it was added.
         var queue: (any CallbackQueue)?
         var generation = 0
         var cancel: (@Sendable () -> Void)?

@@ -9,6 +9,5 @@ final class Flag: Sendable {
     /// Sets the flag. Returns whether it was not set before.
     func set() -> Bool { !value.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Clears the flag. Returns whether it was set.
     func clear() -> Bool { value.exchange(false, ordering: .acquiringAndReleasing) }
 }

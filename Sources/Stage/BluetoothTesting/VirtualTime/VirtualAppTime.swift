@@ -54,7 +54,6 @@ enum RunningApp {
         return onThread?.source.connection ?? UnsupportedConnection()
     }
 
-    /// Runs code as code of an app.
     static func run(as timekeeper: AppTimekeeper, _ body: () -> Void) {
         let outer = apptime_context()
         // The pointer is valid while this function runs, since the caller retains the timekeeper.

@@ -22,7 +22,6 @@ package struct HeartRateDemo: Sendable {
     /// Receives the octets of a capture as they come.
     package typealias Capture = @Sendable ([UInt8]) -> Void
 
-    /// The number of measurements that the app follows.
     private static let rates = 10
     /// The limit in the time of the world if the demo does not end by itself.
     private static let limit = Duration.seconds(60)

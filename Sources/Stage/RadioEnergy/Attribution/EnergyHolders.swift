@@ -14,13 +14,10 @@ struct EnergyHolders: Sendable {
 
     /// The use of one peer by managers.
     private struct Peer {
-        /// The managers that want to connect.
         var connecting: Set<Manager> = []
-        /// The managers that are connected.
         var connected: Set<Manager> = []
         /// The operations that have not ended, in the order of their requests.
         var operations: [(manager: Manager, operation: EnergyOperation)] = []
-        /// The open channels of each manager.
         var channels: [Manager: Int] = [:]
 
         var isUnused: Bool { connecting.isEmpty && connected.isEmpty && operations.isEmpty && channels.isEmpty }
@@ -119,7 +116,6 @@ struct EnergyHolders: Sendable {
         for peer in peers.keys { change(peer) { $0.forget(manager) } }
     }
 
-    /// Drops what ends with the link to a peer.
     mutating func linkEnded(to peer: UUID) {
         change(peer) { uses in
             uses.operations = []

@@ -33,7 +33,6 @@ extension PeerEvent {
         }
     }
 
-    /// The number of operations that the event ends.
     var endedOperations: Int {
         switch self {
         case .writeCreditsReturned(let count): min(max(count, 0), 256)

@@ -14,7 +14,6 @@ package final class EnergyEstimator: EnergySource {
     private let loop: any EventLoop
     private var radio = EstimatedRadio()
     private var tracker: EnergyTracker
-    /// The number of the present transport.
     private var line = 0
     /// The number of times that a radio began without links and settings.
     private var beginnings = 0
@@ -83,7 +82,6 @@ package final class EnergyEstimator: EnergySource {
 }
 
 extension HCIPacket {
-    /// The link that the packet reports the end of.
     fileprivate var endedLink: ConnectionHandle? {
         guard kind == .event, let event = try? EventPacket(reading: bytes),
             event.code == DisconnectionComplete.eventCode,

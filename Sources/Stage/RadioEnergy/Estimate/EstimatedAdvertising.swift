@@ -5,7 +5,6 @@ import LinkLayer
 /// The estimated time of an advertising set: its events, at the host's minimum interval and the average random delay.
 struct EstimatedAdvertising {
     private var parameters: LESetExtendedAdvertisingParameters?
-    /// The number of octets of advertising data.
     private var octets = 0
     /// The place of the transmit power in the list of powers.
     var power = 0
@@ -120,7 +119,6 @@ extension LESetExtendedAdvertisingParameters {
 }
 
 extension RadioTime {
-    /// Returns the time of a number of equal events.
     func times(_ count: Int64) -> RadioTime {
         var time = RadioTime()
         time.air.sending = air.sending * count

@@ -106,7 +106,6 @@ struct EstimatedLink {
         addEmpty(passed)
     }
 
-    /// Adds events without data.
     private mutating func addEmpty(_ events: Int64) {
         let answered = (left + events) / (latency + 1)
         left = (left + events) % (latency + 1)

@@ -103,7 +103,6 @@ struct EstimatedRadio {
         }
     }
 
-    /// Changes a link, and notes what it spends meanwhile.
     private mutating func change(_ handle: ConnectionHandle, _ body: (inout EstimatedLink) -> Void) {
         guard var link = links[handle] else { return }
         let before = link.total
@@ -231,7 +230,6 @@ struct EstimatedRadio {
 // MARK: - Commands
 
 extension EstimatedRadio {
-    /// The commands that matter.
     fileprivate static let followed: Set<Opcode> = [
         LESetScanParameters.opcode, LESetScanEnable.opcode, LESetExtendedScanParameters.opcode,
         LESetExtendedScanEnable.opcode, LECreateConnection.opcode, LEExtendedCreateConnection.opcode,
@@ -315,12 +313,10 @@ extension EstimatedRadio {
 }
 
 extension EstimatedLink {
-    /// The sum over all traffic.
     fileprivate var total: RadioTime { spent.values.reduce(into: RadioTime()) { $0.add($1) } }
 }
 
 extension LEEnhancedConnectionComplete {
-    /// Creates the event from its older form.
     fileprivate init(_ event: LEConnectionComplete) {
         self.init {
             $0.status = event.status

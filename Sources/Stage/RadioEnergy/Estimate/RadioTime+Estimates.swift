@@ -15,7 +15,6 @@ extension RadioTime {
         breakdown.sendingByPower[power] += time
     }
 
-    /// Adds listening, with a number of starts of the receiver.
     mutating func listen(_ microseconds: Int64, for phy: RadioPHY, starts: Int64 = 0) {
         air.listening += microseconds
         let modulation = RadioPHY.Modulation.allCases.firstIndex(of: phy.modulation) ?? 0
@@ -23,7 +22,6 @@ extension RadioTime {
         breakdown.listens += starts
     }
 
-    /// Adds what was spent.
     mutating func add(_ time: RadioTime) { add(time, since: RadioTime()) }
 
     /// The time in which no other use can have the radio, in microseconds.

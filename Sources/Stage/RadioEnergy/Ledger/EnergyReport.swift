@@ -125,7 +125,6 @@ struct EnergyLedger: Sendable {
 
     private(set) var usages: [EnergyAccount: RadioUsage] = [:]
 
-    /// The sum of all accounts.
     var total: RadioUsage { usages.values.reduce(into: RadioUsage()) { $0 += $1 } }
 
     /// Enters a usage, which is shared equally by accounts. What cannot be divided goes to the first ones in their

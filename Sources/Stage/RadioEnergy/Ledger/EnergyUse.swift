@@ -76,7 +76,6 @@ public struct EnergyAccount: Hashable, Sendable, Comparable {
 }
 
 extension EnergyUse {
-    /// The kind of use in the output of tools.
     var kind: String {
         switch self {
         case .scanning: "scanning"

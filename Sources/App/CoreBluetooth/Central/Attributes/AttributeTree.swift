@@ -17,12 +17,10 @@ struct AttributeTree {
     func characteristic(_ handle: AttributeHandle) -> CBCharacteristic? { characteristics[handle] }
     func descriptor(_ handle: AttributeHandle) -> CBDescriptor? { descriptors[handle] }
 
-    /// All services and characteristics.
     var observable: [CBAttribute] {
         services.values.map { $0 as CBAttribute } + characteristics.values.map { $0 as CBAttribute }
     }
 
-    /// Whether `attribute` is an object of this tree.
     func contains(_ attribute: CBAttribute) -> Bool {
         let known: CBAttribute? =
             switch attribute {

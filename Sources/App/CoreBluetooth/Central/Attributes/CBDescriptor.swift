@@ -14,7 +14,6 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     private struct Contents: Sendable {
         weak var characteristic: CBCharacteristic?
-        /// The value as on the wire.
         var octets: Data?
     }
 
@@ -44,7 +43,6 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
         }
     }
 
-    /// The value as on the wire.
     final var octets: Data? { contents.withLock { $0.octets } }
 
     final func setOctets(_ octets: Data) {

@@ -107,7 +107,6 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     /// The centrals that are subscribed (behaviour 7.40). Nil before the characteristic is published.
     open var subscribedCentrals: [CBCentral]? { local.withLock { $0.subscribedCentrals } }
 
-    /// Adds a central to the subscribers, or removes it.
     final func setSubscribed(_ central: CBCentral, _ isSubscribed: Bool) {
         local.withLock {
             let others = ($0.subscribedCentrals ?? []).filter { $0 !== central }

@@ -18,7 +18,6 @@ struct PublishedServices {
     private var services: [LocalAttributeID: Publication] = [:]
     private var characteristics: [LocalAttributeID: CBMutableCharacteristic] = [:]
     private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
-    /// Services that are being added.
     private var awaited: [LocalAttributeID: CBMutableService] = [:]
     /// How often each UUID was published so far. The count never decreases, so that numbers are not reused: late events
     /// may refer to old ones.
@@ -26,12 +25,10 @@ struct PublishedServices {
 
     func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
 
-    /// The number of a published service or characteristic.
     func id(of attribute: CBAttribute) -> LocalAttributeID? { ids[ObjectIdentifier(attribute)] }
 
     var allCharacteristics: [CBMutableCharacteristic] { Array(characteristics.values) }
 
-    /// Adds a service in its present state.
     mutating func add(_ service: CBMutableService) -> LocalService {
         let id = number(of: service)
         ids[ObjectIdentifier(service)] = id
@@ -140,7 +137,6 @@ struct PublishedServices {
 }
 
 extension CBMutableCharacteristic {
-    /// Creates the object for a published characteristic.
     fileprivate convenience init(_ published: LocalCharacteristic) {
         self.init(
             type: CBUUID(published.uuid),
