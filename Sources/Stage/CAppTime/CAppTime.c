@@ -595,8 +595,6 @@ void CFRunLoopTimerInvalidate(void *timer) {
     NEXT(CFRunLoopTimerInvalidate)(timer);
 }
 
-void apptime_retain_timer(void *timer) { FOUNDATION(void *(*)(void *), CFRetain)(timer); }
-void apptime_release_timer(void *timer) { FOUNDATION(void (*)(void *), CFRelease)(timer); }
 bool apptime_timer_is_valid(void *timer) { return FOUNDATION(unsigned char (*)(void *), CFRunLoopTimerIsValid)(timer); }
 void apptime_invalidate(void *timer) { NEXT(CFRunLoopTimerInvalidate)(timer); }
 
@@ -694,8 +692,6 @@ void apptime_merge(void *source) { (void)source; }
 void apptime_run_job(void *job, bool on_main) { (void)job, (void)on_main; }
 void apptime_handle(void *source, struct apptime_call call) { (void)source, (void)call; }
 void apptime_handle_end(void *source, struct apptime_call call) { (void)source, (void)call; }
-void apptime_retain_timer(void *timer) { (void)timer; }
-void apptime_release_timer(void *timer) { (void)timer; }
 bool apptime_timer_is_valid(void *timer) { return timer != NULL; }
 void apptime_set_next(void *timer, int64_t due) { (void)timer, (void)due; }
 void apptime_retain_object(void *object) { (void)object; }

@@ -261,7 +261,7 @@ final class FoundationTimer: Sendable {
             return state.queue == nil
         }
         guard isNew else { return }
-        apptime_retain_timer(timer)
+        apptime_retain_object(timer)
         schedule()
     }
 
@@ -283,7 +283,7 @@ final class FoundationTimer: Sendable {
             return (state.queue != nil, state.cancel)
         }
         cancel?()
-        if isAdded { apptime_release_timer(timer) }
+        if isAdded { apptime_release_object(timer) }
     }
 
     private func schedule() {

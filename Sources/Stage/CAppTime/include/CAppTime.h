@@ -91,8 +91,6 @@ void apptime_run_job(void *job, bool on_main);
 // `drop` releases the context when the source no longer needs the handler.
 void apptime_handle(void *source, struct apptime_call handler);
 void apptime_handle_end(void *source, struct apptime_call handler);
-void apptime_retain_timer(void *timer);
-void apptime_release_timer(void *timer);
 bool apptime_timer_is_valid(void *timer);
 void apptime_set_next(void *timer, int64_t due);
 void apptime_retain_object(void *object);
