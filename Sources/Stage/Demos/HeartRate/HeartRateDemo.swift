@@ -81,11 +81,12 @@ package struct HeartRateDemo: Sendable {
         }
         seat(phone.person, at: "app", seeing: sensor)
         seat(sensor.person, at: "sensor", seeing: phone)
-        let outcome = Outcome()
-        let people = (launchSensor(), launchApp { outcome.finish($0) })
+        // Whether the app succeeded, once it has ended. The first outcome counts.
+        let outcome = Mutex<Bool?>(nil)
+        let people = (launchSensor(), launchApp { isComplete in outcome.withLock { $0 = $0 ?? isComplete } })
         begin()
-        world.run(for: Self.limit, at: pace) { outcome.isKnown }
-        guard let isComplete = outcome.isComplete else { throw .late }
+        world.run(for: Self.limit, at: pace) { outcome.withLock { $0 } != nil }
+        guard let isComplete = outcome.withLock({ $0 }) else { throw .late }
         guard isComplete else { throw .appGaveUp }
         world.run(for: Self.closingPause, at: pace)
         withExtendedLifetime(people) {}
@@ -173,15 +174,5 @@ package struct HeartRateDemo: Sendable {
             )
         }
         show(String(format: "%.3f s of simulated time", Double(world.now.nanoseconds) / 1e9))
-    }
-
-    /// Whether the app succeeded, once it has ended. The first outcome counts.
-    private final class Outcome: Sendable {
-        private let result = Mutex<Bool?>(nil)
-
-        var isComplete: Bool? { result.withLock { $0 } }
-        var isKnown: Bool { isComplete != nil }
-
-        func finish(_ isComplete: Bool) { result.withLock { $0 = $0 ?? isComplete } }
     }
 }
