@@ -109,13 +109,8 @@ public final class TestWorld: WorldOfDevices {
         at position: Position = Position(),
         _ options: DeviceOptions = .phone
     ) -> SimulatedDevice {
-        let packets = recordings?.addDevice(named: name)
-        let device = simulation.addDevice(
-            named: name,
-            at: position,
-            options: options,
-            capture: packets.map { $0.write }
-        )
+        let packets = capture(ofDevice: name)
+        let device = simulation.addDevice(named: name, at: position, options: options, capture: packets)
         followEnergy(of: device)
         return device
     }
@@ -136,7 +131,7 @@ public final class TestWorld: WorldOfDevices {
         as number: Int? = nil,
         _ options: DeviceOptions = .phone
     ) -> SimulatedDevice {
-        let packets = recordings?.addDevice(named: name).map { $0.write }
+        let packets = capture(ofDevice: name)
         return simulation.addDevice(named: name, playing: recording, as: number, options: options, capture: packets)
     }
 
