@@ -135,10 +135,4 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     open override var description: String { "<\(nameAndAddress)>" }
 }
 
-extension CBManager: KeyValueObserved {
-    func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64 {
-        keyValues.made().add(read, report)
-    }
-
-    func stopObserving(_ number: UInt64) { keyValues.load()?.remove(number) }
-}
+extension CBManager: KeyValueObserved {}

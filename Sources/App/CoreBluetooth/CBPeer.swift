@@ -33,13 +33,7 @@ open class CBPeer: NSObject, NSCopying, @unchecked Sendable {
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-extension CBPeer: KeyValueObserved {
-    func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64 {
-        keyValues.made().add(read, report)
-    }
-
-    func stopObserving(_ number: UInt64) { keyValues.load()?.remove(number) }
-}
+extension CBPeer: KeyValueObserved {}
 
 // With Objective-C every object can be an argument for `%@`, as in `NSLog("%@", peripheral)`. On Linux each class has
 // to conform explicitly: CBManager and CBPeer here, the others beside their declarations. The description is printed.

@@ -250,13 +250,5 @@ extension CBManagerState {
 }
 
 extension CBPeripheralState {
-    fileprivate var words: String {
-        switch self {
-        case .disconnected: "disconnected"
-        case .connecting: "connecting"
-        case .connected: "connected"
-        case .disconnecting: "disconnecting"
-        default: "state \(rawValue)"
-        }
-    }
+    fileprivate var words: String { name ?? "state \(rawValue)" }
 }

@@ -172,7 +172,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error)
         }
         guard let link = linkForCommand("connect", refuse), isOwn(peripheral, "connect", refuse) else { return }
-        guard peripheral.beginConnecting() else { return }
+        guard peripheral.change({ $0.connect() }) else { return }
         let given = OptionDictionary(options)
         var options = ConnectOptions()
         options.notifiesOnConnection = given.flag(CBConnectPeripheralOptionNotifyOnConnectionKey) ?? false
@@ -202,7 +202,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
             reportDisconnection(of: peripheral, at: CFAbsoluteTimeGetCurrent(), isReconnecting: false, error)
         }
         guard let link = linkForCommand(#function, refuse), isOwn(peripheral, #function, refuse) else { return }
-        if peripheral.beginCancelling() { link.send(.cancelConnection, of: peripheral.identifier) }
+        if peripheral.change({ $0.cancel() }) { link.send(.cancelConnection, of: peripheral.identifier) }
     }
 
     // MARK: Connection events
@@ -346,7 +346,7 @@ extension CBCentralManager {
         switch event {
         case .connected(let name, let maximumWriteLength):
             if let name { peripheral.setName(name) }
-            guard peripheral.didConnect(maximumWriteLength: maximumWriteLength) else { return }
+            guard peripheral.change({ $0.didConnect(maximumWriteLength: maximumWriteLength) }) else { return }
             delegate?.centralManager(self, didConnect: peripheral)
             peripheral.updates.notify(.connected)
         case .connectionFailed(let error):
@@ -375,7 +375,7 @@ extension CBCentralManager {
         case .linkInformation: peripheral.updates.notify(.event(event))
         case .notificationsAuthorized(let isAuthorized):
             guard peripheral.state == .connected else { return }
-            peripheral.setAuthorizedForNotifications(isAuthorized)
+            peripheral.change { $0.isAuthorizedForNotifications = isAuthorized }
             delegate?.centralManager(self, didUpdateANCSAuthorizationFor: peripheral)
             peripheral.updates.notify(.event(event))
         }

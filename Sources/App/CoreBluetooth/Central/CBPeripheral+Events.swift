@@ -11,20 +11,6 @@ extension CBPeripheral {
         change { $0.name = name }
     }
 
-    /// Records that the app connects. Returns whether to send the request to the service.
-    func beginConnecting() -> Bool {
-        change { $0.connect() }
-    }
-
-    func beginCancelling() -> Bool {
-        change { $0.cancel() }
-    }
-
-    /// Records the connection. Returns whether to call the delegate.
-    func didConnect(maximumWriteLength: Int) -> Bool {
-        change { $0.didConnect(maximumWriteLength: maximumWriteLength) }
-    }
-
     /// Records the disconnection. Returns whether to call the delegate.
     func didDisconnect(isReconnecting: Bool = false) -> Bool {
         changeTree { $0.didDisconnect(isReconnecting: isReconnecting) }
@@ -43,10 +29,6 @@ extension CBPeripheral {
             // The list is nil until a discovery has succeeded (behaviour 4.3).
             if !peer.services.isEmpty { contents.tree.restore(peer.services, of: self) }
         }
-    }
-
-    func setAuthorizedForNotifications(_ isAuthorized: Bool) {
-        change { $0.setAuthorizedForNotifications(isAuthorized) }
     }
 
     // MARK: Events
@@ -127,13 +109,13 @@ extension CBPeripheral {
             guard let descriptor = descriptor(handle, .writeDescriptor) else { return }
             delegate?.peripheral(self, didWriteValueFor: descriptor, error: error?.apiError)
         case .maximumWriteLengthChanged(let length):
-            change { $0.limitWrites(to: length) }
+            change { $0.maximumWriteLength = length }
         case .writeCreditsReturned(let count):
-            returnCredits(count)
-        case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
-            .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead,
-            .notificationsAuthorized, .channelSoundingEnded, .channelOpened, .linkInformation:
-            break
+            let wasFull = change { $0.returnWriteCredits(count) }
+            // Once for each time that the credits were used up (behaviours 5.13, 5.15).
+            if wasFull { delegate?.peripheralIsReady(toSendWriteWithoutResponse: self) }
+        // Handled by `receive(_:)`.
+        default: break
         }
     }
 
@@ -156,12 +138,6 @@ extension CBPeripheral {
         for _ in 0..<openings { delegate?.peripheral(self, didOpen: nil, error: error.apiError) }
     }
 
-    private func returnCredits(_ count: Int) {
-        let wasFull = change { $0.returnWriteCredits(count) }
-        // Once for each time that the credits were used up (behaviours 5.13, 5.15).
-        if wasFull { delegate?.peripheralIsReady(toSendWriteWithoutResponse: self) }
-    }
-
     /// Applies a successful result to the contents. An error leaves them unchanged.
     private func update<Value>(
         _ result: Result<Value, ServiceError>,
@@ -172,7 +148,7 @@ extension CBPeripheral {
     }
 
     /// Changes the contents and reports to the observers of the peripheral's properties.
-    private func change<Result>(_ body: (inout PeripheralContents) -> Result) -> Result {
+    func change<Result>(_ body: (inout PeripheralContents) -> Result) -> Result {
         defer { keyValues.check() }
         return contents.withLock { body(&$0) }
     }
@@ -194,7 +170,7 @@ extension CBPeripheral {
         of attribute: CBAttribute
     ) -> Result<Value, ServiceError> {
         guard case .success = result, !contents.withLock({ $0.tree.contains(attribute) }) else { return result }
-        return .failure(ServiceError(.invalidHandle, reason: "\(attribute) is no longer part of the peripheral"))
+        return .failure(.noLongerValid(attribute))
     }
 
     // MARK: Attributes of events, for which a request may be pending

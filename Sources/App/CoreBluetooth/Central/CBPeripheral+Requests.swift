@@ -19,14 +19,7 @@ extension CBPeripheral {
         completion: @escaping @Sendable (Result<PeerEvent, any Error>) -> Void
     ) {
         let number: Result<UInt32, ServiceError> = contents.withLock {
-            guard $0.state == .connected, !isRestoring else {
-                return .failure(ServiceError(.notConnected, reason: "the peripheral is not connected"))
-            }
-            // An attribute that is no longer valid (behaviour 4.16).
-            if let attribute, !$0.tree.contains(attribute) {
-                let reason = "\(attribute) is no longer part of the peripheral"
-                return .failure(ServiceError(.invalidHandle, reason: reason))
-            }
+            if let obstacle = obstacle($0, attribute) { return .failure(obstacle) }
             let full = ServiceError(.outOfSpace, reason: "too many requests are pending")
             guard let number = $0.ledger.add(completion) else { return .failure(full) }
             if let attribute { $0.pending.add(attribute, request) }
@@ -36,6 +29,16 @@ extension CBPeripheral {
         case .success(let number): send(.ask(number, request))
         case .failure(let error): completion(.failure(error.apiError))
         }
+    }
+
+    /// Returns why a request cannot be sent: there is no connection, or its attribute is no longer valid
+    /// (behaviour 4.16).
+    private func obstacle(_ contents: borrowing PeripheralContents, _ attribute: CBAttribute?) -> ServiceError? {
+        guard contents.state == .connected, !isRestoring else {
+            return ServiceError(.notConnected, reason: "the peripheral is not connected")
+        }
+        guard let attribute, !contents.tree.contains(attribute) else { return nil }
+        return .noLongerValid(attribute)
     }
 
     /// Completes the request with this number. Returns whether it was pending.
@@ -72,13 +75,7 @@ extension CBPeripheral {
             return .failed(ServiceError(.operationNotSupported, reason: reason).apiError)
         }
         let outcome: CommandOutcome = contents.withLock {
-            guard $0.state == .connected, !isRestoring else {
-                return .failed(ServiceError(.notConnected, reason: "the peripheral is not connected").apiError)
-            }
-            guard $0.tree.contains(characteristic) else {
-                let reason = "\(characteristic) is no longer part of the peripheral"
-                return .failed(ServiceError(.invalidHandle, reason: reason).apiError)
-            }
+            if let obstacle = obstacle($0, characteristic) { return .failed(obstacle.apiError) }
             guard data.count <= $0.maximumWriteLength else { return .tooLong(limit: $0.maximumWriteLength) }
             return $0.useWriteCredit() ? .sent : .full
         }
@@ -107,5 +104,11 @@ extension CBPeripheral {
     func lost(_ error: any Error, with state: CBManagerState?) {
         settleAll(error)
         updates.notify(.disconnected(ConnectionEnd(error: error, time: CFAbsoluteTimeGetCurrent(), state: state)))
+    }
+}
+
+extension ServiceError {
+    static func noLongerValid(_ attribute: CBAttribute) -> ServiceError {
+        ServiceError(.invalidHandle, reason: "\(attribute) is no longer part of the peripheral")
     }
 }

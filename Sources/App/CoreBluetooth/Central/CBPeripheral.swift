@@ -111,7 +111,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         if delegate == nil {
             link.report("Discovering services for peripheral \(self) while delegate is nil")
         }
-        send(.discoverServices(Self.filter(serviceUUIDs)))
+        send(.discoverServices(serviceUUIDs.wanted))
     }
 
     /// Discovers the services that a service includes.
@@ -125,8 +125,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
         guard canCommand({ $0.peripheral($1, didDiscoverIncludedServicesFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .includedServices)
-        let uuids = Self.filter(includedServiceUUIDs)
-        send(.discoverIncludedServices(of: handle, uuids))
+        send(.discoverIncludedServices(of: handle, includedServiceUUIDs.wanted))
     }
 
     /// Discovers the characteristics of a service.
@@ -140,8 +139,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
         guard canCommand({ $0.peripheral($1, didDiscoverCharacteristicsFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .characteristics)
-        let uuids = Self.filter(characteristicUUIDs)
-        send(.discoverCharacteristics(of: handle, uuids))
+        send(.discoverCharacteristics(of: handle, characteristicUUIDs.wanted))
     }
 
     /// Discovers the descriptors of a characteristic.
@@ -290,7 +288,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ///   characteristic (behaviour 8.3).
     open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
         guard canCommand({ $0.peripheral($1, didOpen: nil, error: $2) }) else { return }
-        contents.withLock { $0.addOpening(of: PSM) }
+        contents.withLock { $0.openings.append(PSM) }
         send(.openChannel(psm: PSM))
     }
 
@@ -314,11 +312,6 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     }
 
     // MARK: Validation
-
-    /// The list for the service. Nil and an empty list both mean all (behaviour 4.1).
-    private static func filter(_ uuids: [CBUUID]?) -> [BluetoothUUID]? {
-        uuids.flatMap { $0.isEmpty ? nil : $0.values }
-    }
 
     private typealias Refusal = @Sendable (any CBPeripheralDelegate, CBPeripheral, any Error) -> Void
 
@@ -370,13 +363,21 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         let (name, state, length) = contents.withLock { ($0.name, $0.state, $0.maximumWriteLength) }
         let mtu = state == .connected ? length + 3 : 0
         return "<\(nameAndAddress), identifier = \(identifier.uuidString), name = \(name ?? "(null)"), mtu = \(mtu), "
-            + "state = \(Self.words[state] ?? "unknown")>"
+            + "state = \(state.name ?? "unknown")>"
     }
+}
 
-    private static let words: [CBPeripheralState: String] = [
-        .disconnected: "disconnected", .connecting: "connecting", .connected: "connected",
-        .disconnecting: "disconnecting",
-    ]
+extension CBPeripheralState {
+    /// The name of the state; nil for a number without one.
+    package var name: String? {
+        switch self {
+        case .disconnected: "disconnected"
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .disconnecting: "disconnecting"
+        default: nil
+        }
+    }
 }
 
 /// The connection to the service, and what other modules of this package attach.

@@ -11,12 +11,12 @@ struct PeripheralContents: @unchecked Sendable {
     var ledger = RequestLedger()
     private var connection = ConnectionProgress()
     /// The longest value of a write without response, in octets.
-    private(set) var maximumWriteLength = 0
+    var maximumWriteLength = 0
     /// The number of writes without response that the service accepts before it returns credits (behaviour 5.14).
     private(set) var writeCredits = 0
-    private(set) var isAuthorizedForNotifications = false
+    var isAuthorizedForNotifications = false
     /// The PSMs of pending channel openings, in the order of asking.
-    private var openings: [CBL2CAPPSM] = []
+    var openings: [CBL2CAPPSM] = []
 
     // MARK: Connection
 
@@ -27,6 +27,7 @@ struct PeripheralContents: @unchecked Sendable {
 
     mutating func cancel() -> Bool { connection.cancel() }
 
+    /// Records the connection. Returns whether to call the delegate.
     mutating func didConnect(maximumWriteLength: Int) -> Bool {
         guard connection.didConnect() else { return false }
         allowWrites(upTo: maximumWriteLength)
@@ -63,20 +64,12 @@ struct PeripheralContents: @unchecked Sendable {
         writeCredits = 0
     }
 
-    mutating func setAuthorizedForNotifications(_ isAuthorized: Bool) {
-        isAuthorizedForNotifications = isAuthorized
-    }
-
     // MARK: Writes without response
 
     /// Allows writes with all credits, which are possible from the start (behaviour 5.15).
     private mutating func allowWrites(upTo length: Int) {
         maximumWriteLength = length
         writeCredits = ServiceLimits.writesWithoutResponse
-    }
-
-    mutating func limitWrites(to length: Int) {
-        maximumWriteLength = length
     }
 
     /// Uses a credit for a write. Returns false if there is none.
@@ -94,10 +87,6 @@ struct PeripheralContents: @unchecked Sendable {
     }
 
     // MARK: Channels
-
-    mutating func addOpening(of psm: CBL2CAPPSM) {
-        openings.append(psm)
-    }
 
     mutating func removeOpening(of psm: CBL2CAPPSM) -> Bool {
         guard let index = openings.firstIndex(of: psm) else { return false }

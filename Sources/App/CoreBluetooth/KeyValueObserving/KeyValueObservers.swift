@@ -88,11 +88,7 @@ extension AtomicLazyReference<KeyValueObservers> {
 
 /// An object whose properties can be observed and read by name.
 protocol KeyValueObserved: _KeyValueCodingAndObserving {
-    /// Observes a property; see ``KeyValueObservers/add(_:_:)``.
-    func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64
-
-    /// Ends an observation; see ``KeyValueObservers/remove(_:)``.
-    func stopObserving(_ number: UInt64)
+    var keyValues: LazyKeyValueObservers { get }
 
     /// Returns the value of a property by the name that Objective-C has for it. Nil if there is no such property.
     func value(named name: String) -> Any??

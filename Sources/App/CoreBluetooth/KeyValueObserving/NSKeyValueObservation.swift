@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 // Foundation for Linux has no key-value observing. This is the part that the objects of Core Bluetooth need, under the
 // names that Foundation has for it on Apple's systems.
@@ -70,7 +71,7 @@ public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
     deinit { invalidate() }
 
     /// Ends the observation. A report that is being delivered on another thread may still arrive.
-    public func invalidate() { observed?.stopObserving(number) }
+    public func invalidate() { observed?.keyValues.load()?.remove(number) }
 }
 
 extension _KeyValueCodingAndObserving {
@@ -99,7 +100,7 @@ extension _KeyValueCodingAndObserving {
         if options.contains(.initial) { report(nil, self[keyPath: keyPath]) }
         // Nothing retains the object: its observers are a part of it.
         let read = { [unowned self] in self[keyPath: keyPath] as Any }
-        let number = observed.startObserving(read) { old, new in
+        let number = observed.keyValues.made().add(read) { old, new in
             if let old = old as? Value, let new = new as? Value { report(old, new) }
         }
         return NSKeyValueObservation(of: observed, number)

@@ -98,10 +98,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     /// - Precondition: The characteristics are ``CBMutableCharacteristic`` objects, and those with a value are
     ///   read-only (behaviour 7.4).
     open func add(_ service: CBMutableService) {
-        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
-            guard let self else { return }
-            delegate?.peripheralManager(self, didAdd: service, error: error)
-        }
+        let refuse = refusing { $0.peripheralManager($1, didAdd: service, error: $2) }
         guard let link = linkForCommand("add", refuse) else { return }
         link.send(PeripheralRequest.addService(contents.withLock { $0.published.add(service) }))
     }
@@ -142,10 +139,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///   `CBAdvertisementDataServiceUUIDsKey`, or both. Other keys are ignored, with a line in the log
     ///   (behaviour 7.15).
     open func startAdvertising(_ advertisementData: [String: Any]?) {
-        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
-            guard let self else { return }
-            delegate?.peripheralManagerDidStartAdvertising(self, error: error)
-        }
+        let refuse = refusing { $0.peripheralManagerDidStartAdvertising($1, error: $2) }
         guard let link = linkForCommand("startAdvertising", refuse) else { return }
         let data = OptionDictionary(advertisementData)
         let ignored = data.keys(except: CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey)
@@ -180,10 +174,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///
     /// - Parameter encryptionRequired: Whether a central has to be paired, and the link encrypted (behaviour 8.4).
     open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
-        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
-            guard let self else { return }
-            delegate?.peripheralManager(self, didPublishL2CAPChannel: 0, error: error)
-        }
+        let refuse = refusing { $0.peripheralManager($1, didPublishL2CAPChannel: 0, error: $2) }
         guard let link = linkForCommand(#function, refuse) else { return }
         link.send(PeripheralRequest.publishChannel(needsEncryption: encryptionRequired))
     }
@@ -194,10 +185,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///
     /// - Parameter PSM: A PSM that this manager has published.
     open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) {
-        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
-            guard let self else { return }
-            delegate?.peripheralManager(self, didUnpublishL2CAPChannel: PSM, error: error)
-        }
+        let refuse = refusing { $0.peripheralManager($1, didUnpublishL2CAPChannel: PSM, error: $2) }
         guard let link = linkForCommand(#function, refuse) else { return }
         link.send(PeripheralRequest.unpublishChannel(psm: PSM))
     }
@@ -267,6 +255,15 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     }
 }
 
+extension CBPeripheralManager {
+    /// Returns a function that reports to the delegate that a command was refused.
+    private func refusing(
+        _ report: @escaping @Sendable (any CBPeripheralManagerDelegate, CBPeripheralManager, any Error) -> Void
+    ) -> @Sendable (any Error) -> Void {
+        { [weak self] error in if let self, let delegate { report(delegate, self, error) } }
+    }
+}
+
 /// Handling of the service's events: each updates the objects first and then calls the delegate.
 extension CBPeripheralManager {
     /// Handles an event of the service. Called on the manager's queue. Events for the other role are ignored.
@@ -329,10 +326,8 @@ extension CBPeripheralManager {
             let channel = CBL2CAPChannel(id, psm: psm, peer: central(info), link: link)
             delegate?.peripheralManager(self, didOpen: channel, error: nil)
             notifyObserver(.channelOpened(channel))
-        case .serviceAdded, .advertisingStarted, .subscribed, .unsubscribed, .readRequested, .writeRequested,
-            .updateCreditsReturned, .centralChanged, .centralConnected, .centralDisconnected, .centralReleased,
-            .willRestore:
-            break
+        // Handled by `handle(_:)`.
+        default: break
         }
     }
 

@@ -100,6 +100,11 @@ extension [CBUUID] {
     var values: [BluetoothUUID] { map(\.uuid) }
 }
 
+extension [CBUUID]? {
+    /// The UUIDs to discover, as the service represents them. Nil and an empty list both mean all (behaviour 4.1).
+    package var wanted: [BluetoothUUID]? { flatMap { $0.isEmpty ? nil : $0.values } }
+}
+
 /// The names that Apple's framework prints in place of a number.
 private let assignedNames: [UInt16: String] = [
     0x1800: "Generic Access", 0x1801: "Generic Attribute", 0x1802: "Immediate Alert", 0x1803: "Link Loss",

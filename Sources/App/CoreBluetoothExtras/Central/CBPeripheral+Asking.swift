@@ -65,7 +65,7 @@ final class PeripheralAnnex: Sendable {
     private let attempt = Mutex(Attempt())
     let subscriptions = Subscriptions()
     /// The open streams of changes of the link.
-    let linkWatchers = WatcherCount()
+    let linkWatchers = Mutex(0)
 
     /// Adds a call that waits for a connection to a peripheral in this state.
     func joinAttempt(_ state: CBPeripheralState) {

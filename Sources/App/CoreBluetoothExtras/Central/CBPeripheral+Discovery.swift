@@ -92,14 +92,6 @@ extension CBPeripheral {
     }
 }
 
-extension [CBUUID]? {
-    /// The list for the service. Nil and an empty list both mean all (behaviour 4.1).
-    fileprivate var wanted: [BluetoothUUID]? {
-        guard let self, !self.isEmpty else { return nil }
-        return self.map(\.uuid)
-    }
-}
-
 extension Array where Element: CBAttribute {
     fileprivate func named(by uuids: [CBUUID]?) -> [Element] {
         guard let uuids, !uuids.isEmpty else { return self }

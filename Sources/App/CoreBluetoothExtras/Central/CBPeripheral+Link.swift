@@ -19,23 +19,34 @@ extension CBPeripheral {
     /// The stream outlasts a disconnection, and starts anew with the next connection. The service reports changes only
     /// while there is such a stream. ``LinkInformation/rssi`` is nil in it.
     public var linkChanges: EventStream<LinkInformation> {
-        let watchers = asynchronous.linkWatchers
-        let last = LastLink()
+        // The parameters that the stream has reported last. Where another stream has started, the service repeats them
+        // to all streams, which is no change.
+        let last = Mutex<LinkInformation?>(nil)
         let (stream, source) = EventStream<LinkInformation>.make()
         let registration = updates.add { [weak self] update in
             switch update {
             case .event(.linkInformation(let facts)):
-                if let new = last.replace(by: LinkInformation(facts)) { source.send(new) }
+                var new = LinkInformation(facts)
+                new.rssi = nil
+                let isNew = last.withLock { last in
+                    defer { last = new }
+                    return last != new
+                }
+                if isNew { source.send(new) }
             case .connected:
-                last.forget()
+                last.withLock { $0 = nil }
                 self?.sendCommand(.watchLink(true))
             case .disconnected, .connectionFailed, .servicesModified, .event: break
             }
         }
-        watchers.begin()
+        asynchronous.linkWatchers.withLock { $0 += 1 }
         source.onEnd { [self] in
             updates.remove(registration)
-            if watchers.end() { sendCommand(.watchLink(false)) }
+            let left = asynchronous.linkWatchers.withLock { count in
+                count -= 1
+                return count
+            }
+            if left == 0 { sendCommand(.watchLink(false)) }
         }
         sendCommand(.watchLink(true))
         return stream
@@ -48,39 +59,6 @@ extension CBPeripheral {
     ///
     /// - Parameter request: The desired parameters.
     public func prefer(_ request: LinkWish) { sendCommand(.preferLink(LinkPreference(request))) }
-}
-
-/// The parameters that a stream has reported last. Where another stream has started, the service repeats them to all
-/// streams, which is no change.
-private final class LastLink: Sendable {
-    private let last = Mutex<LinkInformation?>(nil)
-
-    /// Returns the parameters without the signal strength, or nil if they have not changed.
-    func replace(by information: LinkInformation) -> LinkInformation? {
-        var new = information
-        new.rssi = nil
-        return last.withLock { last in
-            defer { last = new }
-            return last == new ? nil : new
-        }
-    }
-
-    func forget() { last.withLock { $0 = nil } }
-}
-
-/// The number of open streams of one kind.
-final class WatcherCount: Sendable {
-    private let count = Mutex(0)
-
-    func begin() { count.withLock { $0 += 1 } }
-
-    /// Returns whether it was the last one.
-    func end() -> Bool {
-        count.withLock { count in
-            count -= 1
-            return count == 0
-        }
-    }
 }
 
 extension CBPeripheral {

@@ -64,11 +64,7 @@ extension CBPeripheralManager {
     public func advertise(_ content: AdvertisedContent) async throws {
         let call = Wait<Void>()
         let extras = extras
-        let number = extras.state.withLock { state in
-            let number = state.nextNumber()
-            state.starts[number] = call
-            return number
-        }
+        let number = extras.add(call, to: \.starts)
         if !ask(.startAdvertising(AdvertisingRequest(content, number: number))) {
             extras.state.withLock { _ = $0.starts.removeValue(forKey: number) }
             throw ExtrasError.notPoweredOn(state)

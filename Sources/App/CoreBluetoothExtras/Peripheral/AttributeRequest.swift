@@ -33,11 +33,7 @@ public final class AttributeRequest: Sendable {
 
     // The request through which all of them are answered.
     private let first: CBATTRequest
-    private let owner: Owner
-
-    private struct Owner: Sendable {
-        weak var manager: CBPeripheralManager?
-    }
+    private weak let manager: CBPeripheralManager?
 
     /// Creates a request from those of one callback.
     ///
@@ -45,7 +41,7 @@ public final class AttributeRequest: Sendable {
     init(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) {
         first = requests[0]
         central = first.central
-        owner = Owner(manager: manager)
+        self.manager = manager
         let writes = requests.compactMap { request in
             (request.characteristic as? CBMutableCharacteristic).map {
                 Write(characteristic: $0, offset: request.offset, value: request.value ?? Data())
@@ -82,7 +78,7 @@ public final class AttributeRequest: Sendable {
     }
 
     private func answer(_ code: CBATTError.Code, _ value: Data?) -> Bool {
-        guard let manager = owner.manager else {
+        guard let manager else {
             first.abandon()
             return true
         }

@@ -13,11 +13,7 @@ extension CBPeripheralManager {
     /// - Throws: `CancellationError`.
     public func poweredOn() async throws {
         let call = Wait<Void>()
-        let number = extras.state.withLock { state in
-            let number = state.nextNumber()
-            state.powerWaits[number] = call
-            return number
-        }
+        let number = extras.add(call, to: \.powerWaits)
         // Checked after the registration, so that a change in between is not missed.
         if state == .poweredOn { call.end(nil) }
         defer { extras.state.withLock { _ = $0.powerWaits.removeValue(forKey: number) } }
@@ -58,11 +54,7 @@ extension CBPeripheralManager {
     public func publishChannel(withEncryption encryptionRequired: Bool) async throws -> CBL2CAPPSM {
         let call = Wait<CBL2CAPPSM>()
         let extras = extras
-        let number = extras.state.withLock { state in
-            let number = state.nextNumber()
-            state.publications[number] = call
-            return number
-        }
+        let number = extras.add(call, to: \.publications)
         if !ask(.publishChannel(needsEncryption: encryptionRequired, number: number)) {
             extras.state.withLock { _ = $0.publications.removeValue(forKey: number) }
             throw ExtrasError.notPoweredOn(state)

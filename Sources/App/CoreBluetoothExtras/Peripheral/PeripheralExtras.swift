@@ -51,6 +51,15 @@ final class PeripheralExtras: PeripheralManagerObserver {
         streams.4?.finish()
     }
 
+    /// Adds a pending call to a table, and returns its number.
+    func add<Value>(_ call: Wait<Value>, to calls: WritableKeyPath<State, [UInt32: Wait<Value>]>) -> UInt32 {
+        state.withLock { state in
+            let number = state.nextNumber()
+            state[keyPath: calls][number] = call
+            return number
+        }
+    }
+
     // MARK: Events of the manager
 
     func accept(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) -> Bool {

@@ -38,10 +38,4 @@ extension CBAttribute: _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
-extension CBAttribute: KeyValueObserved {
-    func startObserving(_ read: @escaping () -> Any, _ report: @escaping (_ old: Any, _ new: Any) -> Void) -> UInt64 {
-        keyValues.made().add(read, report)
-    }
-
-    func stopObserving(_ number: UInt64) { keyValues.load()?.remove(number) }
-}
+extension CBAttribute: KeyValueObserved {}
