@@ -375,7 +375,7 @@ extension CBCentralManager {
         case .linkInformation: peripheral.updates.notify(.event(event))
         case .notificationsAuthorized(let isAuthorized):
             guard peripheral.state == .connected else { return }
-            peripheral.change { $0.isAuthorizedForNotifications = isAuthorized }
+            peripheral.change { $0.setAuthorizedForNotifications(isAuthorized) }
             delegate?.centralManager(self, didUpdateANCSAuthorizationFor: peripheral)
             peripheral.updates.notify(.event(event))
         }

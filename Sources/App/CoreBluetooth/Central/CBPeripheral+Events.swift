@@ -109,7 +109,7 @@ extension CBPeripheral {
             guard let descriptor = descriptor(handle, .writeDescriptor) else { return }
             delegate?.peripheral(self, didWriteValueFor: descriptor, error: error?.apiError)
         case .maximumWriteLengthChanged(let length):
-            change { $0.maximumWriteLength = length }
+            change { $0.limitWrites(to: length) }
         case .writeCreditsReturned(let count):
             let wasFull = change { $0.returnWriteCredits(count) }
             // Once for each time that the credits were used up (behaviours 5.13, 5.15).

@@ -288,7 +288,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ///   characteristic (behaviour 8.3).
     open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
         guard canCommand({ $0.peripheral($1, didOpen: nil, error: $2) }) else { return }
-        contents.withLock { $0.openings.append(PSM) }
+        contents.withLock { $0.addOpening(of: PSM) }
         send(.openChannel(psm: PSM))
     }
 

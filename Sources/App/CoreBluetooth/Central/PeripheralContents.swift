@@ -11,12 +11,12 @@ struct PeripheralContents: @unchecked Sendable {
     var ledger = RequestLedger()
     private var connection = ConnectionProgress()
     /// The longest value of a write without response, in octets.
-    var maximumWriteLength = 0
+    private(set) var maximumWriteLength = 0
     /// The number of writes without response that the service accepts before it returns credits (behaviour 5.14).
     private(set) var writeCredits = 0
-    var isAuthorizedForNotifications = false
+    private(set) var isAuthorizedForNotifications = false
     /// The PSMs of pending channel openings, in the order of asking.
-    var openings: [CBL2CAPPSM] = []
+    private var openings: [CBL2CAPPSM] = []
 
     // MARK: Connection
 
@@ -34,6 +34,7 @@ struct PeripheralContents: @unchecked Sendable {
         return true
     }
 
+    /// Records the disconnection. Returns whether to call the delegate.
     mutating func didDisconnect(isReconnecting: Bool) -> Bool {
         guard connection.didDisconnect(isReconnecting: isReconnecting) else { return false }
         forgetConnection()
@@ -64,12 +65,20 @@ struct PeripheralContents: @unchecked Sendable {
         writeCredits = 0
     }
 
+    mutating func setAuthorizedForNotifications(_ isAuthorized: Bool) {
+        isAuthorizedForNotifications = isAuthorized
+    }
+
     // MARK: Writes without response
 
     /// Allows writes with all credits, which are possible from the start (behaviour 5.15).
     private mutating func allowWrites(upTo length: Int) {
         maximumWriteLength = length
         writeCredits = ServiceLimits.writesWithoutResponse
+    }
+
+    mutating func limitWrites(to length: Int) {
+        maximumWriteLength = length
     }
 
     /// Uses a credit for a write. Returns false if there is none.
@@ -88,12 +97,18 @@ struct PeripheralContents: @unchecked Sendable {
 
     // MARK: Channels
 
+    mutating func addOpening(of psm: CBL2CAPPSM) {
+        openings.append(psm)
+    }
+
+    /// Removes a pending opening. Returns whether there was one of this PSM.
     mutating func removeOpening(of psm: CBL2CAPPSM) -> Bool {
         guard let index = openings.firstIndex(of: psm) else { return false }
         openings.remove(at: index)
         return true
     }
 
+    /// Removes the pending openings. Returns their number.
     mutating func removeOpenings() -> Int {
         defer { openings = [] }
         return openings.count
