@@ -1,12 +1,6 @@
 import CLinux
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The paths of services.
 package enum ServicePath {
     /// The environment variable that names the socket of a service.

@@ -1,12 +1,6 @@
 import CLinux
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A virtual USB port of this machine (`vhci_hcd` of Linux). The device plugged into it is at the other end of a
 /// socket.
 package enum VirtualPort {

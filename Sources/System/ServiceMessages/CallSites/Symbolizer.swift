@@ -1,12 +1,6 @@
 import CLinux
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A frame of a call, as the debugging information names it. Calls that the compiler has inlined have a frame each.
 struct SymbolFrame: Hashable {
     var file: String?

@@ -5,12 +5,6 @@ import Foundation
 import ServiceMessages
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Prints what this program should do better, when it exits, where the environment asks for it. Sanitizers report in
 /// the same way.
 ///

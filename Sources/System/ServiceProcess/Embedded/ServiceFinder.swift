@@ -3,12 +3,6 @@ import HCITransports
 import Logging
 import ServiceMessages
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Finds the service of a program, outside simulations.
 ///
 /// It is the one whose socket `HARALD_SERVICE` names, or else an embedded one on the controller that

@@ -5,12 +5,6 @@ import Foundation
 import Logging
 import ServiceMessages
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The processes of apps on this machine: launches apps that have pending events, and identifies the processes that
 /// connect. Used on the event loop.
 package final class AppProcesses: AppLauncher {

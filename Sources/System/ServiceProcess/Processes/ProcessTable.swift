@@ -2,12 +2,6 @@ import BluetoothService
 import Foundation
 import ServiceMessages
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Access to the processes of this machine, as far as the service needs it.
 package struct ProcessTable: Sendable {
     /// The user of this process. The service only ends processes of this user.

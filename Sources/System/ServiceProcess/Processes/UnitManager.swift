@@ -1,12 +1,6 @@
 import EventLoops
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Controls units of processes: the user's systemd, or a stand-in for it in tests.
 package protocol UnitManager: AnyObject {
     /// Applies a command to a unit, or to all units that match a pattern.

@@ -1,12 +1,6 @@
 import CLinux
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A Unix socket that is bound to a path, and not listening yet. Its owner holds a lock file beside it for as long as
 /// the process runs. The lock distinguishes the abandoned socket of a dead service from one that is in use.
 package struct ListeningSocket {
