@@ -4,30 +4,19 @@ import HCI
 /// Legacy advertising commands (Core Vol 4 Part E 7.8.5 to 7.8.9).
 extension CommandTable {
     mutating func addAdvertisingCommands() {
-        add(LESetAdvertisingParameters.self) { controller, command in
-            controller.setAdvertisingParameters(command)
-        }
-        add(LEReadAdvertisingPhysicalChannelTxPower.self) { controller, _ in
+        add(LESetAdvertisingParameters.self, as: .legacy) { $0.setAdvertisingParameters($1) }
+        add(LEReadAdvertisingPhysicalChannelTxPower.self, as: .legacy) { controller, _ in
             .init(controller.configuration.transmitPower)
         }
-        add(LESetAdvertisingData.self) { controller, command in
+        add(LESetAdvertisingData.self, as: .legacy) { controller, command in
             controller.advertiser.setData(command.data)
             return HCIStatus.success
         }
-        add(LESetScanResponseData.self) { controller, command in
+        add(LESetScanResponseData.self, as: .legacy) { controller, command in
             controller.advertiser.setScanResponse(command.data)
             return HCIStatus.success
         }
-        add(LESetAdvertisingEnable.self) { controller, command in
-            controller.setAdvertisingEnable(command.isEnabled)
-        }
-        mark(
-            [
-                LESetAdvertisingParameters.opcode, LEReadAdvertisingPhysicalChannelTxPower.opcode,
-                LESetAdvertisingData.opcode, LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode,
-            ],
-            as: .legacy
-        )
+        add(LESetAdvertisingEnable.self, as: .legacy) { $0.setAdvertisingEnable($1.isEnabled) }
     }
 }
 

@@ -15,9 +15,9 @@ struct CommandTable {
     private struct Entry {
         var bit: SupportedCommands.Bit?
         /// The features of which the controller must have at least one; empty if none is required.
-        var features: LEFeatures = []
+        var features: LEFeatures
         /// The command set to which the command belongs.
-        var commands = AdvertisingCommandSet.none
+        var commands: AdvertisingCommandSet
         /// The response to a rejected command.
         var failure: @Sendable (HCIStatus) -> HCIPacket
         var handler: Handler
@@ -56,11 +56,6 @@ struct CommandTable {
         return supported
     }
 
-    /// Makes a command available only to controllers with at least one of these features.
-    mutating func require<C: HCICommand>(_ needed: LEFeatures, for type: C.Type) {
-        entries[type.opcode]?.features = needed
-    }
-
     /// Carries out a command and returns its response, if it has one (Core Vol 4 Part E 4.4, 4.5).
     func carryOut(_ command: CommandPacket, on controller: VirtualController) -> HCIPacket? {
         guard let entry = entries[command.opcode], entry.isKnown(with: controller.configuration.features)
@@ -71,20 +66,18 @@ struct CommandTable {
         return entry.handler(controller, command.parameters)
     }
 
-    /// Assigns commands to a command set and makes them depend on a feature.
-    mutating func mark(_ opcodes: [Opcode], as commands: AdvertisingCommandSet, feature: LEFeatures = []) {
-        for opcode in opcodes {
-            entries[opcode]?.commands = commands
-            entries[opcode]?.features = feature
-        }
-    }
-
     /// Adds a command with a Command Complete response.
+    ///
+    /// - Parameters:
+    ///   - commands: The command set to which the command belongs.
+    ///   - features: The features of which a controller must have at least one to know the command; empty for none.
     mutating func add<C: HCICommand>(
         _ type: C.Type,
+        as commands: AdvertisingCommandSet = .none,
+        needs features: LEFeatures = [],
         _ body: @escaping @Sendable (VirtualController, C) -> C.Response
     ) {
-        register(type) { controller, command in
+        register(type, commands, features) { controller, command in
             HCIPacket(CommandComplete(type, body(controller, command), credits: HostPort.credits))
         } failure: { status in
             HCIPacket(CommandComplete(type, C.Response(failure: status), credits: HostPort.credits))
@@ -95,9 +88,11 @@ struct CommandTable {
     /// command. Events that the command raises follow the response.
     mutating func add<C: HCICommand>(
         _ type: C.Type,
+        as commands: AdvertisingCommandSet = .none,
+        needs features: LEFeatures = [],
         _ body: @escaping @Sendable (VirtualController, C) -> HCIStatus
     ) where C.Response == StatusOnly {
-        register(type) { controller, command in
+        register(type, commands, features) { controller, command in
             Self.answer(type, body(controller, command))
         } failure: { status in
             Self.answer(type, status)
@@ -109,7 +104,7 @@ struct CommandTable {
         _ type: C.Type,
         _ body: @escaping @Sendable (VirtualController, C) -> HCIStatus
     ) where C.Response == StatusOnly {
-        register(type) { controller, command in
+        register(type, .none, []) { controller, command in
             let status = body(controller, command)
             return status == .success ? nil : Self.answer(type, status)
         } failure: { status in
@@ -126,6 +121,8 @@ struct CommandTable {
 
     private mutating func register<C: HCICommand>(
         _ type: C.Type,
+        _ commands: AdvertisingCommandSet,
+        _ features: LEFeatures,
         _ body: @escaping @Sendable (VirtualController, C) -> HCIPacket?,
         failure: @escaping @Sendable (HCIStatus) -> HCIPacket
     ) {
@@ -141,7 +138,13 @@ struct CommandTable {
                 return failure(Self.status(for: error))
             }
         }
-        entries[C.opcode] = Entry(bit: C.supportBit, failure: failure, handler: handler)
+        entries[C.opcode] = Entry(
+            bit: C.supportBit,
+            features: features,
+            commands: commands,
+            failure: failure,
+            handler: handler
+        )
     }
 
     /// Returns the status for parameters that cannot be parsed. Unknown PHYs may be defined in a later version, so they

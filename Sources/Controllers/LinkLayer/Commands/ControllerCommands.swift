@@ -11,7 +11,7 @@ extension CommandTable {
             controller.reset()
             return HCIStatus.success
         }
-        add(LESetRandomAddress.self) { controller, command in controller.setRandomAddress(command) }
+        add(LESetRandomAddress.self) { $0.setRandomAddress($1) }
         addHostCommands()
         addAcceptListCommands()
     }
@@ -73,7 +73,7 @@ extension CommandTable {
         add(LEReadRFPathCompensation.self) { controller, _ in
             .init(transmit: controller.pathCompensation.transmit, receive: controller.pathCompensation.receive)
         }
-        add(LEWriteRFPathCompensation.self) { controller, command in controller.writePathCompensation(command) }
+        add(LEWriteRFPathCompensation.self) { $0.writePathCompensation($1) }
         add(LESetHostFeature.self) { controller, command in
             guard command.bitNumber <= 63 else { return HCIStatus.invalidParameters }
             guard controller.links.isEmpty else { return .commandDisallowed }
@@ -94,12 +94,8 @@ extension CommandTable {
     private mutating func addAcceptListCommands() {
         add(LEReadFilterAcceptListSize.self) { controller, _ in .init(controller.configuration.acceptListSize) }
         add(LEClearFilterAcceptList.self) { controller, _ in controller.changeAcceptList(.clear) }
-        add(LEAddDeviceToFilterAcceptList.self) { controller, command in
-            controller.changeAcceptList(.add(command.address))
-        }
-        add(LERemoveDeviceFromFilterAcceptList.self) { controller, command in
-            controller.changeAcceptList(.remove(command.address))
-        }
+        add(LEAddDeviceToFilterAcceptList.self) { $0.changeAcceptList(.add($1.address)) }
+        add(LERemoveDeviceFromFilterAcceptList.self) { $0.changeAcceptList(.remove($1.address)) }
     }
 }
 
@@ -154,12 +150,8 @@ extension VirtualController {
 /// Controller-to-host flow control (Core Vol 4 Part E 7.3.38 to 7.3.40).
 extension CommandTable {
     mutating func addHostFlowCommands() {
-        add(SetControllerToHostFlowControl.self) { controller, command in
-            controller.linkTable.setFlowControl(command)
-        }
-        add(HostBufferSize.self) { controller, command in controller.linkTable.resizeBuffers(command) }
-        addUnanswered(HostNumberOfCompletedPackets.self) { controller, command in
-            controller.linkTable.complete(command)
-        }
+        add(SetControllerToHostFlowControl.self) { $0.linkTable.setFlowControl($1) }
+        add(HostBufferSize.self) { $0.linkTable.resizeBuffers($1) }
+        addUnanswered(HostNumberOfCompletedPackets.self) { $0.linkTable.complete($1) }
     }
 }

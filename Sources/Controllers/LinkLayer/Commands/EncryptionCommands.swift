@@ -13,28 +13,23 @@ extension CommandTable {
             return .init(ciphertext: PacketBuffer(Key128(AES128(key).encrypt(block)).littleEndianBytes))
         }
         add(LERand.self) { controller, _ in .init(number: controller.random.next()) }
-        add(LEEnableEncryption.self) { controller, command in controller.enableEncryption(command) }
-        add(LELongTermKeyRequestReply.self) { controller, command in
+        add(LEEnableEncryption.self, needs: .encryption) { $0.enableEncryption($1) }
+        add(LELongTermKeyRequestReply.self, needs: .encryption) { controller, command in
             let key = Key128(littleEndian: command.longTermKey)
             return .init(controller.answer(command.handle, key: key), handle: command.handle)
         }
-        add(LELongTermKeyRequestNegativeReply.self) { controller, command in
+        add(LELongTermKeyRequestNegativeReply.self, needs: .encryption) { controller, command in
             .init(controller.answer(command.handle, key: nil), handle: command.handle)
         }
-        add(ReadAuthenticatedPayloadTimeout.self) { controller, command in
+        add(ReadAuthenticatedPayloadTimeout.self, needs: .ping) { controller, command in
             guard let link = controller.link(command.handle) else {
                 return .init(status: .unknownConnection, handle: command.handle, timeout: 0)
             }
             return .init(handle: command.handle, timeout: link.payloadWatch.timeout)
         }
-        add(WriteAuthenticatedPayloadTimeout.self) { controller, command in
+        add(WriteAuthenticatedPayloadTimeout.self, needs: .ping) { controller, command in
             .init(controller.setAuthenticatedPayloadTimeout(command), handle: command.handle)
         }
-        require(.encryption, for: LEEnableEncryption.self)
-        require(.encryption, for: LELongTermKeyRequestReply.self)
-        require(.encryption, for: LELongTermKeyRequestNegativeReply.self)
-        require(.ping, for: ReadAuthenticatedPayloadTimeout.self)
-        require(.ping, for: WriteAuthenticatedPayloadTimeout.self)
     }
 }
 

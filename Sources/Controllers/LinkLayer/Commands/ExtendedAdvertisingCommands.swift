@@ -5,34 +5,30 @@ import HCI
 /// Extended advertising commands (Core Vol 4 Part E 7.8.52 to 7.8.60).
 extension CommandTable {
     mutating func addExtendedAdvertisingCommands() {
-        add(LESetAdvertisingSetRandomAddress.self) { controller, command in controller.setRandomAddress(command) }
-        add(LESetExtendedAdvertisingParameters.self) { controller, command in controller.setParameters(command) }
-        add(LESetExtendedAdvertisingData.self) { controller, command in controller.setData(command) }
-        add(LESetExtendedScanResponseData.self) { controller, command in controller.setScanResponse(command) }
-        add(LESetExtendedAdvertisingEnable.self) { controller, command in controller.setEnable(command) }
-        add(LERemoveAdvertisingSet.self) { controller, command in controller.removeSet(command.set) }
-        add(LEClearAdvertisingSets.self) { controller, _ in controller.clearSets() }
-        let commands = [
-            LESetAdvertisingSetRandomAddress.opcode, LESetExtendedAdvertisingParameters.opcode,
-            LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode,
-            LESetExtendedAdvertisingEnable.opcode, LERemoveAdvertisingSet.opcode, LEClearAdvertisingSets.opcode,
-        ]
-        mark(commands, as: .extended, feature: .extendedAdvertising)
+        add(LESetAdvertisingSetRandomAddress.self, as: .extended, needs: .extendedAdvertising) {
+            $0.setRandomAddress($1)
+        }
+        add(LESetExtendedAdvertisingParameters.self, as: .extended, needs: .extendedAdvertising) {
+            $0.setParameters($1)
+        }
+        add(LESetExtendedAdvertisingData.self, as: .extended, needs: .extendedAdvertising) { $0.setData($1) }
+        add(LESetExtendedScanResponseData.self, as: .extended, needs: .extendedAdvertising) { $0.setScanResponse($1) }
+        add(LESetExtendedAdvertisingEnable.self, as: .extended, needs: .extendedAdvertising) { $0.setEnable($1) }
+        add(LERemoveAdvertisingSet.self, as: .extended, needs: .extendedAdvertising) { $0.removeSet($1.set) }
+        add(LEClearAdvertisingSets.self, as: .extended, needs: .extendedAdvertising) { controller, _ in
+            controller.clearSets()
+        }
         addReadingCommands()
     }
 
     /// Hosts send these before they choose a command set.
     private mutating func addReadingCommands() {
-        add(LEReadMaximumAdvertisingDataLength.self) { _, _ in
+        add(LEReadMaximumAdvertisingDataLength.self, needs: .extendedAdvertising) { _, _ in
             .init(UInt16(ExtendedAdvertisement.maximumData))
         }
-        add(LEReadNumberOfSupportedAdvertisingSets.self) { _, _ in
+        add(LEReadNumberOfSupportedAdvertisingSets.self, needs: .extendedAdvertising) { _, _ in
             .init(UInt8(AdvertisingSets.maximum))
         }
-        let opcodes = [
-            LEReadMaximumAdvertisingDataLength.opcode, LEReadNumberOfSupportedAdvertisingSets.opcode,
-        ]
-        mark(opcodes, as: .none, feature: .extendedAdvertising)
     }
 }
 

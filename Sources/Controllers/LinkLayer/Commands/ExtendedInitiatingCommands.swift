@@ -4,10 +4,10 @@ import HCI
 /// LE Extended Create Connection (Core Vol 4 Part E 7.8.66).
 extension CommandTable {
     mutating func addExtendedInitiatingCommands() {
-        add(LEExtendedCreateConnection.self) { controller, command in controller.createConnection(command) }
-        add(LEExtendedCreateConnectionV2.self) { controller, command in controller.createConnection(command) }
-        mark([LEExtendedCreateConnection.opcode], as: .extended, feature: .extendedAdvertising)
-        mark([LEExtendedCreateConnectionV2.opcode], as: .extended, feature: .periodicResponsesAdvertiser)
+        add(LEExtendedCreateConnection.self, as: .extended, needs: .extendedAdvertising) { $0.createConnection($1) }
+        add(LEExtendedCreateConnectionV2.self, as: .extended, needs: .periodicResponsesAdvertiser) {
+            $0.createConnection($1)
+        }
     }
 }
 
@@ -22,21 +22,15 @@ extension VirtualController {
         let phys = [command.le1M, command.le2M, command.coded].compactMap { $0 }
         let namesPeer = command.filterPolicy == .peerAddress
         guard command.filterPolicy.rawValue <= 1, !namesPeer || canConnect(to: command.peerAddress),
-            phys.allSatisfy({ RequestedParameters($0).isValid }),
+            phys.allSatisfy(\.areParametersValid),
             // The scan parameters for 2M are ignored.
             [command.le1M, command.coded].compactMap({ $0 }).allSatisfy({
                 $0.scanWindow >= 4 && $0.scanWindow <= $0.scanInterval
             })
         else { return .invalidParameters }
-        if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        let own = ownAddress(command.ownAddressKind)
-        guard hasAddress(own, towards: namesPeer ? command.peerAddress : nil) else { return .invalidParameters }
-        if namesPeer, isConnected(privacy.lastingAddress(own, towards: command.peerAddress), command.peerAddress) {
-            return .connectionAlreadyExists
+        return connect(as: command.ownAddressKind, to: namesPeer ? command.peerAddress : nil) {
+            initiator.start(command, isExtended: true, as: $0)
         }
-        guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        initiator.start(command, isExtended: true, as: own)
-        return .success
     }
 
     /// Whether a connection is being made, with either kind of command.
@@ -56,30 +50,10 @@ extension VirtualController {
         // There is no scanning here: the filter policy and the scan windows are ignored.
         let phys = [v1.le1M, v1.le2M, v1.coded].compactMap { $0 }
         guard command.periodicSubevent < timing.subevents, canConnect(to: v1.peerAddress), !phys.isEmpty,
-            phys.allSatisfy({ RequestedParameters($0).isValid })
+            phys.allSatisfy(\.areParametersValid)
         else { return .invalidParameters }
-        if let error = checkOwnAddress(v1.ownAddressKind) { return error }
-        let own = ownAddress(v1.ownAddressKind)
-        guard hasAddress(own, towards: v1.peerAddress) else { return .invalidParameters }
-        if isConnected(privacy.lastingAddress(own, towards: v1.peerAddress), v1.peerAddress) {
-            return .connectionAlreadyExists
+        return connect(as: v1.ownAddressKind, to: v1.peerAddress) {
+            train.connect(PendingConnectRequest(subevent: command.periodicSubevent, command: v1, own: $0))
         }
-        guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        train.connect(PendingConnectRequest(subevent: command.periodicSubevent, command: v1, own: own))
-        return .success
-    }
-}
-
-extension RequestedParameters {
-    /// Extracts the connection parameters for one PHY.
-    init(_ phy: PHYConnectionParameters) {
-        self.init(
-            intervalMin: phy.intervalMin,
-            intervalMax: phy.intervalMax,
-            latency: phy.maxLatency,
-            timeout: phy.supervisionTimeout,
-            minCELength: phy.minCELength,
-            maxCELength: phy.maxCELength
-        )
     }
 }

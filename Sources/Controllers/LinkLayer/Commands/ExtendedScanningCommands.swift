@@ -5,10 +5,8 @@ import HCI
 /// Extended scanning commands (Core Vol 4 Part E 7.8.64, 7.8.65).
 extension CommandTable {
     mutating func addExtendedScanningCommands() {
-        add(LESetExtendedScanParameters.self) { controller, command in controller.setScanParameters(command) }
-        add(LESetExtendedScanEnable.self) { controller, command in controller.setScanEnable(command) }
-        let opcodes = [LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode]
-        mark(opcodes, as: .extended, feature: .extendedAdvertising)
+        add(LESetExtendedScanParameters.self, as: .extended, needs: .extendedAdvertising) { $0.setScanParameters($1) }
+        add(LESetExtendedScanEnable.self, as: .extended, needs: .extendedAdvertising) { $0.setScanEnable($1) }
     }
 }
 

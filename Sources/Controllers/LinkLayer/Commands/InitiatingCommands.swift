@@ -5,25 +5,31 @@ import HCI
 /// update them.
 extension CommandTable {
     mutating func addInitiatingCommands() {
-        add(LECreateConnection.self) { controller, command in controller.createConnection(command) }
-        mark([LECreateConnection.opcode], as: .legacy)
+        add(LECreateConnection.self, as: .legacy) { $0.createConnection($1) }
         add(LECreateConnectionCancel.self) { controller, _ in controller.cancelConnection() }
     }
 }
 
 /// The connection parameters common to several commands.
-struct RequestedParameters {
-    var intervalMin: UInt16
-    var intervalMax: UInt16
-    var latency: UInt16
-    var timeout: UInt16
-    var minCELength: UInt16
-    var maxCELength: UInt16
+protocol ConnectionParameterFields {
+    var intervalMin: UInt16 { get }
+    var intervalMax: UInt16 { get }
+    var maxLatency: UInt16 { get }
+    var supervisionTimeout: UInt16 { get }
+    var minCELength: UInt16 { get }
+    var maxCELength: UInt16 { get }
+}
 
+extension LECreateConnection: ConnectionParameterFields {}
+extension PHYConnectionParameters: ConnectionParameterFields {}
+extension LEConnectionUpdate: ConnectionParameterFields {}
+extension LERemoteConnectionParameterRequestReply: ConnectionParameterFields {}
+
+extension ConnectionParameterFields {
     /// Whether the parameters are in range and consistent (7.8.12).
-    var isValid: Bool {
+    var areParametersValid: Bool {
         (6...3_200).contains(intervalMin) && intervalMin <= intervalMax && minCELength <= maxCELength
-            && LinkTiming(interval: intervalMax, latency: latency, timeout: timeout).isValid
+            && LinkTiming(interval: intervalMax, latency: maxLatency, timeout: supervisionTimeout).isValid
     }
 
     /// The parameters in the form of the link layer.
@@ -31,8 +37,8 @@ struct RequestedParameters {
         var parameters = ConnectionParameterRequest()
         parameters.intervalMin = intervalMin
         parameters.intervalMax = intervalMax
-        parameters.latency = latency
-        parameters.timeout = timeout
+        parameters.latency = maxLatency
+        parameters.timeout = supervisionTimeout
         return parameters
     }
 }
@@ -40,27 +46,30 @@ struct RequestedParameters {
 extension VirtualController {
     fileprivate func createConnection(_ command: LECreateConnection) -> HCIStatus {
         guard !isMakingConnection else { return .commandDisallowed }
-        let requested = RequestedParameters(
-            intervalMin: command.intervalMin,
-            intervalMax: command.intervalMax,
-            latency: command.maxLatency,
-            timeout: command.supervisionTimeout,
-            minCELength: command.minCELength,
-            maxCELength: command.maxCELength
-        )
         let namesPeer = command.filterPolicy == .peerAddress
-        guard requested.isValid, command.filterPolicy.rawValue <= 1,
+        guard command.areParametersValid, command.filterPolicy.rawValue <= 1,
             isScanTimingValid(interval: command.scanInterval, window: command.scanWindow),
             !namesPeer || canConnect(to: command.peerAddress)
         else { return .invalidParameters }
-        if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        let own = ownAddress(command.ownAddressKind)
-        guard hasAddress(own, towards: namesPeer ? command.peerAddress : nil) else { return .invalidParameters }
-        if namesPeer, isConnected(privacy.lastingAddress(own, towards: command.peerAddress), command.peerAddress) {
-            return .connectionAlreadyExists
+        return connect(as: command.ownAddressKind, to: namesPeer ? command.peerAddress : nil) {
+            initiator.start(LEExtendedCreateConnection(command), isExtended: false, as: $0)
         }
+    }
+
+    /// Starts to connect with an own address of this kind, if there can be one more link.
+    ///
+    /// - Parameter peer: The peer that the command names; nil for those on the accept list.
+    func connect(
+        as kind: OwnAddressKind,
+        to peer: BluetoothAddress?,
+        _ start: (OwnAddressParameters) -> Void
+    ) -> HCIStatus {
+        if let error = checkOwnAddress(kind) { return error }
+        let own = ownAddress(kind)
+        guard hasAddress(own, towards: peer) else { return .invalidParameters }
+        if let peer, isConnected(privacy.lastingAddress(own, towards: peer), peer) { return .connectionAlreadyExists }
         guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        initiator.start(LEExtendedCreateConnection(command), isExtended: false, as: own)
+        start(own)
         return .success
     }
 

@@ -4,7 +4,7 @@ import HCI
 /// Commands that query, configure or end links.
 extension CommandTable {
     mutating func addLinkCommands() {
-        add(Disconnect.self) { controller, command in controller.disconnect(command) }
+        add(Disconnect.self) { $0.disconnect($1) }
         add(ReadRSSI.self) { controller, command in
             guard let link = controller.link(command.handle) else {
                 return .init(status: .unknownConnection, handle: command.handle, rssi: 127)
@@ -21,18 +21,13 @@ extension CommandTable {
             }
             return .init(handle: command.handle, channelMap: link.hopping.map.octets)
         }
-        add(LEReadPHY.self) { controller, command in
+        add(LEReadPHY.self, needs: [.phy2M, .phyCoded]) { controller, command in
             guard let link = controller.link(command.handle) else {
                 return .init(status: .unknownConnection, handle: command.handle, txPHY: .none, rxPHY: .none)
             }
             return .init(handle: command.handle, txPHY: link.control.txPHY, rxPHY: link.control.rxPHY)
         }
         addDefaultCommands()
-        require(.dataLengthExtension, for: LEReadSuggestedDefaultDataLength.self)
-        require(.dataLengthExtension, for: LEWriteSuggestedDefaultDataLength.self)
-        require(.dataLengthExtension, for: LEReadMaximumDataLength.self)
-        require([.phy2M, .phyCoded], for: LEReadPHY.self)
-        require([.phy2M, .phyCoded], for: LESetDefaultPHY.self)
     }
 
     private mutating func addDefaultCommands() {
@@ -43,15 +38,15 @@ extension CommandTable {
             controller.classifyChannels(map)
             return .success
         }
-        add(LEReadSuggestedDefaultDataLength.self) { controller, _ in
+        add(LEReadSuggestedDefaultDataLength.self, needs: .dataLengthExtension) { controller, _ in
             .init(txOctets: controller.defaults.octets, txTime: controller.defaults.time)
         }
-        add(LEWriteSuggestedDefaultDataLength.self) { controller, command in
+        add(LEWriteSuggestedDefaultDataLength.self, needs: .dataLengthExtension) { controller, command in
             guard isDataLengthValid(command.txOctets, command.txTime) else { return HCIStatus.invalidParameters }
             controller.setDefault(.dataLength(command))
             return .success
         }
-        add(LEReadMaximumDataLength.self) { controller, _ in
+        add(LEReadMaximumDataLength.self, needs: .dataLengthExtension) { controller, _ in
             let length = controller.configuration.receiveLength
             return .init(
                 txOctets: length.localRxOctets,
@@ -60,7 +55,7 @@ extension CommandTable {
                 rxTime: length.localRxTime
             )
         }
-        add(LESetDefaultPHY.self) { controller, command in
+        add(LESetDefaultPHY.self, needs: [.phy2M, .phyCoded]) { controller, command in
             switch controller.preferences(command.preference, command.txPHYs, command.rxPHYs) {
             case .failure(let error): return error.status
             case .success(let preferences): controller.setDefault(.phys(preferences))

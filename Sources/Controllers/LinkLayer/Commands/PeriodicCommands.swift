@@ -5,16 +5,11 @@ import HCI
 /// Commands for periodic advertising (Core Vol 4 Part E 7.8.61 to 7.8.63).
 extension CommandTable {
     mutating func addPeriodicCommands() {
-        add(LESetPeriodicAdvertisingParameters.self) { controller, command in
-            controller.setParameters(.init(v1: command, timing: LESubeventTiming(), responseSlots: 0))
+        add(LESetPeriodicAdvertisingParameters.self, as: .extended, needs: .periodicAdvertising) {
+            $0.setParameters(.init(v1: $1, timing: LESubeventTiming(), responseSlots: 0))
         }
-        add(LESetPeriodicAdvertisingData.self) { controller, command in controller.setData(command) }
-        add(LESetPeriodicAdvertisingEnable.self) { controller, command in controller.setEnable(command) }
-        let opcodes = [
-            LESetPeriodicAdvertisingParameters.opcode, LESetPeriodicAdvertisingData.opcode,
-            LESetPeriodicAdvertisingEnable.opcode,
-        ]
-        mark(opcodes, as: .extended, feature: .periodicAdvertising)
+        add(LESetPeriodicAdvertisingData.self, as: .extended, needs: .periodicAdvertising) { $0.setData($1) }
+        add(LESetPeriodicAdvertisingEnable.self, as: .extended, needs: .periodicAdvertising) { $0.setEnable($1) }
         addPeriodicResponseCommands()
         addPeriodicSyncCommands()
         addPeriodicTransferCommands()

@@ -5,28 +5,21 @@ import HCI
 /// Commands for periodic advertising with responses (Core Vol 4 Part E 7.8.61, 7.8.125 to 7.8.127).
 extension CommandTable {
     mutating func addPeriodicResponseCommands() {
-        add(LESetPeriodicAdvertisingParametersV2.self) { controller, command in
-            .init(controller.setParameters(command), set: command.v1.set)
+        add(LESetPeriodicAdvertisingParametersV2.self, as: .extended, needs: .periodicResponsesAdvertiser) {
+            .init($0.setParameters($1), set: $1.v1.set)
         }
-        add(LESetPeriodicAdvertisingSubeventData.self) { controller, command in
-            .init(controller.setSubeventData(command), set: command.set)
+        add(LESetPeriodicAdvertisingSubeventData.self, as: .extended, needs: .periodicResponsesAdvertiser) {
+            .init($0.setSubeventData($1), set: $1.set)
         }
-        add(LESetPeriodicAdvertisingResponseData.self) { controller, command in
+        add(LESetPeriodicAdvertisingResponseData.self, needs: .periodicResponsesScanner) { controller, command in
             guard let follower = controller.synchronizer.follower(command.sync) else {
                 return .init(.unknownAdvertisingIdentifier, sync: command.sync)
             }
             return .init(follower.add(command), sync: command.sync)
         }
-        add(LESetPeriodicSyncSubevent.self) { controller, command in
+        add(LESetPeriodicSyncSubevent.self, needs: .periodicResponsesScanner) { controller, command in
             .init(controller.choose(command), sync: command.sync)
         }
-        mark(
-            [LESetPeriodicAdvertisingParametersV2.opcode, LESetPeriodicAdvertisingSubeventData.opcode],
-            as: .extended,
-            feature: .periodicResponsesAdvertiser
-        )
-        require(.periodicResponsesScanner, for: LESetPeriodicAdvertisingResponseData.self)
-        require(.periodicResponsesScanner, for: LESetPeriodicSyncSubevent.self)
     }
 }
 

@@ -5,22 +5,18 @@ import HCI
 /// Commands for synchronizing with periodic advertising (Core Vol 4 Part E 7.8.67 to 7.8.73, 7.8.88).
 extension CommandTable {
     mutating func addPeriodicSyncCommands() {
-        add(LEPeriodicAdvertisingCreateSync.self) { controller, command in controller.createSync(command) }
-        add(LEPeriodicAdvertisingCreateSyncCancel.self) { controller, _ in
+        add(LEPeriodicAdvertisingCreateSync.self, as: .extended, needs: .periodicAdvertising) { $0.createSync($1) }
+        add(LEPeriodicAdvertisingCreateSyncCancel.self, as: .extended, needs: .periodicAdvertising) { controller, _ in
             guard controller.synchronizer.cancel() else { return HCIStatus.commandDisallowed }
             var event = LEPeriodicAdvertisingSyncEstablished()
             event.status = .operationCancelledByHost
             controller.synchronizer.send(event, LESubeventTiming())
             return .success
         }
-        add(LEPeriodicAdvertisingTerminateSync.self) { controller, command in
-            guard controller.synchronizer.follower(command.sync) != nil else {
-                return HCIStatus.unknownAdvertisingIdentifier
-            }
-            controller.synchronizer.remove(command.sync)
-            return .success
+        add(LEPeriodicAdvertisingTerminateSync.self, as: .extended, needs: .periodicAdvertising) {
+            $0.terminateSync($1.sync)
         }
-        add(LESetPeriodicAdvertisingReceiveEnable.self) { controller, command in
+        add(LESetPeriodicAdvertisingReceiveEnable.self, needs: .periodicAdvertising) { controller, command in
             guard let follower = controller.synchronizer.follower(command.sync) else {
                 return HCIStatus.unknownAdvertisingIdentifier
             }
@@ -29,25 +25,21 @@ extension CommandTable {
             return .success
         }
         addPeriodicListCommands()
-        let opcodes = [
-            LEPeriodicAdvertisingCreateSync.opcode, LEPeriodicAdvertisingCreateSyncCancel.opcode,
-            LEPeriodicAdvertisingTerminateSync.opcode, LEAddDeviceToPeriodicAdvertiserList.opcode,
-            LERemoveDeviceFromPeriodicAdvertiserList.opcode, LEClearPeriodicAdvertiserList.opcode,
-        ]
-        mark(opcodes, as: .extended, feature: .periodicAdvertising)
-        require(.periodicAdvertising, for: LEReadPeriodicAdvertiserListSize.self)
-        require(.periodicAdvertising, for: LESetPeriodicAdvertisingReceiveEnable.self)
     }
 
     private mutating func addPeriodicListCommands() {
-        add(LEAddDeviceToPeriodicAdvertiserList.self) { controller, command in
-            controller.changePeriodicList(command.address, command.sid, controller.synchronizer.addToList)
+        add(LEAddDeviceToPeriodicAdvertiserList.self, as: .extended, needs: .periodicAdvertising) {
+            $0.changePeriodicList($1.address, $1.sid, $0.synchronizer.addToList)
         }
-        add(LERemoveDeviceFromPeriodicAdvertiserList.self) { controller, command in
-            controller.changePeriodicList(command.address, command.sid, controller.synchronizer.removeFromList)
+        add(LERemoveDeviceFromPeriodicAdvertiserList.self, as: .extended, needs: .periodicAdvertising) {
+            $0.changePeriodicList($1.address, $1.sid, $0.synchronizer.removeFromList)
         }
-        add(LEClearPeriodicAdvertiserList.self) { controller, _ in controller.synchronizer.clearList() }
-        add(LEReadPeriodicAdvertiserListSize.self) { _, _ in .init(UInt8(Synchronizer.listSize)) }
+        add(LEClearPeriodicAdvertiserList.self, as: .extended, needs: .periodicAdvertising) { controller, _ in
+            controller.synchronizer.clearList()
+        }
+        add(LEReadPeriodicAdvertiserListSize.self, needs: .periodicAdvertising) { _, _ in
+            .init(UInt8(Synchronizer.listSize))
+        }
     }
 }
 
@@ -69,6 +61,12 @@ extension VirtualController {
         }
         guard synchronizer.count < Synchronizer.maximumTrains else { return .memoryCapacityExceeded }
         synchronizer.search(for: command)
+        return .success
+    }
+
+    fileprivate func terminateSync(_ handle: UInt16) -> HCIStatus {
+        guard synchronizer.follower(handle) != nil else { return .unknownAdvertisingIdentifier }
+        synchronizer.remove(handle)
         return .success
     }
 

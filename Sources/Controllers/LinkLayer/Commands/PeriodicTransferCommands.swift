@@ -5,31 +5,18 @@ import HCI
 /// Commands for periodic advertising sync transfer (Core Vol 4 Part E 7.8.89 to 7.8.92).
 extension CommandTable {
     mutating func addPeriodicTransferCommands() {
-        add(LEPeriodicAdvertisingSyncTransfer.self) { controller, command in
+        add(LEPeriodicAdvertisingSyncTransfer.self, needs: .periodicSyncTransferSender) { controller, command in
             .init(controller.transfer(command), handle: command.handle)
         }
-        add(LEPeriodicAdvertisingSetInfoTransfer.self) { controller, command in
+        add(LEPeriodicAdvertisingSetInfoTransfer.self, needs: .periodicSyncTransferSender) { controller, command in
             .init(controller.transfer(command), handle: command.handle)
         }
-        add(LESetPeriodicAdvertisingSyncTransferParameters.self) { controller, command in
-            let rules = SyncTransferRules(command.parameters)
-            guard let link = controller.link(command.handle) else {
-                return .init(.unknownConnection, handle: command.handle)
-            }
-            let error = rules.error
-            if error == nil { link.handleTransfers(by: rules) }
-            return .init(error ?? .success, handle: command.handle)
+        add(LESetPeriodicAdvertisingSyncTransferParameters.self, needs: .periodicSyncTransferRecipient) {
+            .init($0.setTransferRules($1), handle: $1.handle)
         }
-        add(LESetDefaultPeriodicAdvertisingSyncTransferParameters.self) { controller, command in
-            let rules = SyncTransferRules(command)
-            if let error = rules.error { return error }
-            controller.setDefault(.transfers(rules))
-            return HCIStatus.success
+        add(LESetDefaultPeriodicAdvertisingSyncTransferParameters.self, needs: .periodicSyncTransferRecipient) {
+            $0.setDefaultTransferRules(.init($1))
         }
-        require(.periodicSyncTransferSender, for: LEPeriodicAdvertisingSyncTransfer.self)
-        require(.periodicSyncTransferSender, for: LEPeriodicAdvertisingSetInfoTransfer.self)
-        require(.periodicSyncTransferRecipient, for: LESetPeriodicAdvertisingSyncTransferParameters.self)
-        require(.periodicSyncTransferRecipient, for: LESetDefaultPeriodicAdvertisingSyncTransferParameters.self)
     }
 }
 
@@ -47,6 +34,20 @@ extension SyncTransferRules {
 }
 
 extension VirtualController {
+    fileprivate func setTransferRules(_ command: LESetPeriodicAdvertisingSyncTransferParameters) -> HCIStatus {
+        let rules = SyncTransferRules(command.parameters)
+        guard let link = link(command.handle) else { return .unknownConnection }
+        if let error = rules.error { return error }
+        link.handleTransfers(by: rules)
+        return .success
+    }
+
+    fileprivate func setDefaultTransferRules(_ rules: SyncTransferRules) -> HCIStatus {
+        if let error = rules.error { return error }
+        setDefault(.transfers(rules))
+        return .success
+    }
+
     fileprivate func transfer(_ command: LEPeriodicAdvertisingSyncTransfer) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
         guard let follower = synchronizer.follower(command.sync) else { return .unknownAdvertisingIdentifier }

@@ -6,63 +6,57 @@ import HCI
 /// Commands for link layer privacy (Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77, 7.8.122).
 extension CommandTable {
     mutating func addPrivacyCommands() {
-        add(LEAddDeviceToResolvingList.self) { controller, command in controller.addToResolvingList(command) }
-        add(LERemoveDeviceFromResolvingList.self) { controller, command in
+        add(LEAddDeviceToResolvingList.self, needs: .privacy) { $0.addToResolvingList($1) }
+        add(LERemoveDeviceFromResolvingList.self, needs: .privacy) { controller, command in
             controller.changeResolvingList(command.peerIdentity) { $0.removePeer(command.peerIdentity) }
         }
-        add(LEClearResolvingList.self) { controller, _ in
+        add(LEClearResolvingList.self, needs: .privacy) { controller, _ in
             guard !controller.isResolvingListInUse else { return HCIStatus.commandDisallowed }
             controller.privacy.removePeers()
             return .success
         }
-        add(LEReadResolvingListSize.self) { controller, _ in .init(controller.configuration.resolvingListSize) }
-        add(LESetPrivacyMode.self) { controller, command in
+        add(LEReadResolvingListSize.self, needs: .privacy) { controller, _ in
+            .init(controller.configuration.resolvingListSize)
+        }
+        add(LESetPrivacyMode.self, needs: .privacy) { controller, command in
             guard command.mode.rawValue <= 1 else { return HCIStatus.invalidParameters }
             return controller.changeResolvingList(command.peerIdentity) {
                 $0.setMode(command.mode, for: command.peerIdentity)
             }
         }
         addAddressCommands()
-        add(LESetDataRelatedAddressChanges.self) { controller, command in
+        add(LESetDataRelatedAddressChanges.self, needs: .extendedAdvertising) { controller, command in
             guard let advertiser = controller.advertisers[command.set] else {
                 return HCIStatus.unknownAdvertisingIdentifier
             }
             advertiser.changeAddress(with: command.reasons)
             return .success
         }
-        mark([LESetDataRelatedAddressChanges.opcode], as: .none, feature: .extendedAdvertising)
-        let commands = [
-            LEAddDeviceToResolvingList.opcode, LERemoveDeviceFromResolvingList.opcode, LEClearResolvingList.opcode,
-            LEReadResolvingListSize.opcode, LEReadPeerResolvableAddress.opcode, LEReadLocalResolvableAddress.opcode,
-            LESetAddressResolutionEnable.opcode, LESetResolvablePrivateAddressTimeout.opcode,
-            LESetResolvablePrivateAddressTimeoutV2.opcode, LESetPrivacyMode.opcode,
-        ]
-        mark(commands, as: .none, feature: .privacy)
     }
 
     private mutating func addAddressCommands() {
-        add(LEReadPeerResolvableAddress.self) { controller, command in
+        add(LEReadPeerResolvableAddress.self, needs: .privacy) { controller, command in
             let list = controller.privacy.list
             let address = command.peerIdentity.isIdentity ? list.seenAddress(of: command.peerIdentity) : nil
             return address.map { .init(address: $0) } ?? .init(failure: .unknownConnection)
         }
-        add(LEReadLocalResolvableAddress.self) { controller, command in
+        add(LEReadLocalResolvableAddress.self, needs: .privacy) { controller, command in
             let list = controller.privacy.list
             let address = command.peerIdentity.isIdentity ? list.usedAddress(towards: command.peerIdentity) : nil
             return address.map { .init(address: $0) } ?? .init(failure: .unknownConnection)
         }
-        add(LESetAddressResolutionEnable.self) { controller, command in
+        add(LESetAddressResolutionEnable.self, needs: .privacy) { controller, command in
             guard !controller.usesAddresses else { return HCIStatus.commandDisallowed }
             controller.privacy.enableResolution(command.isEnabled)
             return .success
         }
-        add(LESetResolvablePrivateAddressTimeout.self) { controller, command in
+        add(LESetResolvablePrivateAddressTimeout.self, needs: .privacy) { controller, command in
             guard (0x0001...0x0E10).contains(command.timeout) else { return HCIStatus.invalidParameters }
             let time = Duration.seconds(Int64(command.timeout))
             controller.privacy.limitLifetimes(to: time...time)
             return .success
         }
-        add(LESetResolvablePrivateAddressTimeoutV2.self) { controller, command in
+        add(LESetResolvablePrivateAddressTimeoutV2.self, needs: .privacy) { controller, command in
             let (least, most) = (command.timeoutMin, command.timeoutMax)
             guard least >= 0x0001, least <= most, most <= 0x0E10 else { return HCIStatus.invalidParameters }
             controller.privacy.limitLifetimes(to: .seconds(Int64(least))...(.seconds(Int64(most))))

@@ -4,33 +4,24 @@ import HCI
 /// Commands that start a control procedure with the peer.
 extension CommandTable {
     mutating func addProcedureCommands() {
-        add(ReadRemoteVersionInformation.self) { controller, command in
-            controller.request(.version, command.handle)
-        }
-        add(LEReadRemoteFeatures.self) { controller, command in
-            controller.readRemoteFeatures(command.handle)
-        }
-        add(LEConnectionUpdate.self) { controller, command in controller.updateConnection(command) }
-        add(LESetPHY.self) { controller, command in controller.setPHY(command) }
-        add(LESetDataLength.self) { controller, command in
+        add(ReadRemoteVersionInformation.self) { $0.request(.version, $1.handle) }
+        add(LEReadRemoteFeatures.self) { $0.readRemoteFeatures($1.handle) }
+        add(LEConnectionUpdate.self) { $0.updateConnection($1) }
+        add(LESetPHY.self, needs: [.phy2M, .phyCoded]) { $0.setPHY($1) }
+        add(LESetDataLength.self, needs: .dataLengthExtension) { controller, command in
             let isValid = isDataLengthValid(command.txOctets, command.txTime)
             let status = controller.check(command.handle, isValid: isValid)
             guard status == .success else { return .init(status, handle: command.handle) }
             let request = LinkControl.Request.dataLength(octets: command.txOctets, time: command.txTime)
             return .init(controller.request(request, command.handle), handle: command.handle)
         }
-        add(LERemoteConnectionParameterRequestReply.self) { controller, command in
-            .init(controller.acceptParameters(command), handle: command.handle)
+        add(LERemoteConnectionParameterRequestReply.self, needs: .connectionParametersRequest) {
+            .init($0.acceptParameters($1), handle: $1.handle)
         }
-        add(LERemoteConnectionParameterRequestNegativeReply.self) { controller, command in
-            .init(controller.declineParameters(command), handle: command.handle)
+        add(LERemoteConnectionParameterRequestNegativeReply.self, needs: .connectionParametersRequest) {
+            .init($0.declineParameters($1), handle: $1.handle)
         }
-        add(LERequestPeerSCA.self) { controller, command in controller.request(.clockAccuracy, command.handle) }
-        require(.connectionParametersRequest, for: LERemoteConnectionParameterRequestReply.self)
-        require(.connectionParametersRequest, for: LERemoteConnectionParameterRequestNegativeReply.self)
-        require(.sleepClockAccuracyUpdates, for: LERequestPeerSCA.self)
-        require(.dataLengthExtension, for: LESetDataLength.self)
-        require([.phy2M, .phyCoded], for: LESetPHY.self)
+        add(LERequestPeerSCA.self, needs: .sleepClockAccuracyUpdates) { $0.request(.clockAccuracy, $1.handle) }
     }
 }
 
@@ -51,19 +42,13 @@ extension VirtualController {
 
     fileprivate func updateConnection(_ command: LEConnectionUpdate) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
-        let requested = RequestedParameters(
-            intervalMin: command.intervalMin,
-            intervalMax: command.intervalMax,
-            latency: command.maxLatency,
-            timeout: command.supervisionTimeout,
-            minCELength: command.minCELength,
-            maxCELength: command.maxCELength
-        )
-        guard requested.isValid, link.control.allows(requested.parameters.slowest) else { return .invalidParameters }
+        guard command.areParametersValid, link.control.allows(command.parameters.slowest) else {
+            return .invalidParameters
+        }
         guard link.isCentral || configuration.features.contains(.connectionParametersRequest) else {
             return .unsupportedFeatureOrParameter
         }
-        return request(.parameters(requested.parameters), command.handle)
+        return request(.parameters(command.parameters), command.handle)
     }
 
     fileprivate func setPHY(_ command: LESetPHY) -> HCIStatus {
@@ -81,16 +66,10 @@ extension VirtualController {
 
     fileprivate func acceptParameters(_ command: LERemoteConnectionParameterRequestReply) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
-        let requested = RequestedParameters(
-            intervalMin: command.intervalMin,
-            intervalMax: command.intervalMax,
-            latency: command.maxLatency,
-            timeout: command.supervisionTimeout,
-            minCELength: command.minCELength,
-            maxCELength: command.maxCELength
-        )
-        guard requested.isValid, link.control.allows(requested.parameters.slowest) else { return .invalidParameters }
-        return link.acceptParameters(requested.parameters) ? .success : .commandDisallowed
+        guard command.areParametersValid, link.control.allows(command.parameters.slowest) else {
+            return .invalidParameters
+        }
+        return link.acceptParameters(command.parameters) ? .success : .commandDisallowed
     }
 
     fileprivate func declineParameters(_ command: LERemoteConnectionParameterRequestNegativeReply) -> HCIStatus {

@@ -6,18 +6,15 @@ import HCI
 /// Commands for key agreement on the curve P-256 (Core Vol 4 Part E 7.8.36, 7.8.37).
 extension CommandTable {
     mutating func addPublicKeyCommands() {
-        add(LEReadLocalP256PublicKey.self) { controller, _ in controller.drawKeyPair() }
-        add(LEGenerateDHKey.self) { controller, command in controller.agree(command, with: controller.keyPair) }
-        add(LEGenerateDHKeyV2.self) { controller, command in
+        add(LEReadLocalP256PublicKey.self, needs: .encryption) { controller, _ in controller.drawKeyPair() }
+        add(LEGenerateDHKey.self, needs: .encryption) { $0.agree($1, with: $0.keyPair) }
+        add(LEGenerateDHKeyV2.self, needs: .encryption) { controller, command in
             switch command.keyKind {
             case .generated: controller.agree(command.v1, with: controller.keyPair)
             case .debug: controller.agree(command.v1, with: .debug)
             default: HCIStatus.invalidParameters
             }
         }
-        require(.encryption, for: LEReadLocalP256PublicKey.self)
-        require(.encryption, for: LEGenerateDHKey.self)
-        require(.encryption, for: LEGenerateDHKeyV2.self)
     }
 }
 

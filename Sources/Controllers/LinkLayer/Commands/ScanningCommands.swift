@@ -4,9 +4,8 @@ import HCI
 /// Legacy scanning commands (Core Vol 4 Part E 7.8.10, 7.8.11).
 extension CommandTable {
     mutating func addScanningCommands() {
-        add(LESetScanParameters.self) { controller, command in controller.setScanParameters(command) }
-        add(LESetScanEnable.self) { controller, command in controller.setScanEnable(command) }
-        mark([LESetScanParameters.opcode, LESetScanEnable.opcode], as: .legacy)
+        add(LESetScanParameters.self, as: .legacy) { $0.setScanParameters($1) }
+        add(LESetScanEnable.self, as: .legacy) { $0.setScanEnable($1) }
     }
 }
 

@@ -4,15 +4,13 @@ import HCI
 /// Connection subrating commands (Core Vol 4 Part E 7.8.123, 7.8.124).
 extension CommandTable {
     mutating func addSubratingCommands() {
-        add(LESetDefaultSubrate.self) { controller, command in
+        add(LESetDefaultSubrate.self, needs: .connectionSubrating) { controller, command in
             let range = SubrateRequest(command)
             guard range.isValid else { return HCIStatus.invalidParameters }
             controller.setDefault(.subrate(range))
             return .success
         }
-        add(LESubrateRequest.self) { controller, command in controller.requestSubrate(command) }
-        require(.connectionSubrating, for: LESetDefaultSubrate.self)
-        require(.connectionSubrating, for: LESubrateRequest.self)
+        add(LESubrateRequest.self, needs: .connectionSubrating) { $0.requestSubrate($1) }
     }
 }
 
