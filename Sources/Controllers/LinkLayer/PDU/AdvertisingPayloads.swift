@@ -12,14 +12,6 @@ struct UndirectedAdvertisement: AdvertisingPayload, Hashable {
     /// Whether the advertiser supports channel selection algorithm #2; only ADV_IND indicates it.
     var knowsAlgorithm2 = false
 
-    init() {}
-
-    init(advertiser: BluetoothAddress, data: PacketBuffer, knowsAlgorithm2: Bool = false) {
-        self.advertiser = advertiser
-        self.data = data
-        self.knowsAlgorithm2 = knowsAlgorithm2
-    }
-
     var header: AdvertisingHeader {
         var header = AdvertisingHeader()
         header.isSenderRandom = advertiser.kind.isRandom
@@ -48,14 +40,6 @@ struct DirectedAdvertisement: AdvertisingPayload, Hashable {
     /// Whether the advertiser supports channel selection algorithm #2.
     var knowsAlgorithm2 = false
 
-    init() {}
-
-    init(advertiser: BluetoothAddress, target: BluetoothAddress, knowsAlgorithm2: Bool) {
-        self.advertiser = advertiser
-        self.target = target
-        self.knowsAlgorithm2 = knowsAlgorithm2
-    }
-
     var header: AdvertisingHeader {
         var header = AdvertisingHeader()
         header.isSenderRandom = advertiser.kind.isRandom
@@ -82,13 +66,6 @@ struct ScanRequestPayload: AdvertisingPayload, Hashable {
     var scanner = BluetoothAddress.none
     /// AdvA, of the kind in RxAdd.
     var advertiser = BluetoothAddress.none
-
-    init() {}
-
-    init(scanner: BluetoothAddress, advertiser: BluetoothAddress) {
-        self.scanner = scanner
-        self.advertiser = advertiser
-    }
 
     var header: AdvertisingHeader {
         var header = AdvertisingHeader()
@@ -118,20 +95,6 @@ struct ConnectIndication: AdvertisingPayload, Hashable {
     var link = ConnectionData()
     /// Whether the initiator supports channel selection algorithm #2.
     var knowsAlgorithm2 = false
-
-    init() {}
-
-    init(
-        initiator: BluetoothAddress,
-        advertiser: BluetoothAddress,
-        link: ConnectionData,
-        knowsAlgorithm2: Bool
-    ) {
-        self.initiator = initiator
-        self.advertiser = advertiser
-        self.link = link
-        self.knowsAlgorithm2 = knowsAlgorithm2
-    }
 
     var header: AdvertisingHeader {
         var header = AdvertisingHeader()

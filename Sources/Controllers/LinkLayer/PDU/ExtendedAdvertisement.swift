@@ -25,14 +25,6 @@ struct ExtendedAdvertisement: AdvertisingPayload, Hashable {
     /// AdvData, or a fragment of it.
     var data: PacketBuffer = []
 
-    init() {}
-
-    init(mode: Mode, extended: ExtendedHeader, data: PacketBuffer = []) {
-        self.mode = mode
-        self.extended = extended
-        self.data = data
-    }
-
     var header: AdvertisingHeader {
         var header = AdvertisingHeader()
         header.isSenderRandom = extended.advertiser?.kind.isRandom ?? false

@@ -14,12 +14,6 @@ struct ResponseTiming: PacketFields, Hashable {
     /// The division of an event into subevents and response slots.
     var timing = LESubeventTiming()
 
-    init() {}
-
-    init(accessAddress: UInt32, timing: LESubeventTiming) {
-        (self.accessAddress, self.timing) = (accessAddress, timing)
-    }
-
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("RspAA", &accessAddress)
         try timing.code(&coder)

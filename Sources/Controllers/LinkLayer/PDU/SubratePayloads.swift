@@ -16,16 +16,9 @@ struct SubrateRequest: PacketFields, Hashable {
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0
 
-    init() {}
-
-    init(factorMin: UInt16, factorMax: UInt16, maxLatency: UInt16, continuation: UInt16, timeout: UInt16) {
-        (self.factorMin, self.factorMax) = (factorMin, factorMax)
-        (self.maxLatency, self.continuation, self.timeout) = (maxLatency, continuation, timeout)
-    }
-
     /// The parameters that a central accepts unless its host sets others: every event is used (Core Vol 4 Part E
     /// 7.8.123).
-    static let initial = SubrateRequest(factorMin: 1, factorMax: 1, maxLatency: 0, continuation: 0, timeout: 3_200)
+    static let initial = SubrateRequest(timeout: 3_200)
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("SubrateFactorMin", &factorMin)
