@@ -1,41 +1,20 @@
 import EventLoops
 
-/// Whether the peer has been received (Core Vol 6 Part B 4.5). The first PDU from it establishes the link.
-enum PeerPresence: Hashable {
-    /// Nothing has been received since the link was made.
-    case awaited(since: Instant)
-    /// The peer has been received, the last time at this instant.
-    case received(Instant)
-
-    var isEstablished: Bool {
-        if case .received = self { return true }
-        return false
-    }
-
-    /// When the peer was last received; before that, when the link was made.
-    var last: Instant {
-        switch self {
-        case .awaited(let instant), .received(let instant): instant
-        }
-    }
-}
-
-/// The supervision of a link: when the peer was last received, and the timer that ends a silent link (4.5.2).
+/// The supervision of a link: when the peer was last received, and the timer that ends a silent link (Core Vol 6 Part B
+/// 4.5.2).
 struct LinkSupervision {
-    private var presence: PeerPresence
+    /// Whether the peer has been received. The first PDU from it establishes the link (4.5).
+    private(set) var isEstablished = false
+    /// When the peer was last received; before that, when the link was made.
+    private(set) var lastReception: Instant
     /// When the supervision timer was last reset: by a PDU, or by a connection update (5.1.1).
     private var origin: Instant
     private var timer: ScheduledTask?
 
     init(since start: Instant) {
-        presence = .awaited(since: start)
+        lastReception = start
         origin = start
     }
-
-    /// Whether the peer has been received.
-    var isEstablished: Bool { presence.isEstablished }
-    /// When the peer was last received; before that, when the link was made.
-    var lastReception: Instant { presence.last }
 
     /// Returns when a silent link ends: six intervals after its start until the first PDU has been received, then the
     /// supervision timeout after the last reset of the timer.
@@ -54,7 +33,7 @@ struct LinkSupervision {
     ///
     /// - Returns: Whether the PDU establishes the link, whose deadline may then be earlier than the timer.
     mutating func packetReceived(at now: Instant) -> Bool {
-        defer { (presence, origin) = (.received(now), now) }
+        defer { (isEstablished, lastReception, origin) = (true, now, now) }
         return !isEstablished
     }
 
@@ -93,12 +72,9 @@ struct ProcedureTimer {
     /// Whether the timer runs.
     var isRunning: Bool { timer != nil }
 
-    /// Whether the timer runs for this progress of the procedures.
-    func isRunning(for progress: Int) -> Bool { timer != nil && self.progress == progress }
-
     /// Starts the time for the next response, unless it runs already.
     mutating func awaitResponse(_ progress: Int, on loop: any EventLoop, expired: @escaping () -> Void) {
-        guard !isRunning(for: progress) else { return }
+        guard timer == nil || self.progress != progress else { return }
         self.progress = progress
         restart(after: LinkControl.responseTimeout, on: loop, expired: expired)
     }

@@ -3,11 +3,6 @@ import HCI
 /// The legacy and the extended command sets of a controller that refuses every command of one after any command of the
 /// other (Core Vol 4 Part E 3.1.1).
 struct QuirkCommandSets {
-    private enum Kind {
-        case legacy
-        case extended
-    }
-
     /// The commands of version 4.0.
     static let legacy: Set<Opcode> = [
         LESetAdvertisingParameters.opcode, LEReadAdvertisingPhysicalChannelTxPower.opcode, LESetAdvertisingData.opcode,
@@ -32,19 +27,10 @@ struct QuirkCommandSets {
     ]
 
     /// The set of the first such command since the reset.
-    private var used: Kind?
+    private var used = AdvertisingCommandSet.none
 
     /// Whether the controller accepts a command. After the first one, the other set is refused.
     mutating func admit(_ opcode: Opcode) -> Bool {
-        let kind: Kind
-        if Self.legacy.contains(opcode) {
-            kind = .legacy
-        } else if Self.extended.contains(opcode) {
-            kind = .extended
-        } else {
-            return true
-        }
-        if used == nil { used = kind }
-        return used == kind
+        used.admit(Self.legacy.contains(opcode) ? .legacy : Self.extended.contains(opcode) ? .extended : .none)
     }
 }

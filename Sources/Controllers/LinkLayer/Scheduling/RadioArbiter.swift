@@ -221,14 +221,10 @@ final class RadioArbiter {
 
     /// Returns the first time from `instant` on at which another user needs the radio. That is `instant` itself if
     /// another user's announced time has passed and it still waits.
-    func nextReservation(after instant: Instant, except user: any RadioClaimant) -> Instant {
-        nextReservation(after: instant, except: user) { _ in true }
-    }
-
-    private func nextReservation(
+    func nextReservation(
         after instant: Instant,
         except user: any RadioClaimant,
-        where counts: (any RadioClaimant) -> Bool
+        where counts: (any RadioClaimant) -> Bool = { _ in true }
     ) -> Instant {
         var next = Instant(nanoseconds: .max)
         for reservation in reservations
