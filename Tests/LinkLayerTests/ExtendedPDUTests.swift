@@ -155,10 +155,10 @@ private let pdus: [AdvertisingPDU] =
     @Test(arguments: [LEPHY.le1M, .le2M, .coded], [[], [.includeTxPower], [.anonymous]] as [LEAdvertisingProperties])
     func segments(phy: LEPHY, properties: LEAdvertisingProperties) throws {
         var set = AdvertisingSet(.standard(0, properties) { $0.secondaryPHY = phy })
-        set.show(.init(own: other))
+        set.air = .init(own: other)
         var channels = SecondaryChannels(identifier: 77)
         for length in Array(stride(from: 0, to: 1_650, by: 61)) + [241, 242, 243, 244, 245, 246, 1_650] {
-            set.setData(sampleData(length))
+            set.data = .init(sampleData(length))
             let segment = set.segment(isPrecise: true, channels: &channels)
             #expect(segment.parts.count <= length / 242 + 1)
             var data: PacketBuffer = []

@@ -145,12 +145,12 @@ final class Advertiser: RadioClaimant {
 
     /// Sets advertising data as a whole, as the legacy command does.
     func setData(_ data: PacketBuffer) {
-        set.setData(data)
+        set.data = .init(data)
     }
 
     /// Sets scan response data as a whole, as the legacy command does.
     func setScanResponse(_ data: PacketBuffer) {
-        set.setScanResponse(data)
+        set.scanResponse = .init(data)
     }
 
     /// Sets advertising data, which changes the DID. Returns an error if that is impossible.
@@ -175,7 +175,7 @@ final class Advertiser: RadioClaimant {
 
     /// Chooses a DID at random.
     func drawDataIdentifier() {
-        set.identifyData(by: UInt16(truncatingIfNeeded: random.next() >> 52))
+        set.dataIdentifier = UInt16(truncatingIfNeeded: random.next() >> 52)
     }
 
     /// Changes the DID, as required for new data (4.4.2.11).
@@ -191,12 +191,12 @@ final class Advertiser: RadioClaimant {
 
     /// Requires a new private address with these changes of the data.
     func changeAddress(with changes: LEAddressChangeReasons) {
-        set.changeAddress(with: changes)
+        set.addressChanges = changes
     }
 
     /// Announces the set's periodic advertising from the next event on; nil if it has none.
     func announce(_ train: AdvertisingSet.Announcement?) {
-        set.announce(train)
+        set.announcement = train
     }
 
     /// Restricts the auxiliary PDUs to the channels of a map.
@@ -216,7 +216,7 @@ final class Advertiser: RadioClaimant {
         let rules = owner.privacy.rules
         ownPrivate = ownKey.map { RotatingAddress($0, rules) }
         targetPrivate = targetKey.map { RotatingAddress($0, rules) }
-        set.show(.init(own: address ?? .none, isPrivate: ownPrivate != nil))
+        set.air = .init(own: address ?? .none, isPrivate: ownPrivate != nil)
         showPrivateAddresses()
     }
 
@@ -239,7 +239,7 @@ final class Advertiser: RadioClaimant {
         var air = set.air
         if let ownPrivate { air.own = ownPrivate.address }
         air.target = targetPrivate?.address
-        set.show(air)
+        set.air = air
         if ownPrivate != nil { owner.advertiserChangedAddress(self) }
     }
 
@@ -450,7 +450,7 @@ final class Advertiser: RadioClaimant {
         var set = set
         if set.announcement != nil {
             let start = begin + .microseconds(ExtendedEvent.segmentStart(of: set))
-            set.announce(owner.advertiser(self, announcesTrainAt: start))
+            set.announcement = owner.advertiser(self, announcesTrainAt: start)
         }
         play(
             ExtendedEvent(set, isPrecise: isPrecise, channels: &secondary, place: placement(from: begin)),

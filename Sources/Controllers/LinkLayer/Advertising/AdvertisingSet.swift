@@ -55,17 +55,17 @@ struct AdvertisingSet {
     let handle: UInt8?
     /// The parameters as set by the host.
     private(set) var parameters: LESetExtendedAdvertisingParameters
-    private(set) var data = HostData()
-    private(set) var scanResponse = HostData()
-    /// The advertising DID, 12 bits. It changes whenever the data change.
-    private(set) var dataIdentifier: UInt16 = 0
+    var data = HostData()
+    var scanResponse = HostData()
+    /// The advertising DID, 12 bits. It changes whenever the data change (Core Vol 6 Part B 4.4.2.11).
+    var dataIdentifier: UInt16 = 0
     /// The random address that the host has set for this set.
     private(set) var randomAddress: BluetoothAddress?
-    private(set) var air = AirAddresses()
-    /// The changes of data that require a new private address.
-    private(set) var addressChanges: LEAddressChangeReasons = []
+    var air = AirAddresses()
+    /// The changes of data that require a new private address (Core Vol 4 Part E 7.8.122).
+    var addressChanges: LEAddressChangeReasons = []
     /// The set's periodic advertising, if it has any.
-    private(set) var announcement: Announcement?
+    var announcement: Announcement?
     private(set) var txPower: Int8 = 0
     /// Whether the controller supports channel selection algorithm #2.
     private(set) var knowsAlgorithm2 = true
@@ -106,16 +106,6 @@ struct AdvertisingSet {
         txPower = min(parameters.txPower, maximumPower)
     }
 
-    /// Sets advertising data as a whole, as the legacy command does.
-    mutating func setData(_ data: PacketBuffer) {
-        self.data = HostData(data)
-    }
-
-    /// Sets scan response data as a whole, as the legacy command does.
-    mutating func setScanResponse(_ data: PacketBuffer) {
-        scanResponse = HostData(data)
-    }
-
     /// Sets advertising data (7.8.54). Returns an error if that is impossible; data that do not fit are discarded.
     mutating func update(data update: DataUpdate) -> HCIStatus? {
         if let error = update.check(advertising: self) { return error }
@@ -144,27 +134,7 @@ struct AdvertisingSet {
         if isOnAir, parameters.ownAddressKind.isRandom, !air.isPrivate { air.own = address }
     }
 
-    /// Identifies the data by a new DID (Core Vol 6 Part B 4.4.2.11).
-    mutating func identifyData(by identifier: UInt16) {
-        dataIdentifier = identifier
-    }
-
-    /// Requires a new private address with these changes of the data (Core Vol 4 Part E 7.8.122).
-    mutating func changeAddress(with changes: LEAddressChangeReasons) {
-        addressChanges = changes
-    }
-
     // MARK: On the air
-
-    /// Uses these addresses from now on.
-    mutating func show(_ addresses: AirAddresses) {
-        air = addresses
-    }
-
-    /// Announces periodic advertising; nil if the set has none.
-    mutating func announce(_ announcement: Announcement?) {
-        self.announcement = announcement
-    }
 
     private static let highDutyCycle: LEAdvertisingProperties = [.connectable, .directed, .highDutyCycle]
 

@@ -52,7 +52,7 @@ struct ExtendedEvent {
         channels: inout SecondaryChannels,
         place: Placement
     ) {
-        let segment = set.responseSegment(isPrecise: isPrecise, channels: &channels, place: place)
+        let segment = set.segment(isResponse: true, isPrecise: isPrecise, channels: &channels, place: place)
         add(segment, at: 0, phy: set.parameters.secondaryPHY.radioPHY)
         // The response is sent on the channel of the request.
         steps[0].frame.channel = channel
@@ -108,33 +108,17 @@ extension AdvertisingSet {
         return header
     }
 
-    /// Returns AUX_ADV_IND and the PDUs chained to it.
+    /// Returns AUX_ADV_IND, or AUX_SCAN_RSP for a response, and the PDUs chained to it.
     func segment(
+        isResponse: Bool = false,
         isPrecise: Bool,
         channels: inout SecondaryChannels,
         place: ExtendedEvent.Placement = { start, _ in start }
     ) -> AuxiliarySegment {
         AuxiliarySegment(
-            mode: mode,
-            header: auxiliaryHeader,
-            data: data.bytes,
-            phy: parameters.secondaryPHY,
-            isPrecise: isPrecise,
-            channels: &channels,
-            place: place
-        )
-    }
-
-    /// Returns AUX_SCAN_RSP and the PDUs chained to it.
-    func responseSegment(
-        isPrecise: Bool,
-        channels: inout SecondaryChannels,
-        place: ExtendedEvent.Placement = { start, _ in start }
-    ) -> AuxiliarySegment {
-        AuxiliarySegment(
-            mode: .nonConnectable,
-            header: responseHeader,
-            data: scanResponse.bytes,
+            mode: isResponse ? .nonConnectable : mode,
+            header: isResponse ? responseHeader : auxiliaryHeader,
+            data: isResponse ? scanResponse.bytes : data.bytes,
             phy: parameters.secondaryPHY,
             isPrecise: isPrecise,
             channels: &channels,
@@ -147,7 +131,7 @@ extension AdvertisingSet {
         var channels = SecondaryChannels(identifier: 0)
         let airTime = parameters.primaryPHY.radioPHY.airTimeMicroseconds(octets: ExtendedEvent.primarySize)
         let begin = ExtendedEvent.segmentStart(self.channels.count, airTime)
-        let answer = isScannable ? responseSegment(isPrecise: true, channels: &channels).duration : 0
+        let answer = isScannable ? segment(isResponse: true, isPrecise: true, channels: &channels).duration : 0
         return begin + segment(isPrecise: true, channels: &channels).duration + requestTime + answer
     }
 

@@ -39,8 +39,8 @@ extension LinkControl {
         let newTx = choice(tx.intersection(peer.rx), current: txPHY)
         let newRx = choice(rx.intersection(peer.tx), current: rxPHY)
         var pdu = PHYUpdateIndication()
-        pdu.centralToPeripheral = newTx.map(set) ?? []
-        pdu.peripheralToCentral = newRx.map(set) ?? []
+        pdu.centralToPeripheral = newTx.flatMap { LEPHYs($0) } ?? []
+        pdu.peripheralToCentral = newRx.flatMap { LEPHYs($0) } ?? []
         if pdu.changesNothing {
             send(.phyUpdate(pdu))
             if isOwn {
@@ -67,7 +67,7 @@ extension LinkControl {
             emit(.end(.unsupportedLinkLayerParameter))
             return
         }
-        let change = Change.phy(tx: single(pdu.peripheralToCentral), rx: single(pdu.centralToPeripheral))
+        let change = Change.phy(tx: pdu.peripheralToCentral.single, rx: pdu.centralToPeripheral.single)
         begin(change, at: pdu.instant, isOwn: isOwn)
     }
 
@@ -79,24 +79,7 @@ extension LinkControl {
         return best == current ? nil : best
     }
 
-    private func set(_ phy: LEPHY) -> LEPHYs {
-        switch phy {
-        case .le2M: .le2M
-        case .coded: .coded
-        default: .le1M
-        }
-    }
-
-    private func single(_ phys: LEPHYs) -> LEPHY? {
-        switch phys {
-        case .le1M: .le1M
-        case .le2M: .le2M
-        case .coded: .coded
-        default: nil
-        }
-    }
-
     private func isAllowed(_ phys: LEPHYs) -> Bool {
-        phys.isEmpty || single(phys) != nil && phys.isSubset(of: setup.phys)
+        phys.isEmpty || phys.single != nil && phys.isSubset(of: setup.phys)
     }
 }

@@ -242,7 +242,7 @@ struct LinkControl {
         var known = pdu
         known.base = subrate.base
         let isSame = known == subrate && timing.latency == pdu.latency && timing.timeout == pdu.timeout
-        subrating.adopt(known)
+        subrating.current = known
         (timing.latency, timing.timeout) = (pdu.latency, pdu.timeout)
         emit(.applySubrate(pdu))
         if isOwn || !isSame { report(.subrate(.success, known)) }
@@ -341,13 +341,13 @@ struct LinkControl {
     /// Each device sends its version only once.
     private mutating func receiveVersion(_ pdu: VersionIndication) {
         guard peer.version == nil else { return }
-        peer.learn(pdu)
+        peer.version = pdu
         if !peer.isVersionSent { sendVersion() }
         if procedures.end(.version) { report(.version(.success, pdu)) }
     }
 
     private mutating func sendVersion() {
-        peer.noteVersionSent()
+        peer.isVersionSent = true
         send(.version(setup.version))
     }
 
@@ -362,13 +362,13 @@ struct LinkControl {
 
     private mutating func receiveFeatureRequest(_ pdu: FeatureExchange) {
         let own = setup.features.sentToPeer
-        peer.learn(pdu.features.used(with: own))
+        peer.features = pdu.features.used(with: own)
         send(.featureResponse(.init(own.used(with: pdu.features))))
     }
 
     private mutating func receiveFeatureResponse(_ pdu: FeatureExchange) {
         guard procedures.end(.features) else { return }
-        peer.learn(pdu.features)
+        peer.features = pdu.features
         report(.features(.success, pdu.features))
     }
 
@@ -445,7 +445,7 @@ struct LinkControl {
         pdu.timeout = wanted.timeout
         // A change of the interval may have come between the host's command and its turn.
         guard pdu.isPossible(with: timing) else { return report(.subrate(.invalidParameters, subrate)) }
-        subrating.accept(wanted)
+        subrating.acceptable = wanted
         announce(pdu)
         procedures.start(.subrateAwaitingAcknowledgement)
     }
@@ -457,7 +457,7 @@ struct LinkControl {
         var pdu = pdu
         // A nearby event: the peripheral resolves the counter's wraparound from the two highest bits.
         pdu.base = counter
-        subrating.announce(pdu)
+        subrating.announced = pdu
         send(.subrateIndication(pdu))
         emit(.announceSubrate(pdu))
     }

@@ -79,23 +79,10 @@ struct LinkProcedures {
 
 /// The version and the features of the peer, as far as it has reported them.
 struct PeerFacts: Hashable {
-    private(set) var version: VersionIndication?
-    private(set) var features: LEFeatures?
+    var version: VersionIndication?
+    var features: LEFeatures?
     /// Whether this device has sent its own version, which it does only once.
-    private(set) var isVersionSent = false
-
-    mutating func learn(_ version: VersionIndication) {
-        self.version = version
-    }
-
-    mutating func learn(_ features: LEFeatures) {
-        self.features = features
-    }
-
-    /// Records that this device sends its version.
-    mutating func noteVersionSent() {
-        isVersionSent = true
-    }
+    var isVersionSent = false
 }
 
 /// The PHYs of a link.

@@ -3,34 +3,17 @@ import HCI
 /// The subrating of a link, as its two devices negotiate it.
 struct SubrateNegotiation {
     /// The current subrating. Its base event is not used here.
-    private(set) var current = SubrateIndication()
+    var current = SubrateIndication()
     /// The subrating that the peripheral has yet to acknowledge.
-    private var announced: SubrateIndication?
-    /// The parameters that a central accepts from the peripheral.
-    private(set) var acceptable: SubrateRequest
-
-    init(acceptable: SubrateRequest) {
-        self.acceptable = acceptable
-    }
-
-    /// Accepts these parameters from now on: the central's last request is what it accepts from the peripheral (Core
+    var announced: SubrateIndication?
+    /// The parameters that a central accepts from the peripheral: those of its own last request, if it has made one (Core
     /// Vol 6 Part B 5.1.20).
-    mutating func accept(_ range: SubrateRequest) {
-        acceptable = range
-    }
-
-    mutating func announce(_ subrate: SubrateIndication) {
-        announced = subrate
-    }
+    var acceptable: SubrateRequest
 
     /// Removes and returns the announced subrating, which the peripheral has acknowledged.
     mutating func acknowledge() -> SubrateIndication? {
         defer { announced = nil }
         return announced
-    }
-
-    mutating func adopt(_ subrate: SubrateIndication) {
-        current = subrate
     }
 
     /// Ends subrating. A change of the interval makes every event a used one (5.1.1).

@@ -86,8 +86,7 @@ final class Initiator: PrimaryListener {
         let coded = command.coded.map {
             ScanWindows(phy: .coded, interval: $0.scanInterval, window: $0.scanWindow)
         }
-        if let le1M, let coded { return begin(ScanWindows.inTurn(le1M, coded)) }
-        begin([le1M, coded].compactMap { $0 })
+        begin(ScanWindows.inTurn(le1M, coded))
     }
 
     func stop() {

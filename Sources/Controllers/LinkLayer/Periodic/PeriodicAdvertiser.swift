@@ -193,15 +193,12 @@ final class PeriodicAdvertiser: RadioClaimant {
         secondary = SecondaryChannels(identifier: accessAddress)
         secondary.restrict(to: map)
         subevent = 0
-        responses = parameters.timing.subevents > 0 ? respondable(parameters.timing) : nil
+        // Responses have an access address of their own.
+        responses =
+            hasSubevents ? .init(accessAddress: AccessAddress.random(random), timing: parameters.timing) : nil
         anchor = loop.now + .microseconds(Int64(interval) * SyncInfo.intervalUnit)
         wait()
-        askForFirstData()
-    }
-
-    /// Returns the response timing with a random access address, distinct from that of the train.
-    private func respondable(_ timing: LESubeventTiming) -> ResponseTiming {
-        ResponseTiming(accessAddress: AccessAddress.random(random), timing: timing)
+        if let responses { owner.train(self, wantsDataFrom: 0, count: ahead(responses)) }
     }
 
     /// Stops the train. A PDU on the air is still sent.
@@ -211,7 +208,7 @@ final class PeriodicAdvertiser: RadioClaimant {
         timer = nil
         subeventData = [:]
         arbiter.remove(self)
-        giveUp()
+        if let pendingConnect = cancelConnection() { owner.train(self, failed: pendingConnect) }
     }
 
     /// Returns SyncInfo for an AUX_ADV_IND that starts at `start`; nil if the train is not running.
@@ -362,11 +359,6 @@ final class PeriodicAdvertiser: RadioClaimant {
 
     /// Returns the number of subevents for which data are requested in advance.
     private func ahead(_ responses: ResponseTiming) -> UInt8 { min(responses.timing.subevents, Self.maximumAhead) }
-
-    private func askForFirstData() {
-        guard let responses else { return }
-        owner.train(self, wantsDataFrom: 0, count: ahead(responses))
-    }
 
     /// Ends the subevent, and requests data for another one.
     private func endSubevent() {
@@ -544,12 +536,5 @@ final class PeriodicAdvertiser: RadioClaimant {
         guard !isRequesting, let pendingConnect else { return nil }
         self.pendingConnect = nil
         return pendingConnect
-    }
-
-    /// Cancels the pending connection request when the train ends.
-    private func giveUp() {
-        guard let pendingConnect else { return }
-        self.pendingConnect = nil
-        owner.train(self, failed: pendingConnect)
     }
 }

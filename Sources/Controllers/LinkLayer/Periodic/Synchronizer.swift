@@ -85,18 +85,16 @@ final class Synchronizer {
         wanted = nil
     }
 
-    /// Adds a set to the periodic advertiser list, which must not change while it is in use (Core Vol 4 Part E 7.8.70).
+    /// Adds a set to the periodic advertiser list, which the caller knows not to be in use (Core Vol 4 Part E 7.8.70).
     func addToList(_ entry: Entry) -> HCIStatus {
-        guard wanted == nil else { return .commandDisallowed }
         guard !list.contains(entry) else { return .invalidParameters }
         guard list.count < Self.listSize else { return .memoryCapacityExceeded }
         list.append(entry)
         return .success
     }
 
-    /// Removes a set from the list (7.8.71).
+    /// Removes a set from the list, which the caller knows not to be in use (7.8.71).
     func removeFromList(_ entry: Entry) -> HCIStatus {
-        guard wanted == nil else { return .commandDisallowed }
         guard let index = list.firstIndex(of: entry) else { return .unknownAdvertisingIdentifier }
         list.remove(at: index)
         return .success

@@ -58,8 +58,7 @@ struct ScanParameters {
         let coded = parameters.coded.map {
             ScanWindows(phy: .coded, interval: $0.scanInterval, window: $0.scanWindow)
         }
-        if let le1M, let coded { return ScanWindows.inTurn(le1M, coded) }
-        return [le1M, coded].compactMap { $0 }
+        return ScanWindows.inTurn(le1M, coded)
     }
 }
 

@@ -23,9 +23,9 @@ struct ScanWindows: Hashable {
     }
 
     /// Arranges the windows on two PHYs. Those of the second PHY follow those of the first or, if both do not fit into
-    /// the interval, take half of their time.
-    static func inTurn(_ first: ScanWindows, _ second: ScanWindows) -> [ScanWindows] {
-        var second = second
+    /// the interval, take half of their time. Nil stands for a PHY that is not used.
+    static func inTurn(_ first: ScanWindows?, _ second: ScanWindows?) -> [ScanWindows] {
+        guard let first, var second else { return [first, second].compactMap(\.self) }
         let fits = first.window + second.window <= first.interval
         second.delay = fits ? first.window : first.interval / 2
         return [first, second]
