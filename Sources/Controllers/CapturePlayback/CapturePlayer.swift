@@ -15,8 +15,6 @@ package final class CapturePlayer {
     private let observe: (@Sendable (CaptureDeparture) -> Void)?
     private let onEnd: (@Sendable () -> Void)?
 
-    /// Creates a player.
-    ///
     /// - Parameters:
     ///   - observe: Called with each departure, and when the host closes its transport with each packet that was due by
     ///     then and has not come.

@@ -15,9 +15,7 @@ struct PlaybackActivities: Sendable {
 
     func isActive(_ family: CommandFamily) -> Bool { active.contains(family) }
 
-    /// Starts an activity.
-    ///
-    /// - Returns: The steps that have waited for it.
+    /// Starts an activity. Returns the steps that have waited for it.
     mutating func start(_ family: CommandFamily) -> [Int] {
         active.insert(family)
         return held.removeValue(forKey: family) ?? []

@@ -20,7 +20,6 @@ package final class ControllerTransport: HCITransport {
         case closed((any HCITransport)?)
     }
 
-    /// Called for each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once, when the transport has closed or could not be opened.
     package var onClose: ((HCITransportError) -> Void)?

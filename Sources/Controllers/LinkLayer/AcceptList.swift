@@ -36,7 +36,6 @@ struct AcceptList {
         entries.remove(entry(address))
     }
 
-    /// Applies a command of the host.
     mutating func apply(_ change: Change) -> HCIStatus {
         switch change {
         case .clear:

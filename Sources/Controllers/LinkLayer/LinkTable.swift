@@ -4,13 +4,11 @@ import HCI
 final class LinkTable {
     /// The links in order of creation.
     private(set) var links: [Link] = []
-    /// The flow control towards the host.
     private(set) var flow = HostFlow()
     /// The index of the link whose held data are passed first next time.
     private var nextToPass = 0
     private var lastHandle: UInt16 = 0
 
-    /// Returns the link with this handle.
     func link(_ handle: ConnectionHandle) -> Link? {
         links.first { $0.handle == handle }
     }
@@ -63,7 +61,6 @@ final class LinkTable {
         return .success
     }
 
-    /// Applies Host Buffer Size.
     func resizeBuffers(_ command: HostBufferSize) -> HCIStatus {
         flow.resize(length: command.aclLength, count: command.aclCount) ? .success : .invalidParameters
     }
@@ -76,7 +73,6 @@ final class LinkTable {
         return .success
     }
 
-    /// Counts a packet passed to the host.
     func sent(from link: Link) {
         flow.sent(link.handle)
     }

@@ -183,7 +183,6 @@ extension VirtualController: LinkOwner {
 }
 
 extension VirtualController {
-    /// Returns the device that sent a request from an address.
     func sender(_ address: BluetoothAddress) -> ResolvedDevice {
         privacy.device(address) ?? ResolvedDevice(address: address, identity: address)
     }

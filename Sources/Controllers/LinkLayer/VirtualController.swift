@@ -277,10 +277,8 @@ package final class VirtualController {
         return train
     }
 
-    /// Applies LE Remove Advertising Set.
     func removeSet(_ set: UInt8) -> HCIStatus { sets.remove(set) }
 
-    /// Applies LE Clear Advertising Sets.
     func clearSets() -> HCIStatus { sets.clear() }
 
     private func makeAdvertiser(_ set: AdvertisingSet) -> Advertiser {
@@ -300,7 +298,6 @@ package final class VirtualController {
 
     // MARK: Links
 
-    /// Returns the link with this handle.
     func link(_ handle: ConnectionHandle) -> Link? { linkTable.link(handle) }
 
     /// Whether a link between these two devices exists.

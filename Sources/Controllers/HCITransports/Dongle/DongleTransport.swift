@@ -34,7 +34,6 @@ package final class DongleTransport: HCITransport {
         }
     }
 
-    /// Called for each packet from the host.
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once, when the host has detached the dongle.
     package var onClose: ((HCITransportError) -> Void)?

@@ -26,7 +26,6 @@ package struct KernelAdapter: Hashable, Sendable {
     package var attachment: String?
     /// The USB device node, for resetting its port; nil on other buses.
     package var node: String?
-    /// Whether the adapter is up.
     package var isUp: Bool
     /// Whether the radio is blocked by rfkill.
     package var isBlocked: Bool

@@ -26,11 +26,9 @@ package final class UserChannelTransport: HCITransport {
     /// The pause before retrying a write.
     static let pause = Duration.milliseconds(2)
 
-    /// Called for each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once, when the transport has failed, as when the adapter is unplugged.
     package var onClose: ((HCITransportError) -> Void)?
-    /// The place where the adapter is attached.
     package let place: String
     /// The payload that fits in one write, after the packet type and the header.
     package var maximumACLPayload: Int? { Self.writeSizes.upperBound - 5 }

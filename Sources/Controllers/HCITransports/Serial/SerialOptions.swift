@@ -10,7 +10,6 @@ package struct SerialOptions: Hashable, Sendable, CustomStringConvertible {
     /// controller keeps after its driver has gone.
     static let probed = [115_200, 1_000_000, 921_600, 3_000_000, 2_000_000, 460_800, 4_000_000, 1_500_000]
 
-    /// The path of the device.
     package var path: String
     /// The rate in bits per second; nil to find it.
     package var rate: Int?

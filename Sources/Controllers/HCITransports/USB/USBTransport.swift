@@ -4,11 +4,9 @@ import HCI
 /// The transport to a USB controller, through libusb. Closing it returns the controller to the kernel's driver. Lives
 /// on its loop.
 package final class USBTransport: HCITransport {
-    /// Called for each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once, when the transport has failed, as when the controller is unplugged.
     package var onClose: ((HCITransportError) -> Void)?
-    /// The place where the controller is plugged in.
     package let place: String
 
     private let loop: NIOEventLoop

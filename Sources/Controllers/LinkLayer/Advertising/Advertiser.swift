@@ -5,7 +5,6 @@ import HCI
 
 /// The services that an advertiser needs from its controller, and its callbacks.
 protocol AdvertiserOwner: AnyObject {
-    /// The controller's resolving list and address state.
     var privacy: LinkPrivacy { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
@@ -69,7 +68,6 @@ final class Advertiser: RadioClaimant {
         case responding(channel: Int)
         /// The next channel follows when the timer fires.
         case switching(channel: Int)
-        /// An extended event is in progress.
         case extended(ExtendedStage)
     }
 
@@ -611,7 +609,6 @@ struct ResponseWindow {
         first = end + .microseconds(LinkTiming.interFrameSpace - Self.clockMargin)
     }
 
-    /// Handles the start of a frame.
     mutating func handleStart(at instant: Instant) {
         wasMet = instant >= first
     }

@@ -139,13 +139,10 @@ struct AdvertisingSet {
     private static let highDutyCycle: LEAdvertisingProperties = [.connectable, .directed, .highDutyCycle]
 
     private var properties: LEAdvertisingProperties { parameters.properties }
-    /// Whether the set uses legacy PDUs.
     var isLegacy: Bool { properties.contains(.legacy) }
     var isConnectable: Bool { properties.contains(.connectable) }
     var isScannable: Bool { properties.contains(.scannable) }
-    /// Whether the set is directed at one device.
     var isDirected: Bool { properties.contains(.directed) }
-    /// Whether the set is high duty cycle directed advertising.
     var isHighDutyCycle: Bool { properties.isSuperset(of: Self.highDutyCycle) }
     /// Whether the advertiser's address is omitted.
     var isAnonymous: Bool { properties.contains(.anonymous) }

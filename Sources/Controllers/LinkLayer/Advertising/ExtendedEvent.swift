@@ -12,7 +12,6 @@ struct ExtendedEvent {
         var frame: RadioFrame
     }
 
-    /// The PDUs in order.
     private(set) var steps: [Step] = []
     /// The index of AUX_ADV_IND in ``steps``.
     private(set) var auxiliary = 0

@@ -16,7 +16,6 @@ package struct AirCaptureWriter: Sendable {
     /// The length of the pseudo-header before the frame, in octets.
     package static let pseudoHeaderSize = 10
 
-    /// The bits of the pseudo-header's flags.
     private enum Flag {
         static let isDewhitened: UInt16 = 0x0001
         static let hasSignal: UInt16 = 0x0002
@@ -117,7 +116,6 @@ package enum CyclicRedundancyCheck {
         return (0..<3).map { UInt8(truncatingIfNeeded: register >> (8 * $0)) }
     }
 
-    /// Reverses the 24 low bits.
     private static func reversed(_ value: UInt32) -> UInt32 {
         (0..<24).reduce(0) { $0 << 1 | value >> UInt32($1) & 1 }
     }

@@ -30,7 +30,6 @@ struct ChannelMap: PacketFields, Hashable {
         self.init(bits: bits)
     }
 
-    /// Whether the map uses a channel.
     func contains(_ channel: UInt8) -> Bool {
         channel < Self.channels && bits >> UInt64(channel) & 1 == 1
     }

@@ -6,7 +6,6 @@ struct ConnectionEvent {
         case begins
         /// A PDU of this device is on the air.
         case sending
-        /// Listening for the peer's PDU.
         case listening
         case over
     }
@@ -29,9 +28,7 @@ struct ConnectionEvent {
     enum Output: Hashable {
         /// Send a PDU: immediately at the anchor point, otherwise one inter frame space after the received PDU.
         case send
-        /// Listen for the peer's PDU.
         case listen
-        /// The event has closed.
         case close
         case none
     }

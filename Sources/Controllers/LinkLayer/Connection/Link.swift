@@ -69,13 +69,9 @@ final class Link: RadioClaimant {
         supervision = LinkSupervision(since: parameters.start.end)
     }
 
-    /// Whether the peer has been received.
     var isEstablished: Bool { supervision.isEstablished }
-    /// When the peer was last received; before that, when the link was made.
     var lastReception: Instant { supervision.lastReception }
-    /// The PHY for transmission.
     var txPHY: RadioPHY { control.txPHY.radioPHY(coding: codedPHY) }
-    /// The PHY for reception.
     var rxPHY: RadioPHY { control.rxPHY.radioPHY(coding: codedPHY) }
 
     var share: RadioShare { shares.listening }
@@ -278,7 +274,6 @@ final class Link: RadioClaimant {
         }
     }
 
-    /// Carries out the actions of the control procedures.
     func perform(_ actions: [LinkControl.Action]) {
         for action in actions { perform(action) }
         updateProcedureTimer()
@@ -642,7 +637,6 @@ protocol LinkOwner: AnyObject {
     func supervisionTimedOut(_ link: Link)
     /// Called when the peer has transferred a periodic advertising train.
     func link(_ link: Link, heardOf train: PeriodicSyncIndication)
-    /// Called when the link has ended.
     func link(_ link: Link, endedWith reason: HCIStatus)
 }
 

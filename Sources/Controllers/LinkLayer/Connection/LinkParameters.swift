@@ -56,7 +56,6 @@ extension ConnectionData {
             && (5...16).contains(hop) && channelMap.isUsable
     }
 
-    /// Returns the frame that carries a PDU of the link.
     func frame(channel: UInt8, phy: RadioPHY, pdu: [UInt8]) -> RadioFrame {
         RadioFrame(channel: channel, accessAddress: accessAddress, crcInit: crcInit, phy: phy, pdu: pdu)
     }
@@ -69,7 +68,6 @@ extension ConnectionData {
 
 /// The start of a link: the end of its connection request, and the PHY of the request.
 struct LinkStart: Hashable {
-    /// When the request ends.
     var end: Instant
     var phy = LEPHY.le1M
     /// Whether the request is AUX_CONNECT_REQ rather than CONNECT_IND.

@@ -9,7 +9,6 @@ enum LinkStage {
     case waiting(ScheduledTask, skipped: Int)
     /// An event is in progress and owns the radio.
     case awake(Running)
-    /// The link has ended.
     case ended
 
     /// An event in progress.
@@ -23,7 +22,6 @@ enum LinkStage {
         var timer: ScheduledTask?
     }
 
-    /// The event in progress, if any.
     var running: Running? {
         get {
             if case .awake(let running) = self { return running }
@@ -35,7 +33,6 @@ enum LinkStage {
         }
     }
 
-    /// The timer of this stage.
     var timer: ScheduledTask? {
         if case .waiting(let timer, _) = self { return timer }
         return running?.timer

@@ -50,7 +50,6 @@ struct LinkSupervision {
         timer = nil
     }
 
-    /// Starts or restarts the timer.
     mutating func restart(at deadline: Instant, on loop: any EventLoop, fired: @escaping () -> Void) {
         stop(on: loop)
         timer = loop.schedule(at: deadline, fired)
@@ -69,7 +68,6 @@ struct ProcedureTimer {
     /// The progress of the procedures for which the timer was started.
     private var progress = 0
 
-    /// Whether the timer runs.
     var isRunning: Bool { timer != nil }
 
     /// Starts the time for the next response, unless it runs already.
@@ -79,7 +77,6 @@ struct ProcedureTimer {
         restart(after: LinkControl.responseTimeout, on: loop, expired: expired)
     }
 
-    /// Starts or restarts the timer.
     mutating func restart(after time: Duration, on loop: any EventLoop, expired: @escaping () -> Void) {
         stop(on: loop)
         timer = loop.schedule(after: time, expired)

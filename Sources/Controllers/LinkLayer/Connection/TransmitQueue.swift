@@ -38,7 +38,6 @@ struct TransmitQueue {
     /// The PDU that has been sent but not acknowledged.
     private(set) var inFlight: Outgoing?
 
-    /// The number of queued control PDUs.
     var controlCount: Int { control.count + (waiting?.count ?? 0) }
     /// Whether a control PDU from the peer may be accepted.
     var hasRoom: Bool { controlCount < Self.maximumControlPDUs }

@@ -64,7 +64,6 @@ struct DataLength: Hashable {
         return exchange
     }
 
-    /// The values to send to the peer.
     private var exchange: LengthExchange {
         var pdu = LengthExchange()
         pdu.maxRxOctets = localRxOctets

@@ -4,7 +4,6 @@ import HCI
 
 /// The services that an initiator needs from its controller, and its callbacks.
 protocol InitiatorOwner: AnyObject {
-    /// The controller's resolving list and address state.
     var privacy: LinkPrivacy { get }
     /// Whether the controller supports channel selection algorithm #2.
     var knowsAlgorithm2: Bool { get }

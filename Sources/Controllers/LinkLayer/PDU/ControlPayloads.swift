@@ -99,7 +99,6 @@ struct FeatureExchange: PacketFields, Hashable {
 
 /// LL_VERSION_IND (2.4.2.13).
 struct VersionIndication: PacketFields, Hashable {
-    /// The link layer version.
     var version = SpecificationVersion(rawValue: 0)
     /// The company identifier of the manufacturer, assigned by the Bluetooth SIG.
     var company: UInt16 = 0

@@ -75,7 +75,6 @@ struct DataHeader: PacketFields, Hashable {
         return (header, reader.bytes.rest())
     }
 
-    /// Returns the PDU with this header and a payload.
     func pdu(_ payload: PacketBuffer) -> PacketBuffer {
         var pdu = PacketBuffer(headroom: 0, capacity: Self.size + payload.count)
         write(to: &pdu)

@@ -119,7 +119,6 @@ final class PeriodicFollower: RadioClaimant {
         wait()
     }
 
-    /// Stops following the train.
     func stop() {
         state = .off
         for task in [timer, supervision].compactMap({ $0 }) { loop.cancel(task) }
@@ -216,7 +215,6 @@ final class PeriodicFollower: RadioClaimant {
         }
     }
 
-    /// Handles the absence of an expected PDU.
     private func silence() {
         if case .listening = state { return endEvent(wasHeard: false) }
         truncate()
@@ -382,7 +380,6 @@ final class PeriodicFollower: RadioClaimant {
 
     // MARK: Responses and connections (4.4.2.12)
 
-    /// Returns when to send a response.
     private func time(of response: PeriodicResponse) -> Instant {
         let events = Int64(Int16(bitPattern: response.event &- counter))
         let timing = train.responses?.timing ?? LESubeventTiming()
@@ -454,7 +451,6 @@ final class PeriodicFollower: RadioClaimant {
         arbiter.node.send(frame, power: power)
     }
 
-    /// Moves on after a response.
     private func endResponse() {
         guard !isOff else { return }
         wait()

@@ -74,7 +74,6 @@ final class Synchronizer {
         followers.values.contains { $0.follower.entry == entry }
     }
 
-    /// The number of followed trains.
     var count: Int { followers.count }
 
     /// Stops everything and clears the list.
@@ -107,7 +106,6 @@ final class Synchronizer {
         return .success
     }
 
-    /// Starts to look for a train.
     func search(for command: LEPeriodicAdvertisingCreateSync) {
         wanted = command
     }
@@ -122,7 +120,6 @@ final class Synchronizer {
         return true
     }
 
-    /// Stops following a train.
     func remove(_ handle: UInt16) {
         followers.removeValue(forKey: handle)?.follower.stop()
     }

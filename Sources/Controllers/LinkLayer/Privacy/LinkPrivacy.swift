@@ -54,7 +54,6 @@ final class LinkPrivacy {
         self.random = random
     }
 
-    /// Restores the state after a reset.
     func reset() {
         list.clear()
         isResolving = false

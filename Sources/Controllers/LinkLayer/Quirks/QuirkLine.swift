@@ -6,9 +6,7 @@ import HCI
 /// A transport between a virtual controller and its host that adds quirks. The controller behind it follows the
 /// specification; the transport rewrites, delays, reorders or drops packets.
 final class QuirkLine: HCITransport {
-    /// Called with each packet for the controller.
     var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the transport has closed.
     var onClose: ((HCITransportError) -> Void)?
 
     /// The maximum delay of an event, in microseconds.

@@ -41,7 +41,6 @@ struct AirConditions {
     /// The rise in required signal strength due to noise, in dB, by channel index. Empty if no noise is configured.
     private var noiseRises: [Double] = []
 
-    /// Applies the configuration that all nodes share.
     mutating func apply(_ configuration: Radio.Configuration) {
         let general = AirQuality(lossRate: configuration.lossRate, corruptionRate: configuration.corruptionRate)
         byChannel = (0..<UInt8(RadioChannel.count)).map { configuration.channelQuality[$0] ?? general }

@@ -21,7 +21,6 @@ final class Transmission {
         end = start.advanced(byMicroseconds: frame.airTimeMicroseconds)
     }
 
-    /// Adds a node that has locked on to the frame.
     func lock(_ node: RadioNode) {
         receivers.append(node)
     }

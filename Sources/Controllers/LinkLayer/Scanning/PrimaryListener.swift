@@ -47,7 +47,6 @@ class PrimaryListener: RadioClaimant {
         self.accuracy = accuracy
     }
 
-    /// The priority of the scan windows.
     var windowPriority: RadioPriority { .scanning }
 
     /// The account of its radio use.

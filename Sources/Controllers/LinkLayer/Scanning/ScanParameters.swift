@@ -22,7 +22,6 @@ struct ScanParameters {
         )
     }
 
-    /// Creates the parameters of a legacy command.
     init(_ command: LESetScanParameters) {
         isExtended = false
         parameters = LESetExtendedScanParameters {
@@ -36,7 +35,6 @@ struct ScanParameters {
         }
     }
 
-    /// Creates the parameters of an extended command.
     init(_ command: LESetExtendedScanParameters) {
         isExtended = true
         parameters = command
@@ -47,12 +45,10 @@ struct ScanParameters {
 
     var filterPolicy: LEScanFilterPolicy { parameters.filterPolicy }
 
-    /// Whether scanning on a primary PHY is active.
     func isActive(on phy: LEPHY) -> Bool {
         (phy == .coded ? parameters.coded : parameters.le1M)?.kind == .active
     }
 
-    /// The scan windows of each PHY.
     var windows: [ScanWindows] {
         let le1M = parameters.le1M.map { ScanWindows(interval: $0.scanInterval, window: $0.scanWindow) }
         let coded = parameters.coded.map {

@@ -4,7 +4,6 @@ import HCI
 
 /// The services that a scanner needs from its controller, and its callbacks.
 protocol ScannerOwner: AnyObject {
-    /// The controller's resolving list and address state.
     var privacy: LinkPrivacy { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
@@ -28,7 +27,6 @@ final class Scanner: PrimaryListener {
         case extended(AuxiliaryTrail)
     }
 
-    /// The parameters set by the host.
     private(set) var settings = ScanParameters()
     /// The own address on the air, set when scanning starts.
     private var own = OwnAddressParameters()
@@ -215,7 +213,6 @@ final class Scanner: PrimaryListener {
         if trail.count > 0 { report(trail, .truncated) }
     }
 
-    /// Requests the scan response.
     private func ask(_ trail: AuxiliaryTrail, _ frame: ReceivedFrame) {
         guard let advertiser = trail.advertiser, settings.isActive(on: trail.primaryPHY),
             let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device),

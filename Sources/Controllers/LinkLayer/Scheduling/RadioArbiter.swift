@@ -9,11 +9,9 @@ protocol RadioClaimant: AnyObject {
     var share: RadioShare { get }
     /// The time between two uses of the radio after the announced one, in microseconds; nil for a single use.
     var period: Int64? { get }
-    /// Called when the user's frame has been transmitted.
     func radioSent()
     /// Called at the first bit of an incoming frame.
     func radioDetectedStart()
-    /// Called when a frame has been received.
     func radioReceived(_ frame: ReceivedFrame)
     /// Called when another user has taken the radio.
     func radioLost()
@@ -143,7 +141,6 @@ final class RadioArbiter {
         account.settle(share, with: node)
     }
 
-    /// Returns the account of a use.
     func share(of use: RadioUse) -> RadioShare { account.share(of: use) }
 
     /// Closes the account of a link that has ended.

@@ -16,11 +16,9 @@ struct LinkTiming: Hashable {
     /// The unit of intervals, windows and offsets, in microseconds.
     static let unit: Int64 = 1_250
 
-    /// The interval in microseconds.
     var intervalMicroseconds: Int64 { Int64(interval) * Self.unit }
     var intervalDuration: Duration { .microseconds(intervalMicroseconds) }
     var timeoutDuration: Duration { .microseconds(timeoutMicroseconds) }
-    /// The supervision timeout in microseconds.
     var timeoutMicroseconds: Int64 { Int64(timeout) * 10_000 }
 
     /// Whether the values are in range, and the timeout allows for at least two attempts at an event (4.5.1, 4.5.2;

@@ -77,7 +77,6 @@ struct DongleInput {
         return octets
     }
 
-    /// Drops all queued data.
     mutating func forget() {
         ready.removeAll()
         readyCount = 0

@@ -32,8 +32,6 @@ package struct H4Parser {
     /// The Command Complete event for Reset up to its status; nil stands for any number of credits.
     private static let resetAnswer: [UInt8?] = [0x04, 0x0E, 0x04, nil, 0x03, 0x0C]
 
-    /// Creates a parser.
-    ///
     /// - Parameters:
     ///   - only: The packet type of a stream without type octets; nil if the stream has them.
     ///   - isResynchronizing: Whether the stream may start within a packet, so that everything before the answer to

@@ -4,7 +4,6 @@ import HCI
 /// The H4 transport: HCI over a reliable byte stream, with a type octet before each packet (Core Vol 4 Part A). Use it
 /// on the event loop of its line only.
 package final class H4Transport: HCITransport {
-    /// Called with each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the transport has closed; not after ``close()``.
     package var onClose: ((HCITransportError) -> Void)?

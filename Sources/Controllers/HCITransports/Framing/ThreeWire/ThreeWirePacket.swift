@@ -124,7 +124,6 @@ enum ThreeWireMessage: Hashable {
         }
     }
 
-    /// The payload of the link control packet.
     var payload: [UInt8] {
         switch self {
         case .sync: [0x01, 0x7E]

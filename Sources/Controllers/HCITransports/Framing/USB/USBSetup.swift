@@ -27,7 +27,6 @@ package struct USBSetup: Hashable, Sendable {
         self.init(requestType: octets[0], request: octets[1], value: word(2), index: word(4), size: word(6))
     }
 
-    /// The encoded SETUP packet.
     package var octets: [UInt8] {
         var encoded = [requestType, request]
         for word in [value, index, size] {
