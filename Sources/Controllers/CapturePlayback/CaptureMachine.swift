@@ -106,12 +106,6 @@ struct CaptureMachine: Sendable {
         note(family, starts: family.starts(sent.packet), by: step)
     }
 
-    /// Lets follow what followed a command in the capture, for another command with the same effect.
-    mutating func startedOtherwise(_ step: Int, _ family: CommandFamily) {
-        happened(step)
-        note(family, starts: true, by: step)
-    }
-
     /// Records an activity that the host starts or stops, by the step of a command if the capture has it.
     mutating func note(_ family: CommandFamily, starts: Bool, by step: Int? = nil) {
         guard family != .cancelConnection else { return }
@@ -123,8 +117,6 @@ struct CaptureMachine: Sendable {
         }
         goOn(family, after: step.map { script.steps[$0].time }, delay: Self.stepTimeout)
     }
-
-    func isActive(_ family: CommandFamily) -> Bool { activities.isActive(family) }
 
     /// Plans to go on with an activity without the starts that the host may never send: its next step comes after the
     /// time that has passed in the capture, and a delay.
@@ -150,7 +142,7 @@ struct CaptureMachine: Sendable {
     }
 
     mutating func send(_ packet: HCIPacket, after delay: Int64) {
-        queue.add(.send(packet), at: now + delay)
+        later(.send(packet), after: delay)
     }
 
     mutating func later(_ action: PlaybackQueue.Action, after delay: Int64) {
@@ -365,7 +357,7 @@ extension CaptureMachine {
     }
 
     private mutating func cancelConnection() {
-        guard isActive(.connect) else { return }
+        guard activities.isActive(.connect) else { return }
         note(.connect, starts: false)
         // The outcome of a cancelled attempt: Unknown Connection Identifier (Core Vol 4 Part E 7.8.13).
         var failure = LEConnectionComplete()
@@ -381,7 +373,8 @@ extension CaptureMachine {
             if let sent = script.steps[step].sent {
                 _ = progress.match(step, in: PlaybackProgress.group(of: sent, script.steps[step].lane))
             }
-            return startedOtherwise(step, family)
+            happened(step)
+            return note(family, starts: true, by: step)
         }
         let isKnown = complete(opcode)
         let text =
@@ -422,7 +415,7 @@ extension CaptureMachine {
 
     mutating func receiveData(_ packet: HCIPacket) {
         guard let handle = HandlePlaces.handle(in: packet), let link = numbers[handle] else { return }
-        guard let whole = assembly.add(packet)?.whole else { return completed(1, on: handle, after: Self.usualDelay) }
+        guard let whole = assembly.add(packet) else { return completed(1, on: handle, after: Self.usualDelay) }
         let completion = receivePDU(whole.pdu, link)
         completed(1, on: handle, after: completion.map { $0 * 1_000 } ?? Self.usualDelay)
     }
@@ -442,7 +435,13 @@ extension CaptureMachine {
             invent(pdu, link, words)
             return nil
         }
-        if pdu.likeness(to: counterpart) != .same { different(pdu, counterpart, step, words) }
+        if pdu.likeness(to: counterpart) != .same {
+            let text =
+                pdu.isRandom
+                ? "pairing has fresh random numbers, which the peer of the capture cannot answer"
+                : "answered as the packet of the capture was"
+            depart(.different, step, words, text, isRandom: pdu.isRandom)
+        }
         if progress.match(step, in: group) {
             depart(.order, step, words, "sent after packets that the capture's host sent later")
         }
@@ -451,16 +450,6 @@ extension CaptureMachine {
         }
         matched(step)
         return script.steps[step].sent?.completion
-    }
-
-    private mutating func different(_ pdu: ChannelPDU, _ counterpart: ChannelPDU, _ step: Int, _ words: String) {
-        let text =
-            switch pdu.channel {
-            case ChannelPDU.security where pdu.isRandom:
-                "pairing has fresh random numbers, which the peer of the capture cannot answer"
-            default: "answered as the packet of the capture was"
-            }
-        depart(.different, step, words, text, isRandom: pdu.isRandom)
     }
 
     private func counterpart(of pdu: ChannelPDU, _ group: PlaybackProgress.Group) -> (Int, ChannelPDU)? {

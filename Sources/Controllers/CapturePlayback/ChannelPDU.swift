@@ -78,10 +78,8 @@ struct ChannelPDU: Hashable, Sendable {
     // MARK: Comparison
 
     /// How much two PDUs have in common.
-    enum Likeness: Int, Comparable {
+    enum Likeness {
         case none, kind, same
-
-        static func < (a: Likeness, b: Likeness) -> Bool { a.rawValue < b.rawValue }
     }
 
     func likeness(to other: ChannelPDU) -> Likeness {

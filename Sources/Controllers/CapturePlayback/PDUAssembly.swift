@@ -20,8 +20,8 @@ struct PDUAssembly: Sendable {
 
     private var parts: [UInt16: Part] = [:]
 
-    /// Adds a packet. Returns the PDU that ends with it, and its connection handle.
-    mutating func add(_ packet: HCIPacket) -> (handle: UInt16, whole: Whole)? {
+    /// Adds a packet. Returns the PDU that ends with it.
+    mutating func add(_ packet: HCIPacket) -> Whole? {
         guard let data = try? ACLPacket(reading: packet.bytes) else { return nil }
         let handle = data.handle.rawValue
         var part = parts[handle]
@@ -39,7 +39,7 @@ struct PDUAssembly: Sendable {
         }
         parts[handle] = nil
         guard let pdu = ChannelPDU(PacketBuffer(octets)) else { return nil }
-        return (handle, Whole(pdu: pdu, packets: part.packets))
+        return Whole(pdu: pdu, packets: part.packets)
     }
 
     mutating func forget(_ handle: UInt16) { parts[handle] = nil }

@@ -198,7 +198,7 @@ struct ScriptBuilder {
             script.handlesWithoutBeginning[handle, default: 0] += 1
             return
         }
-        let whole = assemblies[direction]?.add(packet)?.whole
+        let whole = assemblies[direction]?.add(packet)
         guard direction == .controllerToHost else {
             // The step that a part of a PDU belongs to is the one that its last part makes.
             outstanding[link, default: []].append((script.steps.count, whole != nil))
