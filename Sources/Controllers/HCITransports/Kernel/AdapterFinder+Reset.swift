@@ -1,10 +1,5 @@
+import Foundation
 import HCI
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 extension AdapterFinder {
     /// Resets the device of the first free adapter that matches `choice`.

@@ -1,11 +1,6 @@
 import BluetoothTypes
+import Foundation
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Claims an adapter from the kernel. Recognizes an adapter chosen by number when it reappears under another number.
 package final class AdapterFinder: Sendable {

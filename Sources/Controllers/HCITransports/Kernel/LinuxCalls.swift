@@ -1,10 +1,5 @@
 import CLinux
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// The system calls of this machine's kernel.
 package struct LinuxCalls: KernelCalls {
@@ -45,7 +40,7 @@ package struct LinuxCalls: KernelCalls {
         let size = socklen_t(MemoryLayout<Address>.size)
         _ = try Self.check(
             withUnsafeMutableBytes(of: &address) { octets in
-                octets.withMemoryRebound(to: sockaddr.self) { systemBind(socket, $0.baseAddress, size) }
+                octets.withMemoryRebound(to: sockaddr.self) { Foundation.bind(socket, $0.baseAddress, size) }
             }
         )
     }
@@ -101,7 +96,7 @@ package struct LinuxCalls: KernelCalls {
 
     package func read(_ socket: Int32, atMost count: Int) throws(ErrorNumber) -> [UInt8] {
         var octets = [UInt8](repeating: 0, count: count)
-        let length = try Self.check(octets.withUnsafeMutableBytes { systemRead(socket, $0.baseAddress, $0.count) })
+        let length = try Self.check(octets.withUnsafeMutableBytes { Foundation.read(socket, $0.baseAddress, $0.count) })
         return Array(octets.prefix(length))
     }
 
@@ -110,7 +105,7 @@ package struct LinuxCalls: KernelCalls {
         _ = try Self.check(
             octets.withUnsafeBytes {
                 isDevice
-                    ? systemWrite(socket, $0.baseAddress, $0.count)
+                    ? Foundation.write(socket, $0.baseAddress, $0.count)
                     : send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
         )
@@ -120,7 +115,7 @@ package struct LinuxCalls: KernelCalls {
         try Self.check(fcntl(socket, F_DUPFD_CLOEXEC, 3))
     }
 
-    package func close(_ socket: Int32) { _ = systemClose(socket) }
+    package func close(_ socket: Int32) { _ = Foundation.close(socket) }
 
     package func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
 
@@ -134,17 +129,7 @@ package struct LinuxCalls: KernelCalls {
     }
 }
 
-// The C functions that the methods of the same name shadow.
-private func systemBind(_ socket: Int32, _ address: UnsafePointer<sockaddr>?, _ size: socklen_t) -> Int32 {
-    guard let address else { return -1 }
-    return bind(socket, address, size)
-}
 private func systemControl(_ socket: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let argument else { return -1 }
     return ioctl(socket, request, argument)
 }
-private func systemRead(_ file: Int32, _ octets: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(file, octets, count)
-}
-private func systemWrite(_ file: Int32, _ octets: UnsafeRawPointer?, _ count: Int) -> Int { write(file, octets, count) }
-private func systemClose(_ file: Int32) -> Int32 { close(file) }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// The reason why a kernel adapter cannot be claimed. Its description says what to do.
 package enum UserChannelError: Error, Hashable, Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// A virtual adapter of this machine's kernel (`hci_vhci` of Linux). The process that has its file open is the
 /// controller. Each write is one packet.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// A pseudoterminal (pty(7)): this process has one side, and other programs open the other side by its path, as a
 /// serial port.

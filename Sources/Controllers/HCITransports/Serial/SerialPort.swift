@@ -1,10 +1,5 @@
+import Foundation
 import HCI
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// A serial port of this machine in raw mode: eight data bits, no parity, one stop bit (Core Vol 4 Part A 3, Part D 7).
 package struct SerialPort: Sendable {

@@ -1,15 +1,8 @@
 import EventLoops
+import Foundation
 import HCI
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Ways to open a line. Call them on the loop; `completion` is called once, on the loop. `place` is the address of the
 /// other end, for the user.

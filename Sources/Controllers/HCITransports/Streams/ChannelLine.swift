@@ -1,16 +1,9 @@
 import BluetoothTypes
 import EventLoops
+import Foundation
 import HCI
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A line of octets over a swift-nio channel: a socket, a serial port, or a pair of pipes. Lives on its loop.
 package final class ChannelLine: OctetLine {
