@@ -85,11 +85,8 @@ package final class ControllerTransport: HCITransport {
             loop: loop
         )
         // A capture may have hundreds of megabytes.
-        SideQueue.run {
-            let result = Result { () throws(CapturedControllerError) in
-                try CapturedController(contentsOfFile: path)
-            }
-            loop.submit { read.call(result) }
+        read.complete {
+            Result { () throws(CapturedControllerError) in try CapturedController(contentsOfFile: path) }
         }
     }
 
@@ -107,10 +104,7 @@ package final class ControllerTransport: HCITransport {
             loop: loop
         )
         // Blocks while a driver loads firmware.
-        SideQueue.run {
-            let result = Result { () throws(USBError) in try finder.claim(choice) }
-            loop.submit { claimed.call(result) }
-        }
+        claimed.complete { Result { () throws(USBError) in try finder.claim(choice) } }
     }
 
     private func open(_ choice: AdapterChoice) {
@@ -134,10 +128,7 @@ package final class ControllerTransport: HCITransport {
             loop: loop
         )
         // Blocks while a driver loads firmware.
-        SideQueue.run {
-            let result = Result { () throws(UserChannelError) in try finder.claim(choice) }
-            loop.submit { claimed.call(result) }
-        }
+        claimed.complete { Result { () throws(UserChannelError) in try finder.claim(choice) } }
     }
 
     private func openedLine(_ result: Result<ChannelLine, HCITransportError>) {
@@ -204,11 +195,7 @@ package final class ControllerTransport: HCITransport {
         case .usb(let choice): reset = { finder.usb.reset(choice) }
         case .tcp, .unix, .standard, .serial, .capture: return completion(.impossible)
         }
-        let (done, loop) = (LoopBoundCompletion(completion, loop: loop), loop)
-        SideQueue.run {
-            let result = reset()
-            loop.submit { done.call(result) }
-        }
+        LoopBoundCompletion(completion, loop: loop).complete(with: reset)
     }
 }
 

@@ -79,10 +79,7 @@ package struct KernelAdapters: Sendable {
     private func node(of directory: String) -> String? {
         let numbers = ["busnum", "devnum"].compactMap { text(of: "\(directory)/\($0)").flatMap { UInt($0) } }
         guard numbers.count == 2 else { return nil }
-        let parts = numbers.map { number in
-            String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
-        }
-        return "/dev/bus/usb/" + parts.joined(separator: "/")
+        return String(format: "/dev/bus/usb/%03lu/%03lu", numbers[0], numbers[1])
     }
 
     /// Returns the content of a file that holds one line, as sysfs and procfs files do.

@@ -1,15 +1,10 @@
 import BluetoothTypes
 import DequeModule
 import EventLoops
+import Foundation
 import HCI
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// The host's transport to a kernel adapter, through the user channel of HCI sockets. Each read or write is one packet.
 /// Closing the transport returns the adapter to the kernel.
@@ -189,12 +184,7 @@ package final class UserChannelTransport: HCITransport {
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         close()
         guard let reset else { return completion(.impossible) }
-        let done = LoopBoundCompletion(completion, loop: loop)
-        let loop = loop
-        SideQueue.run {
-            let result = reset()
-            loop.submit { done.call(result) }
-        }
+        LoopBoundCompletion(completion, loop: loop).complete(with: reset)
     }
 
     /// Deferred, because the caller of `send` does not expect `onClose` from within it.

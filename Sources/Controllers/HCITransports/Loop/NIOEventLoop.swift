@@ -221,4 +221,12 @@ struct LoopBoundCompletion<Value>: @unchecked Sendable {
         loop.nio.preconditionInEventLoop()
         completion(value)
     }
+
+    /// Calls the completion with the result of `work`, which runs on another thread and may block.
+    func complete(with work: @escaping @Sendable () -> Value) where Value: Sendable {
+        SideQueue.run {
+            let value = work()
+            loop.submit { call(value) }
+        }
+    }
 }

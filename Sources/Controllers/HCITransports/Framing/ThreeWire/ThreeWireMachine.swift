@@ -189,7 +189,8 @@ struct ThreeWireMachine {
             guard packet.sequence == expected else { return acknowledged }
             expected = (expected + 1) & 7
         }
-        if let kind = HCIPacket.Kind(packet.kind) {
+        // The types of HCI packets are the same as in H4; the others belong to the transport.
+        if let kind = HCIPacket.Kind(rawValue: packet.kind.rawValue) {
             delivered = [.deliver(HCIPacket(kind, PacketBuffer(packet.payload)))]
         }
         return delivered + acknowledged
@@ -241,17 +242,6 @@ extension HCIPacket.Kind {
         switch self {
         case .command, .acl, .event: true
         case .synchronous, .isochronous: false
-        }
-    }
-
-    fileprivate init?(_ kind: ThreeWirePacket.Kind) {
-        switch kind {
-        case .command: self = .command
-        case .acl: self = .acl
-        case .synchronous: self = .synchronous
-        case .event: self = .event
-        case .isochronous: self = .isochronous
-        case .acknowledgement, .vendor, .linkControl: return nil
         }
     }
 }
