@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// Determines whether other users could replace what is at a path, because they own, or may write to, a component of
 /// the path.

@@ -1,11 +1,6 @@
 import CLinux
 import EventLoops
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// Starts programs with posix_spawn(3), and waits for each by its process handle on a thread of its own. It is not
 /// affected by what a program does with its inherited descriptors, how long its file takes to load, or how other

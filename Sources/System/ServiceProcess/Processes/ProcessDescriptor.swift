@@ -1,10 +1,5 @@
 import CLinux
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// A handle of a process that stays valid when its number is reused (pidfd_open(2)). Thread-safe.
 package final class ProcessDescriptor: Sendable {

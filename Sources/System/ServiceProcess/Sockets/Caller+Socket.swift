@@ -1,11 +1,6 @@
 import CLinux
+import Foundation
 import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 extension Caller {
     /// The kernel's `struct ucred`.

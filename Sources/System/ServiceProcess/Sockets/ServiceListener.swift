@@ -1,14 +1,9 @@
 import EventLoops
+import Foundation
 import HCITransports
 import NIOCore
 import NIOPosix
 import ServiceMessages
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Listens on a Unix socket for the clients of a service. Used on the event loop.
 package final class ServiceListener {
