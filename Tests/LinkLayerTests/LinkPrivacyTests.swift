@@ -23,8 +23,8 @@ import Testing
     /// towards it.
     private func privacy(isResolving: Bool) throws -> LinkPrivacy {
         let privacy = LinkPrivacy(size: 4, loop: loop, random: RandomSource(seed: 1))
-        try privacy.addPeer(Self.phone, peerKey: key(1), localKey: key(2))
-        try privacy.addPeer(Self.watch, peerKey: key(3), localKey: .zero)
+        try privacy.list.add(Self.phone, peerKey: key(1), localKey: key(2))
+        try privacy.list.add(Self.watch, peerKey: key(3), localKey: .zero)
         privacy.enableResolution(isResolving)
         return privacy
     }

@@ -57,7 +57,7 @@ extension VirtualController: AdvertiserOwner {
     }
 
     func advertiserChangedAddress(_ advertiser: Advertiser) {
-        privacy.note(advertiser.set.air.own, towards: advertiser.set.target)
+        privacy.list.note(advertiser.set.air.own, towards: advertiser.set.target)
         // With the old DID, a scanner could link the new address to the old one.
         if !advertiser.set.isLegacy { advertiser.renewDataIdentifier() }
     }

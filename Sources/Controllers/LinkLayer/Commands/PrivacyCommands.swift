@@ -8,11 +8,11 @@ extension CommandTable {
     mutating func addPrivacyCommands() {
         add(LEAddDeviceToResolvingList.self, needs: .privacy) { $0.addToResolvingList($1) }
         add(LERemoveDeviceFromResolvingList.self, needs: .privacy) { controller, command in
-            controller.changeResolvingList(command.peerIdentity) { $0.removePeer(command.peerIdentity) }
+            controller.changeResolvingList(command.peerIdentity) { $0.remove(command.peerIdentity) }
         }
         add(LEClearResolvingList.self, needs: .privacy) { controller, _ in
             guard !controller.isResolvingListInUse else { return HCIStatus.commandDisallowed }
-            controller.privacy.removePeers()
+            controller.privacy.list.clear()
             return .success
         }
         add(LEReadResolvingListSize.self, needs: .privacy) { controller, _ in
@@ -21,7 +21,7 @@ extension CommandTable {
         add(LESetPrivacyMode.self, needs: .privacy) { controller, command in
             guard command.mode.rawValue <= 1 else { return HCIStatus.invalidParameters }
             return controller.changeResolvingList(command.peerIdentity) {
-                $0.setMode(command.mode, for: command.peerIdentity)
+                $0.set(command.mode, for: command.peerIdentity)
             }
         }
         addAddressCommands()
@@ -84,7 +84,7 @@ extension VirtualController {
             let peerKey = Key128(littleEndian: command.peerIRK), let localKey = Key128(littleEndian: command.localIRK)
         else { return .invalidParameters }
         do throws(ResolvingList.Refusal) {
-            try privacy.addPeer(peer, peerKey: peerKey, localKey: localKey)
+            try privacy.list.add(peer, peerKey: peerKey, localKey: localKey)
             return .success
         } catch {
             switch error {
@@ -97,10 +97,10 @@ extension VirtualController {
     /// Changes the list for a peer that must be on it.
     fileprivate func changeResolvingList(
         _ peer: BluetoothAddress,
-        _ change: (LinkPrivacy) -> Bool
+        _ change: (inout ResolvingList) -> Bool
     ) -> HCIStatus {
         guard !isResolvingListInUse else { return .commandDisallowed }
         guard peer.isIdentity else { return .invalidParameters }
-        return change(privacy) ? .success : .unknownConnection
+        return change(&privacy.list) ? .success : .unknownConnection
     }
 }

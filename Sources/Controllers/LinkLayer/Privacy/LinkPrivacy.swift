@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Cryptography
 import EventLoops
 import HCI
 
@@ -39,7 +38,7 @@ final class LinkPrivacy {
     /// The default lifetime of a private address (Core Vol 4 Part E 7.8.45).
     static let initialTimeout = Duration.seconds(900)
 
-    private(set) var list: ResolvingList
+    var list: ResolvingList
     /// Whether private addresses of peers are resolved. Own ones are generated regardless (7.8.44).
     private(set) var isResolving = false
     /// The range of lifetimes of a private address.
@@ -62,26 +61,6 @@ final class LinkPrivacy {
 
     // MARK: Commands of the host
 
-    /// Adds a peer in network privacy mode. A key of zero counts as none.
-    func addPeer(_ peer: BluetoothAddress, peerKey: Key128, localKey: Key128) throws(ResolvingList.Refusal) {
-        try list.add(peer, peerKey: peerKey, localKey: localKey)
-    }
-
-    /// Removes a peer. Returns false if it is not on the list.
-    func removePeer(_ peer: BluetoothAddress) -> Bool {
-        list.remove(peer)
-    }
-
-    /// Removes all peers from the resolving list (7.8.40).
-    func removePeers() {
-        list.clear()
-    }
-
-    /// Sets the privacy mode of a peer. Returns false if it is not on the list.
-    func setMode(_ mode: LEPrivacyMode, for peer: BluetoothAddress) -> Bool {
-        list.set(mode, for: peer)
-    }
-
     /// Resolves private addresses from now on, or no longer (Core Vol 4 Part E 7.8.44).
     func enableResolution(_ isEnabled: Bool) {
         isResolving = isEnabled
@@ -93,11 +72,6 @@ final class LinkPrivacy {
     }
 
     // MARK: Addresses
-
-    /// Records the address shown on the air to a peer.
-    func note(_ address: BluetoothAddress, towards peer: BluetoothAddress) {
-        list.note(address, towards: peer)
-    }
 
     /// The rules for generating private addresses at this instant.
     var rules: RotatingAddress.Rules { .init(now: loop.now, lifetimes: lifetimes, random: random) }

@@ -77,6 +77,7 @@ struct ResolvingList {
         return true
     }
 
+    /// Removes all peers (Core Vol 4 Part E 7.8.40).
     mutating func clear() {
         entries.removeAll()
         rebuild()
