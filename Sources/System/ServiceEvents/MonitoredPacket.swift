@@ -62,16 +62,10 @@ extension MonitoredPacket: PacketFields {
         try coder.field("cause", &cause)
         try coder.field("first event", &firstEvent)
         try coder.field("events", &events)
-        var hasPeer = peer != nil
-        try coder.field("has peer", &hasPeer)
-        if hasPeer {
-            var named = peer ?? .blank
-            try coder.uuid("peer", &named)
-            peer = named
-        }
+        try coder.value("peer", &peer)
         var length = UInt32(octets.count)
         try coder.field("length", &length)
         try coder.bytes("octets", &octets, count: Int(length))
-        if kind == Self.air { try coder.text("sender", &sender) }
+        if kind == Self.air { try coder.value("sender", &sender) }
     }
 }

@@ -57,16 +57,16 @@ extension AppRecord: PacketFields {
     /// not read further.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, 1...Self.version)
-        try coder.text("app", &app.name)
-        try coder.field("owner", &app.owner)
-        try coder.field("declaration", &declaration)
-        if version > 1 { try coder.optional("executable", &executable) }
+        try coder.value("app", &app.name)
+        try coder.value("owner", &app.owner)
+        try coder.value("declaration", &declaration)
+        if version > 1 { try coder.value("executable", &executable) }
         try coder.list("managers", &managers, limit: ServiceLimits.managers)
-        if version > 2 { try coder.optional("process", &process) }
+        if version > 2 { try coder.value("process", &process) }
     }
 }
 
-extension ManagerRecord: PacketFields {
+extension ManagerRecord: PacketFields, MessageValue {
     /// Creates an empty record to decode into.
     package init() {
         self.init(
@@ -78,8 +78,8 @@ extension ManagerRecord: PacketFields {
 
     /// Codes the fields in wire order. Refuses requests that a manager of this role never saves.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("role", &role)
-        try coder.field("options", &options)
+        try coder.value("role", &role)
+        try coder.value("options", &options)
         var requests = intent.requests
         try coder.list("intent", &requests, limit: ServiceLimits.keptRequests)
         guard coder.isReading else { return }

@@ -39,7 +39,7 @@ extension ControllerRecord: PacketFields {
 }
 
 /// One controller of a ``ControllerRecord``.
-private struct Controller: PacketFields {
+private struct Controller: PacketFields, MessageValue {
     var entry: ControllerMemory.Entry
 
     init(_ entry: ControllerMemory.Entry) { self.entry = entry }
@@ -50,14 +50,14 @@ private struct Controller: PacketFields {
     }
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.text("place", &entry.device.place)
-        try coder.field("company", &entry.device.company)
-        try coder.field("version", &entry.firmware.version)
-        try coder.field("revision", &entry.firmware.revision)
-        try coder.field("subversion", &entry.firmware.subversion)
+        try coder.value("place", &entry.device.place)
+        try coder.value("company", &entry.device.company)
+        try coder.value("version", &entry.firmware.version)
+        try coder.value("revision", &entry.firmware.revision)
+        try coder.value("subversion", &entry.firmware.subversion)
         // A bit mask, so that each set has exactly one encoding.
         var bits = entry.fallbacks.reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
-        try coder.field("fallbacks", &bits)
+        try coder.value("fallbacks", &bits)
         guard coder.isReading else { return }
         let place = entry.device.place.utf8.count
         guard place <= ControllerRecord.maximumPlace else { throw PacketError(.length(place), at: "place") }

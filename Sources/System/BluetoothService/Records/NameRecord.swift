@@ -49,13 +49,13 @@ extension NameRecord: PacketFields {
     }
 }
 
-extension NameRecord.Entry: PacketFields {
+extension NameRecord.Entry: PacketFields, MessageValue {
     package init() { (peer, name) = (.blank, "") }
 
     /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.uuid("peer", &peer)
-        try coder.text("name", &name)
+        try coder.value("peer", &peer)
+        try coder.value("name", &name)
         let count = name.utf8.count
         if coder.isReading, count > Bond.maximumName { throw PacketError(.length(count), at: "name") }
     }

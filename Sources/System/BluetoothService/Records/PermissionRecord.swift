@@ -52,16 +52,11 @@ private struct Entry {
     var order: (String, UInt32) { (app.name, app.owner) }
 
     mutating func code<C: FieldCoder>(_ coder: inout C, version: UInt16) throws(PacketError) {
-        try coder.text("app", &app.name)
-        if version > 1 { try coder.field("owner", &app.owner) }
-        var raw = UInt8(decision.permission.rawValue)
-        try coder.field("permission", &raw)
-        guard let known = AppPermission(rawValue: Int(raw)) else {
-            throw PacketError(.value(UInt64(raw)), at: "permission")
-        }
-        decision.permission = known
+        try coder.value("app", &app.name)
+        if version > 1 { try coder.value("owner", &app.owner) }
+        try coder.choice("permission", &decision.permission)
         guard version > 1 else { return }
-        try coder.optional("executable", &decision.executable)
+        try coder.value("executable", &decision.executable)
         guard (decision.executable ?? "").utf8.count <= AppDecision.maximumExecutable else {
             throw PacketError(.length((decision.executable ?? "").utf8.count), at: "executable")
         }

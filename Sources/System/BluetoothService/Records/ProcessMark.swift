@@ -16,14 +16,14 @@ package struct ProcessMark: Hashable, Sendable {
     }
 }
 
-extension ProcessMark: PacketFields {
+extension ProcessMark: PacketFields, MessageValue {
     /// Creates an empty mark to decode into.
     package init() { self.init(number: 0, beginning: "") }
 
     /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("number", &number)
-        try coder.text("beginning", &beginning)
+        try coder.value("number", &number)
+        try coder.value("beginning", &beginning)
         let count = beginning.utf8.count
         if coder.isReading, count > Self.maximumBeginning { throw PacketError(.length(count), at: "beginning") }
     }

@@ -54,7 +54,7 @@ extension TableRecord: PacketFields {
     /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
-        try coder.text("run", &run)
+        try coder.value("run", &run)
         try coder.list("peers", &entries, limit: KnownTable.maximumPeers)
         guard coder.isReading else { return }
         guard run.utf8.count <= Self.maximumRun else { throw PacketError(.length(run.utf8.count), at: "run") }
@@ -67,14 +67,14 @@ extension TableRecord: PacketFields {
     package init() { self.init(run: "") }
 }
 
-extension TableRecord.Entry: PacketFields {
+extension TableRecord.Entry: PacketFields, MessageValue {
     package init() { (peer, found) = (.blank, AttributeCache()) }
 
     /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.uuid("peer", &peer)
+        try coder.value("peer", &peer)
         var octets = coder.isReading ? PacketBuffer([]) : found.octets
-        try coder.octets("found", &octets)
+        try coder.value("found", &octets)
         guard coder.isReading else { return }
         found = try AttributeCache(octets: octets)
         guard found.isSmall else { throw PacketError(.length(octets.count), at: "found") }

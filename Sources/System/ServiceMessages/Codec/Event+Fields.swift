@@ -3,7 +3,7 @@ import Foundation
 
 // The wire format of events.
 
-extension Event: MessageKinds {
+extension Event: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [Event] = [
         .stateChanged(.unknown),
@@ -17,21 +17,21 @@ extension Event: MessageKinds {
         switch self {
         case .stateChanged(let state):
             try coder.kind(0, "stateChanged")
-            self = .stateChanged(try coder.field("state", state))
+            self = try .stateChanged(coder.value("state", state))
         case .central(let event):
             try coder.kind(1, "central")
-            self = .central(try coder.field("event", event))
+            self = try .central(coder.value("event", event))
         case .peripheral(let event):
             try coder.kind(2, "peripheral")
-            self = .peripheral(try coder.field("event", event))
+            self = try .peripheral(coder.value("event", event))
         case .channel(let channel, let event):
             try coder.kind(3, "channel")
-            self = .channel(try coder.field("channel", channel), try coder.field("event", event))
+            self = try .channel(coder.value("channel", channel), coder.value("event", event))
         }
     }
 }
 
-extension CentralEvent: MessageKinds {
+extension CentralEvent: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [CentralEvent] = [
         .discovered(PeerInfo(), Advertisement(), rssi: 0),
@@ -47,35 +47,33 @@ extension CentralEvent: MessageKinds {
         switch self {
         case .discovered(var peer, var advertisement, var rssi):
             try coder.kind(0, "discovered")
-            try coder.field("peer", &peer)
-            try coder.field("advertisement", &advertisement)
-            try coder.number("rssi", &rssi)
+            try coder.value("peer", &peer)
+            try coder.value("advertisement", &advertisement)
+            try coder.value("rssi", &rssi)
             self = .discovered(peer, advertisement, rssi: rssi)
         case .peer(let peer, let event):
             try coder.kind(1, "peer")
-            self = .peer(try coder.uuid("peer", peer), try coder.field("event", event))
+            self = try .peer(coder.value("peer", peer), coder.value("event", event))
         case .answered(var peer, var number, var event):
             try coder.kind(3, "answered")
-            try coder.uuid("peer", &peer)
-            try coder.field("number", &number)
-            try coder.field("event", &event)
+            try coder.value("peer", &peer)
+            try coder.value("number", &number)
+            try coder.value("event", &event)
             self = .answered(peer, number: number, event)
         case .lost(let peer):
             try coder.kind(4, "lost")
-            self = .lost(try coder.field("peer", peer))
+            self = try .lost(coder.value("peer", peer))
         case .willRestore(let state):
             try coder.kind(5, "willRestore")
-            self = .willRestore(try coder.field("state", state))
-        case .connectionChanged(var peer, var isConnected):
+            self = try .willRestore(coder.value("state", state))
+        case .connectionChanged(let peer, let isOn):
             try coder.kind(2, "connectionChanged")
-            try coder.field("peer", &peer)
-            try coder.field("isConnected", &isConnected)
-            self = .connectionChanged(peer, isConnected: isConnected)
+            self = try .connectionChanged(coder.value("peer", peer), isConnected: coder.value("isConnected", isOn))
         }
     }
 }
 
-extension PeripheralEvent: MessageKinds {
+extension PeripheralEvent: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PeripheralEvent] = [
         .serviceAdded(LocalAttributeID(0), nil),
@@ -100,60 +98,59 @@ extension PeripheralEvent: MessageKinds {
         switch self {
         case .serviceAdded(let service, let error):
             try coder.kind(0, "serviceAdded")
-            self = .serviceAdded(try coder.field("service", service), try coder.optional("error", error))
+            self = try .serviceAdded(coder.value("service", service), coder.value("error", error))
         case .advertisingStarted(let error, let number):
             try coder.kind(1, "advertisingStarted")
-            let error = try coder.optional("error", error)
-            self = .advertisingStarted(error, number: try coder.field("number", number))
+            self = try .advertisingStarted(coder.value("error", error), number: coder.value("number", number))
         case .subscribed(let by, let to):
             try coder.kind(2, "subscribed")
-            self = .subscribed(try coder.field("central", by), try coder.field("characteristic", to))
+            self = try .subscribed(coder.value("central", by), coder.value("characteristic", to))
         case .unsubscribed(let by, let from):
             try coder.kind(3, "unsubscribed")
-            self = .unsubscribed(try coder.field("central", by), try coder.field("characteristic", from))
+            self = try .unsubscribed(coder.value("central", by), coder.value("characteristic", from))
         case .readRequested(var transaction, var central, var characteristic, var offset):
             try coder.kind(4, "readRequested")
-            try coder.field("transaction", &transaction)
-            try coder.field("central", &central)
-            try coder.field("characteristic", &characteristic)
-            try coder.number("offset", &offset)
+            try coder.value("transaction", &transaction)
+            try coder.value("central", &central)
+            try coder.value("characteristic", &characteristic)
+            try coder.value("offset", &offset)
             self = .readRequested(transaction: transaction, central, characteristic, offset: offset)
         case .writeRequested(var transaction, var central, var writes, var needsResponse):
             try coder.kind(5, "writeRequested")
-            try coder.field("transaction", &transaction)
-            try coder.field("central", &central)
+            try coder.value("transaction", &transaction)
+            try coder.value("central", &central)
             try coder.list("writes", &writes, limit: ServiceLimits.preparedWrites)
-            try coder.field("needsResponse", &needsResponse)
+            try coder.value("needsResponse", &needsResponse)
             self = .writeRequested(transaction: transaction, central, writes, needsResponse: needsResponse)
         case .updateCreditsReturned(let count):
             try coder.kind(6, "updateCreditsReturned")
-            self = .updateCreditsReturned(try coder.number("count", count))
+            self = try .updateCreditsReturned(coder.value("count", count))
         case .centralChanged(let central):
             try coder.kind(7, "centralChanged")
-            self = .centralChanged(try coder.field("central", central))
+            self = try .centralChanged(coder.value("central", central))
         case .channelPublished(let psm, let error, let number):
             try coder.kind(8, "channelPublished")
-            let (psm, error) = (try coder.field("psm", psm), try coder.optional("error", error))
-            self = .channelPublished(psm: psm, error, number: try coder.field("number", number))
+            let (psm, error) = (try coder.value("psm", psm), try coder.value("error", error))
+            self = try .channelPublished(psm: psm, error, number: coder.value("number", number))
         case .channelUnpublished(let psm, let error):
             try coder.kind(9, "channelUnpublished")
-            self = .channelUnpublished(psm: try coder.field("psm", psm), try coder.optional("error", error))
+            self = try .channelUnpublished(psm: coder.value("psm", psm), coder.value("error", error))
         case .channelOpened(let psm, let central, let channel):
             try coder.kind(10, "channelOpened")
-            let (psm, central) = (try coder.field("psm", psm), try coder.field("central", central))
-            self = .channelOpened(psm: psm, central, try coder.field("channel", channel))
+            let (psm, central) = (try coder.value("psm", psm), try coder.value("central", central))
+            self = try .channelOpened(psm: psm, central, coder.value("channel", channel))
         case .centralConnected(let central):
             try coder.kind(11, "centralConnected")
-            self = .centralConnected(try coder.field("central", central))
+            self = try .centralConnected(coder.value("central", central))
         case .centralDisconnected(let central, let error):
             try coder.kind(12, "centralDisconnected")
-            self = .centralDisconnected(try coder.uuid("central", central), try coder.optional("error", error))
+            self = try .centralDisconnected(coder.value("central", central), coder.value("error", error))
         case .centralReleased(let central, let error):
             try coder.kind(13, "centralReleased")
-            self = .centralReleased(try coder.uuid("central", central), try coder.optional("error", error))
+            self = try .centralReleased(coder.value("central", central), coder.value("error", error))
         case .willRestore(let state):
             try coder.kind(14, "willRestore")
-            self = .willRestore(try coder.field("state", state))
+            self = try .willRestore(coder.value("state", state))
         }
     }
 }

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import Foundation
 
-extension PeerEvent: MessageKinds {
+extension PeerEvent: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PeerEvent] = [
         .connected(name: nil, maximumWriteWithoutResponse: 0),
@@ -33,17 +33,17 @@ extension PeerEvent: MessageKinds {
         switch self {
         case .connected(let name, let maximum):
             try coder.kind(0, "connected")
-            let name = try coder.optional("name", name)
-            self = .connected(name: name, maximumWriteWithoutResponse: try coder.number("maximum", maximum))
+            let name = try coder.value("name", name)
+            self = try .connected(name: name, maximumWriteWithoutResponse: coder.value("maximum", maximum))
         case .connectionFailed(let error):
             try coder.kind(1, "connectionFailed")
-            self = .connectionFailed(try coder.field("error", error))
+            self = try .connectionFailed(coder.value("error", error))
         case .disconnected(let error, let isReconnecting, let timestamp):
             try coder.kind(2, "disconnected")
-            self = .disconnected(
-                try coder.optional("error", error),
-                isReconnecting: try coder.field("isReconnecting", isReconnecting),
-                timestamp: try coder.optional("timestamp", timestamp)
+            self = try .disconnected(
+                coder.value("error", error),
+                isReconnecting: coder.value("isReconnecting", isReconnecting),
+                timestamp: coder.value("timestamp", timestamp)
             )
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered:
             try codeDiscovery(&coder)
@@ -51,31 +51,31 @@ extension PeerEvent: MessageKinds {
             try codeValue(&coder)
         case .rssiRead(let rssi):
             try coder.kind(12, "rssiRead")
-            self = .rssiRead(try coder.result("rssi", rssi))
+            self = try .rssiRead(coder.result("rssi", rssi))
         case .nameChanged(let name):
             try coder.kind(13, "nameChanged")
-            self = .nameChanged(try coder.optional("name", name))
+            self = try .nameChanged(coder.value("name", name))
         case .servicesModified(let handles):
             try coder.kind(14, "servicesModified")
-            self = .servicesModified(invalidated: try coder.list("invalidated", handles, limit: MessageLimits.list))
+            self = try .servicesModified(invalidated: coder.list("invalidated", handles, limit: MessageLimits.list))
         case .maximumWriteLengthChanged(let maximum):
             try coder.kind(15, "maximumWriteLengthChanged")
-            self = .maximumWriteLengthChanged(try coder.number("maximum", maximum))
+            self = try .maximumWriteLengthChanged(coder.value("maximum", maximum))
         case .writeCreditsReturned(let count):
             try coder.kind(16, "writeCreditsReturned")
-            self = .writeCreditsReturned(try coder.number("count", count))
+            self = try .writeCreditsReturned(coder.value("count", count))
         case .channelOpened(let psm, let channel):
             try coder.kind(19, "channelOpened")
-            self = .channelOpened(psm: try coder.field("psm", psm), try coder.result("channel", channel))
+            self = try .channelOpened(psm: coder.value("psm", psm), coder.result("channel", channel))
         case .linkInformation(let facts):
             try coder.kind(21, "linkInformation")
-            self = .linkInformation(try coder.field("facts", facts))
+            self = try .linkInformation(coder.value("facts", facts))
         case .notificationsAuthorized(let isAuthorized):
             try coder.kind(17, "notificationsAuthorized")
-            self = .notificationsAuthorized(try coder.field("isAuthorized", isAuthorized))
+            self = try .notificationsAuthorized(coder.value("isAuthorized", isAuthorized))
         case .channelSoundingEnded(let error):
             try coder.kind(18, "channelSoundingEnded")
-            self = .channelSoundingEnded(try coder.optional("error", error))
+            self = try .channelSoundingEnded(coder.value("error", error))
         }
     }
 
@@ -84,26 +84,24 @@ extension PeerEvent: MessageKinds {
         switch self {
         case .servicesDiscovered(let services):
             try coder.kind(3, "servicesDiscovered")
-            self = .servicesDiscovered(try coder.result("services", services, limit: ServiceLimits.remoteServices))
+            self = try .servicesDiscovered(coder.result("services", services, limit: ServiceLimits.remoteServices))
         case .includedServicesDiscovered(let of, let found):
             try coder.kind(4, "includedServicesDiscovered")
-            self = .includedServicesDiscovered(
-                of: try coder.field("service", of),
-                try coder.result("services", found, limit: ServiceLimits.includedServices)
+            self = try .includedServicesDiscovered(
+                of: coder.value("service", of),
+                coder.result("services", found, limit: ServiceLimits.includedServices)
             )
         case .characteristicsDiscovered(let of, let found):
             try coder.kind(5, "characteristicsDiscovered")
-            let service = try coder.field("service", of)
-            self = .characteristicsDiscovered(
-                of: service,
-                try coder.result("characteristics", found, limit: ServiceLimits.characteristics)
+            self = try .characteristicsDiscovered(
+                of: coder.value("service", of),
+                coder.result("characteristics", found, limit: ServiceLimits.characteristics)
             )
         case .descriptorsDiscovered(let of, let found):
             try coder.kind(6, "descriptorsDiscovered")
-            let characteristic = try coder.field("characteristic", of)
-            self = .descriptorsDiscovered(
-                of: characteristic,
-                try coder.result("descriptors", found, limit: ServiceLimits.descriptors)
+            self = try .descriptorsDiscovered(
+                of: coder.value("characteristic", of),
+                coder.result("descriptors", found, limit: ServiceLimits.descriptors)
             )
         default: break
         }
@@ -114,24 +112,24 @@ extension PeerEvent: MessageKinds {
         switch self {
         case .valueRead(let of, let value):
             try coder.kind(7, "valueRead")
-            self = .valueRead(try coder.field("characteristic", of), try coder.result("value", value))
+            self = try .valueRead(coder.value("characteristic", of), coder.result("value", value))
         case .valueNotified(let of, let value):
             try coder.kind(20, "valueNotified")
-            self = .valueNotified(try coder.field("characteristic", of), try coder.octets("value", value))
+            self = try .valueNotified(coder.value("characteristic", of), coder.value("value", value))
         case .descriptorUpdated(let descriptor, let value):
             try coder.kind(8, "descriptorUpdated")
-            self = .descriptorUpdated(try coder.field("descriptor", descriptor), try coder.result("value", value))
+            self = try .descriptorUpdated(coder.value("descriptor", descriptor), coder.result("value", value))
         case .valueWritten(let of, let error):
             try coder.kind(9, "valueWritten")
-            self = .valueWritten(try coder.field("characteristic", of), try coder.optional("error", error))
+            self = try .valueWritten(coder.value("characteristic", of), coder.value("error", error))
         case .descriptorWritten(let descriptor, let error):
             try coder.kind(10, "descriptorWritten")
-            self = .descriptorWritten(try coder.field("descriptor", descriptor), try coder.optional("error", error))
+            self = try .descriptorWritten(coder.value("descriptor", descriptor), coder.value("error", error))
         case .notifyStateChanged(let of, let isOn, let error):
             try coder.kind(11, "notifyStateChanged")
-            let characteristic = try coder.field("characteristic", of)
-            let isNotifying = try coder.field("isNotifying", isOn)
-            self = .notifyStateChanged(characteristic, isNotifying: isNotifying, try coder.optional("error", error))
+            let characteristic = try coder.value("characteristic", of)
+            let isNotifying = try coder.value("isNotifying", isOn)
+            self = try .notifyStateChanged(characteristic, isNotifying: isNotifying, coder.value("error", error))
         default: break
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 
 // The wire format of requests, queries and replies.
 
-extension Request: MessageKinds {
+extension Request: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [Request] = [
         .central(.stopScan),
@@ -16,18 +16,18 @@ extension Request: MessageKinds {
         switch self {
         case .central(let request):
             try coder.kind(0, "central")
-            self = .central(try coder.field("request", request))
+            self = try .central(coder.value("request", request))
         case .peripheral(let request):
             try coder.kind(1, "peripheral")
-            self = .peripheral(try coder.field("request", request))
+            self = try .peripheral(coder.value("request", request))
         case .channel(let channel, let request):
             try coder.kind(2, "channel")
-            self = .channel(try coder.field("channel", channel), try coder.field("request", request))
+            self = try .channel(coder.value("channel", channel), coder.value("request", request))
         }
     }
 }
 
-extension CentralRequest: MessageKinds {
+extension CentralRequest: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [CentralRequest] = [
         .startScan(ScanRequest()),
@@ -42,20 +42,20 @@ extension CentralRequest: MessageKinds {
         switch self {
         case .startScan(let scan):
             try coder.kind(0, "startScan")
-            self = .startScan(try coder.field("scan", scan))
+            self = try .startScan(coder.value("scan", scan))
         case .peer(let peer, let request):
             try coder.kind(2, "peer")
-            self = .peer(try coder.uuid("peer", peer), try coder.field("request", request))
+            self = try .peer(coder.value("peer", peer), coder.value("request", request))
         case .watchConnections(let watch):
             try coder.kind(3, "watchConnections")
-            self = .watchConnections(try coder.optional("watch", watch))
+            self = try .watchConnections(coder.value("watch", watch))
         case .stopScan: try coder.kind(1, "stopScan")
         case .resetScanFilter: try coder.kind(4, "resetScanFilter")
         }
     }
 }
 
-extension PeerRequest: MessageKinds {
+extension PeerRequest: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PeerRequest] = [
         .connect(ConnectOptions()),
@@ -70,20 +70,20 @@ extension PeerRequest: MessageKinds {
         switch self {
         case .connect(let options):
             try coder.kind(0, "connect")
-            self = .connect(try coder.field("options", options))
+            self = try .connect(coder.value("options", options))
         case .link(let request):
             try coder.kind(3, "link")
-            self = .link(try coder.field("request", request))
+            self = try .link(coder.value("request", request))
         case .ask(let number, let request):
             try coder.kind(4, "ask")
-            self = .ask(try coder.field("number", number), try coder.field("request", request))
+            self = try .ask(coder.value("number", number), coder.value("request", request))
         case .cancelConnection: try coder.kind(1, "cancelConnection")
         case .forget: try coder.kind(2, "forget")
         }
     }
 }
 
-extension LinkRequest: MessageKinds {
+extension LinkRequest: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [LinkRequest] = [
         .discoverServices(nil),
@@ -111,53 +111,49 @@ extension LinkRequest: MessageKinds {
         switch self {
         case .discoverServices(let services):
             try coder.kind(0, "discoverServices")
-            self = .discoverServices(try coder.optional("services", services, limit: ServiceLimits.discoveredTypes))
-        case .discoverIncludedServices(var service, var services):
+            self = try .discoverServices(coder.list("services", services, limit: ServiceLimits.discoveredTypes))
+        case .discoverIncludedServices(let service, let services):
             try coder.kind(1, "discoverIncludedServices")
-            try coder.field("service", &service)
-            try coder.optional("services", &services, limit: ServiceLimits.discoveredTypes)
-            self = .discoverIncludedServices(of: service, services)
-        case .discoverCharacteristics(var service, var characteristics):
+            self = try .discoverIncludedServices(
+                of: coder.value("service", service),
+                coder.list("services", services, limit: ServiceLimits.discoveredTypes)
+            )
+        case .discoverCharacteristics(let service, let characteristics):
             try coder.kind(2, "discoverCharacteristics")
-            try coder.field("service", &service)
-            try coder.optional("characteristics", &characteristics, limit: ServiceLimits.discoveredTypes)
-            self = .discoverCharacteristics(of: service, characteristics)
+            self = try .discoverCharacteristics(
+                of: coder.value("service", service),
+                coder.list("characteristics", characteristics, limit: ServiceLimits.discoveredTypes)
+            )
         case .discoverDescriptors(let characteristic):
             try coder.kind(3, "discoverDescriptors")
-            self = .discoverDescriptors(of: try coder.field("characteristic", characteristic))
+            self = try .discoverDescriptors(of: coder.value("characteristic", characteristic))
         case .readCharacteristic(let characteristic):
             try coder.kind(4, "readCharacteristic")
-            self = .readCharacteristic(try coder.field("characteristic", characteristic))
+            self = try .readCharacteristic(coder.value("characteristic", characteristic))
         case .readDescriptor(let descriptor):
             try coder.kind(5, "readDescriptor")
-            self = .readDescriptor(try coder.field("descriptor", descriptor))
-        case .writeCharacteristic(var characteristic, var value):
+            self = try .readDescriptor(coder.value("descriptor", descriptor))
+        case .writeCharacteristic(let handle, let value):
             try coder.kind(6, "writeCharacteristic")
-            try coder.field("characteristic", &characteristic)
-            try coder.octets("value", &value)
-            self = .writeCharacteristic(characteristic, value: value)
-        case .writeWithoutResponse(var characteristic, var value):
+            self = try .writeCharacteristic(coder.value("characteristic", handle), value: coder.value("value", value))
+        case .writeWithoutResponse(let handle, let value):
             try coder.kind(7, "writeWithoutResponse")
-            try coder.field("characteristic", &characteristic)
-            try coder.octets("value", &value)
-            self = .writeWithoutResponse(characteristic, value: value)
+            self = try .writeWithoutResponse(coder.value("characteristic", handle), value: coder.value("value", value))
         case .writeDescriptor(let descriptor, let value):
             try coder.kind(8, "writeDescriptor")
-            self = .writeDescriptor(try coder.field("descriptor", descriptor), value: try coder.octets("value", value))
-        case .setNotify(var characteristic, var isEnabled):
+            self = try .writeDescriptor(coder.value("descriptor", descriptor), value: coder.value("value", value))
+        case .setNotify(let handle, let isOn):
             try coder.kind(9, "setNotify")
-            try coder.field("characteristic", &characteristic)
-            try coder.field("isEnabled", &isEnabled)
-            self = .setNotify(characteristic, isEnabled: isEnabled)
+            self = try .setNotify(coder.value("characteristic", handle), isEnabled: coder.value("isEnabled", isOn))
         case .openChannel(let psm):
             try coder.kind(13, "openChannel")
-            self = .openChannel(psm: try coder.field("psm", psm))
+            self = try .openChannel(psm: coder.value("psm", psm))
         case .watchLink(let isWatched):
             try coder.kind(16, "watchLink")
-            self = .watchLink(try coder.field("isWatched", isWatched))
+            self = try .watchLink(coder.value("isWatched", isWatched))
         case .preferLink(let preference):
             try coder.kind(17, "preferLink")
-            self = .preferLink(try coder.field("preference", preference))
+            self = try .preferLink(coder.value("preference", preference))
         case .readRSSI: try coder.kind(10, "readRSSI")
         case .startChannelSounding: try coder.kind(11, "startChannelSounding")
         case .cancelChannelSounding: try coder.kind(12, "cancelChannelSounding")
@@ -167,7 +163,7 @@ extension LinkRequest: MessageKinds {
     }
 }
 
-extension PeripheralRequest: MessageKinds {
+extension PeripheralRequest: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PeripheralRequest] = [
         .addService(LocalService()),
@@ -189,51 +185,52 @@ extension PeripheralRequest: MessageKinds {
         switch self {
         case .addService(let service):
             try coder.kind(0, "addService")
-            self = .addService(try coder.field("service", service))
+            self = try .addService(coder.value("service", service))
         case .removeService(let service):
             try coder.kind(1, "removeService")
-            self = .removeService(try coder.field("service", service))
+            self = try .removeService(coder.value("service", service))
         case .startAdvertising(let advertisement):
             try coder.kind(3, "startAdvertising")
-            self = .startAdvertising(try coder.field("advertisement", advertisement))
+            self = try .startAdvertising(coder.value("advertisement", advertisement))
         case .respond(var transaction, var status, var value):
             try coder.kind(5, "respond")
-            try coder.field("transaction", &transaction)
-            try coder.field("status", &status)
-            try coder.optional("value", &value)
+            try coder.value("transaction", &transaction)
+            try coder.value("status", &status)
+            try coder.value("value", &value)
             self = .respond(transaction: transaction, status, value: value)
-        case .updateValue(var characteristic, var value, var centrals):
+        case .updateValue(let characteristic, let value, let centrals):
             try coder.kind(6, "updateValue")
-            try coder.field("characteristic", &characteristic)
-            try coder.octets("value", &value)
-            try coder.optional("centrals", &centrals, limit: ServiceLimits.centrals)
-            self = .updateValue(characteristic, value: value, centrals: centrals)
+            self = try .updateValue(
+                coder.value("characteristic", characteristic),
+                value: coder.value("value", value),
+                centrals: coder.list("centrals", centrals, limit: ServiceLimits.centrals)
+            )
         case .setDesiredConnectionLatency(var central, var latency):
             try coder.kind(7, "setDesiredConnectionLatency")
-            try coder.uuid("central", &central)
-            try coder.number("latency", &latency)
+            try coder.value("central", &central)
+            try coder.value("latency", &latency)
             self = .setDesiredConnectionLatency(central: central, latency: latency)
         case .publishChannel(var needsEncryption, var number):
             try coder.kind(8, "publishChannel")
-            try coder.field("needsEncryption", &needsEncryption)
-            try coder.field("number", &number)
+            try coder.value("needsEncryption", &needsEncryption)
+            try coder.value("number", &number)
             self = .publishChannel(needsEncryption: needsEncryption, number: number)
         case .unpublishChannel(let psm):
             try coder.kind(9, "unpublishChannel")
-            self = .unpublishChannel(psm: try coder.field("psm", psm))
+            self = try .unpublishChannel(psm: coder.value("psm", psm))
         case .watchCentrals(let isWanted):
             try coder.kind(10, "watchCentrals")
-            self = .watchCentrals(try coder.field("isWanted", isWanted))
+            self = try .watchCentrals(coder.value("isWanted", isWanted))
         case .disconnectCentral(let central):
             try coder.kind(11, "disconnectCentral")
-            self = .disconnectCentral(try coder.uuid("central", central))
+            self = try .disconnectCentral(coder.value("central", central))
         case .removeAllServices: try coder.kind(2, "removeAllServices")
         case .stopAdvertising: try coder.kind(4, "stopAdvertising")
         }
     }
 }
 
-extension Query: MessageKinds {
+extension Query: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [Query] = [
         .peripherals(identifiers: []),
@@ -246,24 +243,23 @@ extension Query: MessageKinds {
     /// Codes the kind and its fields.
     public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .peripherals(var identifiers):
+        case .peripherals(let ids):
             try coder.kind(0, "peripherals")
-            try coder.list("identifiers", &identifiers, limit: ServiceLimits.identifiers)
-            self = .peripherals(identifiers: identifiers)
+            self = try .peripherals(identifiers: coder.list("identifiers", ids, limit: ServiceLimits.identifiers))
         case .connectedPeripherals(var services):
             try coder.kind(1, "connectedPeripherals")
             try coder.list("services", &services, limit: ServiceLimits.scannedServices)
             self = .connectedPeripherals(services: services)
         case .names(let peer):
             try coder.kind(3, "names")
-            self = .names(try coder.uuid("peer", peer))
+            self = try .names(coder.value("peer", peer))
         case .system: try coder.kind(2, "system")
         case .scanCounts: try coder.kind(4, "scanCounts")
         }
     }
 }
 
-extension Reply: MessageKinds {
+extension Reply: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [Reply] = [
         .peripherals([]),
@@ -278,24 +274,24 @@ extension Reply: MessageKinds {
         switch self {
         case .peripherals(let peripherals):
             try coder.kind(0, "peripherals")
-            self = .peripherals(try coder.list("peripherals", peripherals, limit: ServiceLimits.identifiers))
+            self = try .peripherals(coder.list("peripherals", peripherals, limit: ServiceLimits.identifiers))
         case .connectedPeripherals(let peripherals):
             try coder.kind(1, "connectedPeripherals")
-            self = .connectedPeripherals(try coder.list("peripherals", peripherals, limit: ServiceLimits.identifiers))
+            self = try .connectedPeripherals(coder.list("peripherals", peripherals, limit: ServiceLimits.identifiers))
         case .system(let info):
             try coder.kind(2, "system")
-            self = .system(try coder.field("info", info))
+            self = try .system(coder.value("info", info))
         case .names(let names):
             try coder.kind(3, "names")
-            self = .names(try coder.field("names", names))
+            self = try .names(coder.value("names", names))
         case .scanCounts(let counts):
             try coder.kind(4, "scanCounts")
-            self = .scanCounts(try coder.optional("counts", counts))
+            self = try .scanCounts(coder.value("counts", counts))
         }
     }
 }
 
-extension AppNote: MessageKinds {
+extension AppNote: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [AppNote] = [
         .writeWithoutRoom(.blank), .updateWithoutRoom, .stateUnread, .restorationIgnored,
@@ -307,13 +303,13 @@ extension AppNote: MessageKinds {
         switch self {
         case .writeWithoutRoom(let peer):
             try coder.kind(0, "writeWithoutRoom")
-            self = .writeWithoutRoom(try coder.uuid("peer", peer))
+            self = try .writeWithoutRoom(coder.value("peer", peer))
         case .updateWithoutRoom: try coder.kind(1, "updateWithoutRoom")
         case .stateUnread: try coder.kind(2, "stateUnread")
         case .restorationIgnored: try coder.kind(3, "restorationIgnored")
         case .slowCallback(let milliseconds):
             try coder.kind(4, "slowCallback")
-            self = .slowCallback(milliseconds: try coder.field("milliseconds", milliseconds))
+            self = try .slowCallback(milliseconds: coder.value("milliseconds", milliseconds))
         }
     }
 }

@@ -2,58 +2,58 @@ import BluetoothTypes
 
 // The wire format of restored state.
 
-extension RestoredCentral: PacketFields {
+extension RestoredCentral: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("scan", &scan)
+        try coder.value("scan", &scan)
         try coder.list("peers", &peers, limit: ServiceLimits.peersOfManager)
     }
 }
 
-extension RestoredPeer: PacketFields {
+extension RestoredPeer: PacketFields, MessageValue {
     /// Codes the fields in wire order. The maximum length is 0 for a peer that is not connected.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("peer", &info)
+        try coder.value("peer", &info)
         var isConnected = maximumWriteWithoutResponse != nil
         var length = maximumWriteWithoutResponse ?? 0
-        try coder.field("is connected", &isConnected)
-        try coder.number("maximum write", &length)
+        try coder.value("is connected", &isConnected)
+        try coder.value("maximum write", &length)
         maximumWriteWithoutResponse = isConnected ? length : nil
         try coder.list("services", &services, limit: ServiceLimits.remoteServices)
     }
 }
 
-extension RestoredService: PacketFields {
+extension RestoredService: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("service", &service)
+        try coder.value("service", &service)
         try coder.list("included services", &includedServices, limit: ServiceLimits.includedServices)
         try coder.list("characteristics", &characteristics, limit: ServiceLimits.characteristics)
     }
 }
 
-extension RestoredCharacteristic: PacketFields {
+extension RestoredCharacteristic: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("characteristic", &characteristic)
-        try coder.field("is notifying", &isNotifying)
+        try coder.value("characteristic", &characteristic)
+        try coder.value("is notifying", &isNotifying)
         try coder.list("descriptors", &descriptors, limit: ServiceLimits.descriptors)
     }
 }
 
-extension RestoredPeripheral: PacketFields {
+extension RestoredPeripheral: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("services", &services, limit: ServiceLimits.servicesOfManager)
         try coder.list("subscriptions", &subscriptions, limit: ServiceLimits.restoredSubscriptions)
-        try coder.optional("advertising", &advertising)
+        try coder.value("advertising", &advertising)
     }
 }
 
-extension RestoredSubscription: PacketFields {
+extension RestoredSubscription: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("central", &central)
-        try coder.field("characteristic", &characteristic)
+        try coder.value("central", &central)
+        try coder.value("characteristic", &characteristic)
     }
 }

@@ -2,7 +2,7 @@ import BluetoothTypes
 
 // The wire format of the messages between an app and the service.
 
-extension Opening: MessageKinds {
+extension Opening: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [Opening] = [.app(Hello()), .tool(version: 0)]
 
@@ -11,10 +11,10 @@ extension Opening: MessageKinds {
         switch self {
         case .app(let hello):
             try coder.kind(0, "app")
-            self = .app(try coder.field("hello", hello))
+            self = try .app(coder.value("hello", hello))
         case .tool(let version):
             try coder.kind(1, "tool")
-            self = .tool(version: try coder.field("version", version))
+            self = try .tool(version: coder.value("version", version))
         }
     }
 }
@@ -34,7 +34,7 @@ extension Opening {
     }
 }
 
-extension AppMessage: MessageKinds {
+extension AppMessage: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [AppMessage] = [
         .openManager(ManagerID(0), .central, ManagerOptions()),
@@ -53,42 +53,42 @@ extension AppMessage: MessageKinds {
         switch self {
         case .openManager(var manager, var role, var options):
             try coder.kind(0, "openManager")
-            try coder.field("manager", &manager)
-            try coder.field("role", &role)
-            try coder.field("options", &options)
+            try coder.value("manager", &manager)
+            try coder.value("role", &role)
+            try coder.value("options", &options)
             self = .openManager(manager, role, options)
         case .closeManager(let manager):
             try coder.kind(1, "closeManager")
-            self = .closeManager(try coder.field("manager", manager))
+            self = try .closeManager(coder.value("manager", manager))
         case .request(let manager, let request):
             try coder.kind(2, "request")
-            self = .request(try coder.field("manager", manager), try coder.field("request", request))
+            self = try .request(coder.value("manager", manager), coder.value("request", request))
         case .query(var manager, var number, var query):
             try coder.kind(3, "query")
-            try coder.field("manager", &manager)
-            try coder.field("number", &number)
-            try coder.field("query", &query)
+            try coder.value("manager", &manager)
+            try coder.value("number", &number)
+            try coder.value("query", &query)
             self = .query(manager, number: number, query)
         case .misuse(let text):
             try coder.kind(4, "misuse")
-            self = .misuse(try coder.text("text", text))
+            self = try .misuse(coder.value("text", text))
         case .eventsRead(let manager, let count):
             try coder.kind(5, "eventsRead")
-            self = .eventsRead(try coder.field("manager", manager), count: try coder.field("count", count))
+            self = try .eventsRead(coder.value("manager", manager), count: coder.value("count", count))
         case .callSite(let number):
             try coder.kind(6, "callSite")
-            self = .callSite(try coder.field("number", number))
+            self = try .callSite(coder.value("number", number))
         case .note(let manager, let note):
             try coder.kind(7, "note")
-            self = .note(try coder.field("manager", manager), try coder.field("note", note))
+            self = try .note(coder.value("manager", manager), coder.value("note", note))
         case .place(let number, let text):
             try coder.kind(8, "place")
-            self = .place(try coder.field("number", number), try coder.optional("text", text))
+            self = try .place(coder.value("number", number), coder.value("text", text))
         }
     }
 }
 
-extension ServiceMessage: MessageKinds {
+extension ServiceMessage: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ServiceMessage] = [
         .welcome(Welcome()),
@@ -104,107 +104,92 @@ extension ServiceMessage: MessageKinds {
         switch self {
         case .welcome(let welcome):
             try coder.kind(0, "welcome")
-            self = .welcome(try coder.field("welcome", welcome))
+            self = try .welcome(coder.value("welcome", welcome))
         case .event(let manager, let event):
             try coder.kind(1, "event")
-            self = .event(try coder.field("manager", manager), try coder.field("event", event))
-        case .reply(var number, var reply):
+            self = try .event(coder.value("manager", manager), coder.value("event", event))
+        case .reply(let number, let reply):
             try coder.kind(2, "reply")
-            try coder.field("number", &number)
-            try coder.result("reply", &reply, Reply()) { coder, value throws(PacketError) in
-                try coder.field("reply", &value)
-            }
-            self = .reply(number: number, reply)
+            self = try .reply(number: coder.value("number", number), coder.result("reply", reply))
         case .goodbye(let error):
             try coder.kind(3, "goodbye")
-            self = .goodbye(try coder.field("error", error))
+            self = try .goodbye(coder.value("error", error))
         case .adviceWanted(let isWanted):
             try coder.kind(4, "adviceWanted")
-            self = .adviceWanted(try coder.field("is wanted", isWanted))
+            self = try .adviceWanted(coder.value("is wanted", isWanted))
         case .placeWanted(let number):
             try coder.kind(5, "placeWanted")
-            self = .placeWanted(try coder.field("number", number))
+            self = try .placeWanted(coder.value("number", number))
         }
     }
 }
 
-extension Hello: PacketFields {
+extension Hello: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(AppIdentity(name: "")) }
 
     /// Codes the fields in wire order. The version comes first in every protocol version.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("version", &version)
-        try coder.text("app", &app.name)
-        try coder.field("declaration", &declaration)
+        try coder.value("version", &version)
+        try coder.value("app", &app.name)
+        try coder.value("declaration", &declaration)
     }
 }
 
-extension AppDeclaration: PacketFields {
+extension AppDeclaration: PacketFields, MessageValue {
     /// Creates the declaration of an app that declares nothing.
     public init() { self.init(displayName: nil) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("display name", &displayName)
-        try coder.optional("usage description", &usageDescription)
-        var modes = backgroundModes.rawValue
-        try coder.field("background modes", &modes)
-        backgroundModes = BackgroundModes(rawValue: modes)
-        try coder.field("uses accessory setup", &usesAccessorySetup)
-        try coder.list("launch command", &launchCommand, limit: ServiceLimits.launchArguments, "") {
-            coder,
-            value throws(PacketError) in
-            try coder.text("argument", &value)
-        }
-        try coder.field("is managed", &isManaged)
+        try coder.value("display name", &displayName)
+        try coder.value("usage description", &usageDescription)
+        backgroundModes = BackgroundModes(rawValue: try coder.value("background modes", backgroundModes.rawValue))
+        try coder.value("uses accessory setup", &usesAccessorySetup)
+        try coder.list("launch command", of: "argument", &launchCommand, limit: ServiceLimits.launchArguments)
+        try coder.value("is managed", &isManaged)
     }
 }
 
-extension Welcome: PacketFields {
+extension Welcome: PacketFields, MessageValue {
     /// Codes the fields in wire order. The version comes first in every protocol version.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("version", &version)
-        try coder.number("writes without response", &writesWithoutResponse)
-        try coder.number("value updates", &valueUpdates)
-        try coder.number("managers", &managers)
-        try coder.number("channels", &channels)
-        try coder.number("channel window", &channelWindow)
-        try coder.number("message", &message)
+        try coder.value("version", &version)
+        try coder.value("writes without response", &writesWithoutResponse)
+        try coder.value("value updates", &valueUpdates)
+        try coder.value("managers", &managers)
+        try coder.value("channels", &channels)
+        try coder.value("channel window", &channelWindow)
+        try coder.value("message", &message)
     }
 }
 
-extension ManagerID: WireValue {
+extension ManagerID: WireValue, MessageValue {
     /// Creates the identifier with this number.
     public init(rawValue: UInt32) { self.init(rawValue) }
 }
 
-extension ManagerRole: PacketFields {
+extension ManagerRole: PacketFields, MessageValue {
     /// Creates the role of a central manager.
     public init() { self = .central }
 
     /// Codes the role: 0 for a central manager, 1 for a peripheral manager.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        var number: UInt8 =
-            switch self {
-            case .central: 0
-            case .peripheral: 1
-            }
-        try coder.field("role", &number)
+        let number: UInt8 = try coder.value("role", self == .central ? 0 : 1)
         guard number < 2 else { throw PacketError(.value(UInt64(number)), at: "role") }
         self = number == 0 ? .central : .peripheral
     }
 }
 
-extension ManagerOptions: PacketFields {
+extension ManagerOptions: PacketFields, MessageValue {
     /// Creates the default options.
     public init() { self.init(showsPowerAlert: true) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("shows power alert", &showsPowerAlert)
-        try coder.optional("restore identifier", &restoreIdentifier)
-        try coder.field("is reopened", &isReopened)
+        try coder.value("shows power alert", &showsPowerAlert)
+        try coder.value("restore identifier", &restoreIdentifier)
+        try coder.value("is reopened", &isReopened)
     }
 }
 
@@ -215,12 +200,12 @@ extension LocalAttributeID {
 
 // The wire format of channel messages.
 
-extension ChannelID: WireValue {
+extension ChannelID: WireValue, MessageValue {
     /// Creates the identifier with this number.
     public init(rawValue: UInt32) { self.init(rawValue) }
 }
 
-extension ChannelRequest: MessageKinds {
+extension ChannelRequest: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ChannelRequest] = [
         .grant(0),
@@ -233,16 +218,16 @@ extension ChannelRequest: MessageKinds {
         switch self {
         case .grant(let count):
             try coder.kind(0, "grant")
-            self = .grant(try coder.number("count", count))
+            self = try .grant(coder.value("count", count))
         case .send(let octets):
             try coder.kind(1, "send")
-            self = .send(try coder.octets("octets", octets))
+            self = try .send(coder.value("octets", octets))
         case .close: try coder.kind(2, "close")
         }
     }
 }
 
-extension ChannelEvent: MessageKinds {
+extension ChannelEvent: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ChannelEvent] = [
         .received([]),
@@ -255,13 +240,13 @@ extension ChannelEvent: MessageKinds {
         switch self {
         case .received(let octets):
             try coder.kind(0, "received")
-            self = .received(try coder.octets("octets", octets))
+            self = try .received(coder.value("octets", octets))
         case .room(let count):
             try coder.kind(1, "room")
-            self = .room(try coder.number("count", count))
+            self = try .room(coder.value("count", count))
         case .ended(let error):
             try coder.kind(2, "ended")
-            self = .ended(try coder.optional("error", error))
+            self = try .ended(coder.value("error", error))
         }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 // The wire format of the messages between a tool and the service.
 
-extension ToolMessage: MessageKinds {
+extension ToolMessage: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ToolMessage] = [.ask(number: 0, .status), .answer(number: 0, .accept), .stop(number: 0)]
 
@@ -13,20 +13,20 @@ extension ToolMessage: MessageKinds {
         case .ask(let number, let question):
             try coder.kind(0, "ask")
             self = .ask(
-                number: try coder.field("number", number),
-                try coder.field("question", question)
+                number: try coder.value("number", number),
+                try coder.value("question", question)
             )
         case .answer(let number, let answer):
             try coder.kind(1, "answer")
-            self = .answer(number: try coder.field("number", number), try coder.field("answer", answer))
+            self = try .answer(number: coder.value("number", number), coder.value("answer", answer))
         case .stop(let number):
             try coder.kind(2, "stop")
-            self = .stop(number: try coder.field("number", number))
+            self = try .stop(number: coder.value("number", number))
         }
     }
 }
 
-extension ToolQuestion: MessageKinds {
+extension ToolQuestion: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ToolQuestion] = [
         .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 0), .prompts, .apps,
@@ -46,35 +46,32 @@ extension ToolQuestion: MessageKinds {
         case .ownAdvice: try coder.kind(10, "ownAdvice")
         case .forgetBond(let peer):
             try coder.kind(3, "forgetBond")
-            self = .forgetBond(try coder.uuid("peer", peer))
+            self = try .forgetBond(coder.value("peer", peer))
         case .monitor(let kinds):
             try coder.kind(4, "monitor")
-            self = .monitor(kinds: try coder.field("kinds", kinds))
-        case .app(var verb, var name, var owner):
+            self = try .monitor(kinds: coder.value("kinds", kinds))
+        case .app(let verb, let name, let owner):
             try coder.kind(7, "app")
-            try coder.field("verb", &verb)
-            try coder.text("name", &name)
-            try coder.optional("owner", &owner, 0) { coder, owner throws(PacketError) in
-                try coder.field("owner", &owner)
-            }
-            self = .app(verb, name: name, owner: owner)
+            self = try .app(
+                coder.value("verb", verb),
+                name: coder.value("name", name),
+                owner: coder.value("owner", owner)
+            )
         }
     }
 }
 
-extension AppVerb: PacketFields {
+extension AppVerb: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self = .launch }
 
     /// Codes the number of the command in one octet.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        let number = try coder.field("verb", rawValue)
-        guard let verb = AppVerb(rawValue: number) else { throw PacketError(.value(UInt64(number)), at: "verb") }
-        self = verb
+        try coder.choice("verb", &self)
     }
 }
 
-extension ToolReply: MessageKinds {
+extension ToolReply: MessageKinds, MessageValue {
     /// The maximum length of the text in a reply, in octets. It leaves room for the other fields of the message.
     public static let maximumText = ServiceLimits.message - 64
 
@@ -87,26 +84,26 @@ extension ToolReply: MessageKinds {
     /// Codes the kind and its fields.
     public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .answer(var number, let result):
+        case .answer(let number, let result):
             try coder.kind(0, "answer")
-            try coder.field("number", &number)
-            var result = coder.isReading ? result : result.bounded
-            try coder.result("answer", &result, "") { coder, text throws(PacketError) in
-                try coder.longText("answer", &text)
-            }
-            self = .answer(number: number, result)
+            self = try .answer(
+                number: coder.value("number", number),
+                coder.result(coder.isReading ? result : result.bounded, "") { coder, text throws(PacketError) in
+                    try coder.longText("answer", text)
+                }
+            )
         case .event(let number, let text):
             try coder.kind(1, "event")
-            self = .event(number: try coder.field("number", number), try coder.longText("event", text))
+            self = try .event(number: coder.value("number", number), coder.longText("event", text))
         case .prompt(let number, let question):
             try coder.kind(2, "prompt")
-            self = .prompt(number: try coder.field("number", number), try coder.field("question", question))
+            self = try .prompt(number: coder.value("number", number), coder.value("question", question))
         case .promptClosed(let number):
             try coder.kind(3, "promptClosed")
-            self = .promptClosed(number: try coder.field("number", number))
+            self = try .promptClosed(number: coder.value("number", number))
         case .goodbye(let error):
             try coder.kind(4, "goodbye")
-            self = .goodbye(try coder.field("error", error))
+            self = try .goodbye(coder.value("error", error))
         }
     }
 }
@@ -127,7 +124,7 @@ extension Result<String, ServiceError> {
     }
 }
 
-extension PersonQuestion: MessageKinds {
+extension PersonQuestion: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PersonQuestion] = [.pairing(PairingQuestion()), .permission(AppQuestion()), .notice("")]
 
@@ -136,50 +133,48 @@ extension PersonQuestion: MessageKinds {
         switch self {
         case .pairing(let question):
             try coder.kind(0, "pairing")
-            self = .pairing(try coder.field("pairing", question))
+            self = try .pairing(coder.value("pairing", question))
         case .permission(let question):
             try coder.kind(1, "permission")
-            self = .permission(try coder.field("permission", question))
+            self = try .permission(coder.value("permission", question))
         case .notice(let text):
             try coder.kind(2, "notice")
-            self = .notice(try coder.cutText("notice", text))
+            self = try .notice(coder.cutText("notice", text))
         }
     }
 }
 
-extension AppQuestion: PacketFields {
+extension AppQuestion: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(AppIdentity(name: "")) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         identifier = try coder.cutText("identifier", identifier)
-        try coder.field("owner", &owner)
-        try coder.optional("display name", &displayName)
-        try coder.optional("usage", &usage)
-        try coder.optional("executable", &executable)
+        try coder.value("owner", &owner)
+        try coder.value("display name", &displayName)
+        try coder.value("usage", &usage)
+        try coder.value("executable", &executable)
     }
 }
 
-extension PairingQuestion: PacketFields {
+extension PairingQuestion: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(.confirm, peerAddress: "") }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("what", &kind)
+        try coder.value("what", &kind)
         if !coder.isReading { peerName = peerName?.prefix(octets: MessageLimits.text) }
-        try coder.optional("peer name", &peerName)
-        try coder.text("peer address", &peerAddress)
-        try coder.optional("peer", &peer, .blank) { coder, peer throws(PacketError) in
-            try coder.uuid("peer", &peer)
-        }
-        try coder.field("is in background", &isInBackground)
-        try coder.field("origin", &origin)
+        try coder.value("peer name", &peerName)
+        try coder.value("peer address", &peerAddress)
+        try coder.value("peer", &peer)
+        try coder.value("is in background", &isInBackground)
+        try coder.value("origin", &origin)
     }
 }
 
-extension PairingQuestion.Origin: MessageKinds {
+extension PairingQuestion.Origin: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PairingQuestion.Origin] = [.peer, .apps([])]
 
@@ -194,14 +189,14 @@ extension PairingQuestion.Origin: MessageKinds {
                 coder,
                 app throws(PacketError) in
                 app.name = try coder.cutText("name", app.name)
-                try coder.field("owner", &app.owner)
+                try coder.value("owner", &app.owner)
             }
             self = .apps(apps)
         }
     }
 }
 
-extension PairingQuestion.Kind: MessageKinds {
+extension PairingQuestion.Kind: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PairingQuestion.Kind] = [
         .confirm, .confirmReplacement, .showPasskey(0), .enterPasskey, .compare(0), .enterPasskeyOnBoth,
@@ -216,15 +211,15 @@ extension PairingQuestion.Kind: MessageKinds {
         case .enterPasskeyOnBoth: try coder.kind(5, "enterPasskeyOnBoth")
         case .showPasskey(let passkey):
             try coder.kind(2, "showPasskey")
-            self = .showPasskey(try coder.secret("passkey", passkey))
+            self = try .showPasskey(coder.secret("passkey", passkey))
         case .compare(let passkey):
             try coder.kind(4, "compare")
-            self = .compare(try coder.secret("passkey", passkey))
+            self = try .compare(coder.secret("passkey", passkey))
         }
     }
 }
 
-extension PersonAnswer: MessageKinds {
+extension PersonAnswer: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [PersonAnswer] = [.accept, .refuse, .passkey(0), .allow, .deny]
 
@@ -237,35 +232,25 @@ extension PersonAnswer: MessageKinds {
         case .deny: try coder.kind(4, "deny")
         case .passkey(let passkey):
             try coder.kind(2, "passkey")
-            self = .passkey(try coder.secret("passkey", passkey))
+            self = try .passkey(coder.secret("passkey", passkey))
         }
     }
 }
 
 extension FieldCoder {
     /// Codes a text that may be as long as a message, after its length in four octets. A longer text is truncated.
-    fileprivate mutating func longText(_ name: String, _ value: inout String) throws(PacketError) {
+    fileprivate mutating func longText(_ name: String, _ text: String) throws(PacketError) -> String {
         let limit = ToolReply.maximumText
-        var octets = PacketBuffer(isReading ? [] : Array(value.prefix(octets: limit).utf8))
-        let length = try field("\(name) length", UInt32(octets.count))
+        var octets = PacketBuffer(isReading ? [] : Array(text.prefix(octets: limit).utf8))
+        let length = try value("\(name) length", UInt32(octets.count))
         guard length <= UInt32(limit) else { throw PacketError(.length(Int(length)), at: name) }
         try bytes(name, &octets, count: Int(length))
-        guard isReading else { return }
-        guard let text = String(validating: octets, as: UTF8.self) else {
-            throw PacketError(.value(UInt64(octets.count)), at: name)
-        }
-        value = text
-    }
-
-    fileprivate mutating func longText(_ name: String, _ value: String) throws(PacketError) -> String {
-        var value = value
-        try longText(name, &value)
-        return value
+        return isReading ? try String(octets, at: name) : text
     }
 
     /// Codes a text, truncated if it is too long.
-    fileprivate mutating func cutText(_ name: String, _ value: String) throws(PacketError) -> String {
-        try text(name, isReading ? value : value.prefix(octets: MessageLimits.text))
+    fileprivate mutating func cutText(_ name: String, _ text: String) throws(PacketError) -> String {
+        try value(name, isReading ? text : text.prefix(octets: MessageLimits.text))
     }
 
     fileprivate mutating func secret(_ name: String, _ value: UInt32) throws(PacketError) -> UInt32 {

@@ -3,83 +3,81 @@ import Foundation
 
 // The wire format of the values in messages.
 
-extension ScanRequest: PacketFields {
+extension ScanRequest: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("services", &services, limit: ServiceLimits.scannedServices)
-        try coder.field("allows duplicates", &allowsDuplicates)
+        services = try coder.list("services", services, limit: ServiceLimits.scannedServices)
+        try coder.value("allows duplicates", &allowsDuplicates)
         try coder.list("solicited services", &solicitedServices, limit: ServiceLimits.scannedServices)
-        try coder.optional("lost after", &lostAfter)
+        try coder.value("lost after", &lostAfter)
     }
 }
 
-extension ConnectOptions: PacketFields {
+extension ConnectOptions: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("notifies on connection", &notifiesOnConnection)
-        try coder.field("notifies on disconnection", &notifiesOnDisconnection)
-        try coder.field("notifies on notification", &notifiesOnNotification)
-        try coder.number("start delay", &startDelay)
-        try coder.field("reconnects automatically", &reconnectsAutomatically)
-        try coder.field("requires notifications", &requiresNotifications)
+        try coder.value("notifies on connection", &notifiesOnConnection)
+        try coder.value("notifies on disconnection", &notifiesOnDisconnection)
+        try coder.value("notifies on notification", &notifiesOnNotification)
+        try coder.value("start delay", &startDelay)
+        try coder.value("reconnects automatically", &reconnectsAutomatically)
+        try coder.value("requires notifications", &requiresNotifications)
     }
 }
 
-extension LinkPreference: PacketFields {
+extension LinkPreference: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("minimum interval", &minimumInterval)
-        try coder.optional("maximum interval", &maximumInterval)
-        try coder.number("latency", &latency)
-        try coder.number("supervision timeout", &supervisionTimeout)
-        try coder.optional("PHY", &phy)
+        try coder.value("minimum interval", &minimumInterval)
+        try coder.value("maximum interval", &maximumInterval)
+        try coder.value("latency", &latency)
+        try coder.value("supervision timeout", &supervisionTimeout)
+        try coder.value("PHY", &phy)
     }
 }
 
-extension LinkFacts: PacketFields {
+extension LinkFacts: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.number("interval", &interval)
-        try coder.number("latency", &latency)
-        try coder.number("supervision timeout", &supervisionTimeout)
-        try coder.number("TX PHY", &txPHY)
-        try coder.number("RX PHY", &rxPHY)
-        try coder.number("MTU", &mtu)
-        try coder.number("TX octets", &maxTxOctets)
-        try coder.number("RX octets", &maxRxOctets)
-        try coder.optional("RSSI", &rssi)
-        try coder.field("is encrypted", &isEncrypted)
-        try coder.field("is authenticated", &isAuthenticated)
-        try coder.field("is bonded", &isBonded)
-        try coder.number("key size", &keySize)
-        try coder.list("table flaws", &tableFlaws, limit: Self.maximumFlaws, "") { coder, value throws(PacketError) in
-            try coder.text("flaw", &value)
-        }
+        try coder.value("interval", &interval)
+        try coder.value("latency", &latency)
+        try coder.value("supervision timeout", &supervisionTimeout)
+        try coder.value("TX PHY", &txPHY)
+        try coder.value("RX PHY", &rxPHY)
+        try coder.value("MTU", &mtu)
+        try coder.value("TX octets", &maxTxOctets)
+        try coder.value("RX octets", &maxRxOctets)
+        try coder.value("RSSI", &rssi)
+        try coder.value("is encrypted", &isEncrypted)
+        try coder.value("is authenticated", &isAuthenticated)
+        try coder.value("is bonded", &isBonded)
+        try coder.value("key size", &keySize)
+        try coder.list("table flaws", of: "flaw", &tableFlaws, limit: Self.maximumFlaws)
     }
 }
 
-extension KnownNames: PacketFields {
+extension KnownNames: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("advertised", &advertised)
-        try coder.optional("advertised age", &advertisedAge)
-        try coder.optional("device", &device)
-        try coder.optional("device age", &deviceAge)
+        try coder.value("advertised", &advertised)
+        try coder.value("advertised age", &advertisedAge)
+        try coder.value("device", &device)
+        try coder.value("device age", &deviceAge)
     }
 }
 
-extension ScanCounts: PacketFields {
+extension ScanCounts: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.number("heard", &heard)
-        try coder.number("reported", &reported)
-        try coder.number("suppressed", &suppressed)
-        try coder.number("remembered", &remembered)
-        try coder.number("forgotten", &forgotten)
+        try coder.value("heard", &heard)
+        try coder.value("reported", &reported)
+        try coder.value("suppressed", &suppressed)
+        try coder.value("remembered", &remembered)
+        try coder.value("forgotten", &forgotten)
     }
 }
 
-extension ConnectionWatch: PacketFields {
+extension ConnectionWatch: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("services", &services, limit: Self.maximumServices)
@@ -87,130 +85,118 @@ extension ConnectionWatch: PacketFields {
     }
 }
 
-extension SystemInfo: PacketFields {
+extension SystemInfo: PacketFields, MessageValue {
     /// Codes the fields in wire order; the permission as its raw value in one octet.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("has extended scan and connect", &hasExtendedScanAndConnect)
-        var raw = UInt8(permission.rawValue)
-        try coder.field("state", &raw)
-        guard let known = AppPermission(rawValue: Int(raw)) else {
-            throw PacketError(.value(UInt64(raw)), at: "state")
-        }
-        permission = known
+        try coder.value("has extended scan and connect", &hasExtendedScanAndConnect)
+        try coder.choice("state", &permission)
     }
 }
 
-extension LocalAttributeID: WireValue {}
+extension ATTStatus: MessageValue {}
+extension LocalAttributeID: WireValue, MessageValue {}
 
-extension LocalService: PacketFields {
+extension LocalService: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(id: LocalAttributeID(0), uuid: 0, isPrimary: false) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("id", &id)
-        try coder.uuid("type", &uuid)
-        try coder.field("is primary", &isPrimary)
-        let limit = ServiceLimits.includedServices
-        try coder.list("included services", &includedServices, limit: limit, LocalAttributeID(0)) {
-            coder,
-            id throws(PacketError) in
-            try coder.field("id", &id)
-        }
+        try coder.value("id", &id)
+        try coder.value("type", &uuid)
+        try coder.value("is primary", &isPrimary)
+        try coder.list("included services", of: "id", &includedServices, limit: ServiceLimits.includedServices)
         try coder.list("characteristics", &characteristics, limit: ServiceLimits.characteristics)
     }
 }
 
-extension LocalCharacteristic: PacketFields {
+extension LocalCharacteristic: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(id: LocalAttributeID(0), uuid: 0, properties: 0, permissions: 0) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("id", &id)
-        try coder.uuid("type", &uuid)
-        try coder.field("properties", &properties)
-        try coder.field("permissions", &permissions)
-        try coder.optional("value", &value)
+        try coder.value("id", &id)
+        try coder.value("type", &uuid)
+        try coder.value("properties", &properties)
+        try coder.value("permissions", &permissions)
+        try coder.value("value", &value)
         try coder.list("descriptors", &descriptors, limit: ServiceLimits.descriptors)
     }
 }
 
-extension LocalDescriptor: PacketFields {
+extension LocalDescriptor: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(uuid: 0, value: []) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.uuid("type", &uuid)
-        try coder.octets("value", &value)
+        try coder.value("type", &uuid)
+        try coder.value("value", &value)
     }
 }
 
-extension AdvertisingRequest: PacketFields {
+extension AdvertisingRequest: PacketFields, MessageValue {
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("local name", &localName)
+        try coder.value("local name", &localName)
         try coder.list("services", &services, limit: ServiceLimits.advertisedServices)
-        try coder.optional("manufacturer data", &manufacturerData)
+        try coder.value("manufacturer data", &manufacturerData)
         try coder.list("service data", &serviceData, limit: ServiceLimits.advertisedData)
-        try coder.field("number", &number)
+        try coder.value("number", &number)
     }
 }
 
-extension ManagerState: PacketFields {
+extension ManagerState: PacketFields, MessageValue {
     /// Creates the state ``unknown``.
     public init() { self = .unknown }
 
     /// Codes the raw value in one octet.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        var raw = UInt8(rawValue)
-        try coder.field("state", &raw)
-        guard let state = ManagerState(rawValue: Int(raw)) else { throw PacketError(.value(UInt64(raw)), at: "state") }
-        self = state
+        try coder.choice("state", &self)
     }
 }
 
-extension PeerInfo: PacketFields {
+extension PeerInfo: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(identifier: .blank) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.uuid("identifier", &identifier)
-        try coder.optional("name", &name)
+        try coder.value("identifier", &identifier)
+        try coder.value("name", &name)
     }
 }
 
-extension CentralInfo: PacketFields {
+extension CentralInfo: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(identifier: .blank, maximumUpdateLength: 0) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.uuid("identifier", &identifier)
-        try coder.number("maximum update length", &maximumUpdateLength)
+        try coder.value("identifier", &identifier)
+        try coder.value("maximum update length", &maximumUpdateLength)
     }
 }
 
-extension WriteRequest: PacketFields {
+extension WriteRequest: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(characteristic: LocalAttributeID(0), offset: 0, value: []) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("characteristic", &characteristic)
-        try coder.number("offset", &offset)
-        try coder.octets("value", &value)
+        try coder.value("characteristic", &characteristic)
+        try coder.value("offset", &offset)
+        try coder.value("value", &value)
     }
 }
 
-extension Advertisement: PacketFields {
+extension Advertisement: PacketFields, MessageValue {
     /// Codes the fields in wire order; service data sorted by service, so that equal advertisements are equal on the
     /// wire.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("local name", &localName)
-        try coder.optional("manufacturer data", &manufacturerData)
+        try coder.value("local name", &localName)
+        try coder.value("manufacturer data", &manufacturerData)
         var data = serviceData.sorted { $0.key.bigEndianBytes.lexicographicallyPrecedes($1.key.bigEndianBytes) }
             .map { LocalDescriptor(uuid: $0.key, value: $0.value) }
         try coder.list("service data", &data, limit: ServiceLimits.receivedServices)
@@ -218,54 +204,52 @@ extension Advertisement: PacketFields {
         try coder.list("services", &serviceUUIDs, limit: ServiceLimits.receivedServices)
         try coder.list("overflow services", &overflowServiceUUIDs, limit: ServiceLimits.scannedServices)
         try coder.list("solicited services", &solicitedServiceUUIDs, limit: ServiceLimits.receivedServices)
-        try coder.optional("transmit power", &txPowerLevel)
-        try coder.field("is connectable", &isConnectable)
-        try coder.number("primary PHY", &primaryPHY)
-        try coder.number("secondary PHY", &secondaryPHY)
-        try coder.optional("timestamp", &timestamp, 0) { coder, value throws(PacketError) in
-            try coder.number("timestamp", &value)
-        }
+        try coder.value("transmit power", &txPowerLevel)
+        try coder.value("is connectable", &isConnectable)
+        try coder.value("primary PHY", &primaryPHY)
+        try coder.value("secondary PHY", &secondaryPHY)
+        try coder.value("timestamp", &timestamp)
     }
 }
 
-extension RemoteService: PacketFields {
+extension RemoteService: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(handle: 0, endHandle: 0, uuid: 0, isPrimary: false) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("handle", &handle)
-        try coder.field("end handle", &endHandle)
-        try coder.uuid("type", &uuid)
-        try coder.field("is primary", &isPrimary)
+        try coder.value("handle", &handle)
+        try coder.value("end handle", &endHandle)
+        try coder.value("type", &uuid)
+        try coder.value("is primary", &isPrimary)
     }
 }
 
-extension RemoteCharacteristic: PacketFields {
+extension RemoteCharacteristic: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(handle: 0, uuid: 0, properties: 0) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("handle", &handle)
-        try coder.uuid("type", &uuid)
-        try coder.field("properties", &properties)
-        try coder.optional("value", &value)
+        try coder.value("handle", &handle)
+        try coder.value("type", &uuid)
+        try coder.value("properties", &properties)
+        try coder.value("value", &value)
     }
 }
 
-extension RemoteDescriptor: PacketFields {
+extension RemoteDescriptor: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(handle: 0, uuid: 0) }
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("handle", &handle)
-        try coder.uuid("type", &uuid)
+        try coder.value("handle", &handle)
+        try coder.value("type", &uuid)
     }
 }
 
-extension ServiceError: PacketFields {
+extension ServiceError: PacketFields, MessageValue {
     /// Creates an unknown error.
     public init() { self.init(.unknown) }
 
@@ -276,8 +260,8 @@ extension ServiceError: PacketFields {
             case .core(let code): (0, UInt8(code.rawValue))
             case .att(let status): (1, status.rawValue)
             }
-        try coder.field("domain", &domain)
-        try coder.field("code", &number)
+        try coder.value("domain", &domain)
+        try coder.value("code", &number)
         switch domain {
         case 0:
             guard let core = CoreCode(rawValue: Int(number)) else {
@@ -287,21 +271,18 @@ extension ServiceError: PacketFields {
         case 1: code = .att(ATTStatus(rawValue: number))
         default: throw PacketError(.value(UInt64(domain)), at: "domain")
         }
-        try coder.optional("reason", &reason)
-        try coder.optional("cause", &cause)
+        try coder.value("reason", &reason)
+        try coder.value("cause", &cause)
     }
 }
 
-extension ServiceError.Cause: PacketFields {
+extension ServiceError.Cause: PacketFields, MessageValue {
     /// Creates a placeholder, to decode into.
     public init() { self.init(.att, 0) }
 
     /// Codes the layer in one octet, followed by the code.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        var raw = layer.rawValue
-        try coder.field("kind", &raw)
-        guard let known = ServiceError.Layer(rawValue: raw) else { throw PacketError(.value(UInt64(raw)), at: "kind") }
-        layer = known
-        try coder.field("code", &code)
+        try coder.choice("kind", &layer)
+        try coder.value("code", &code)
     }
 }
