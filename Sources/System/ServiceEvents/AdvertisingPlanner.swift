@@ -42,6 +42,17 @@ package struct AdvertisingPlan: Hashable, Sendable {
     /// Data for which there is no room.
     package var leftOut: [AdvertisingStructure] = []
 
+    /// Adds a structure to the advertisement or to the scan response, whose room it uses up.
+    fileprivate mutating func append(_ structure: AdvertisingStructure, inFront: Bool) {
+        if inFront {
+            advertisement.append(structure)
+            room -= structure.encodedLength
+        } else {
+            scanResponse.append(structure)
+            roomBehind -= structure.encodedLength
+        }
+    }
+
     /// The part of a shortened name that goes on the air, which may be empty; nil for a whole name, and for none.
     package var shortenedName: String? {
         isNameShortened ? (advertisement.localName ?? scanResponse.localName)?.text ?? "" : nil
@@ -92,13 +103,10 @@ package enum AdvertisingPlanner {
     }
 
     private static func place(_ structure: AdvertisingStructure, in plan: inout AdvertisingPlan) {
-        let cost = structure.encodedLength
-        if cost <= plan.room {
-            plan.advertisement.append(structure)
-            plan.room -= cost
-        } else if cost <= plan.roomBehind {
-            plan.scanResponse.append(structure)
-            plan.roomBehind -= cost
+        if structure.encodedLength <= plan.room {
+            plan.append(structure, inFront: true)
+        } else if structure.encodedLength <= plan.roomBehind {
+            plan.append(structure, inFront: false)
         } else {
             plan.leftOut.append(structure)
         }
@@ -136,15 +144,7 @@ package enum AdvertisingPlanner {
             !inFront.isShortened || (behind.isShortened && inFront.text.utf8.count >= behind.text.utf8.count)
         let chosen = goesInFront ? inFront : behind
         plan.isNameShortened = chosen.isShortened
-        guard !chosen.text.isEmpty else { return }
-        let structure = AdvertisingStructure.localName(chosen)
-        if goesInFront {
-            plan.advertisement.append(structure)
-            plan.room -= structure.encodedLength
-        } else {
-            plan.scanResponse.append(structure)
-            plan.roomBehind -= structure.encodedLength
-        }
+        if !chosen.text.isEmpty { plan.append(.localName(chosen), inFront: goesInFront) }
     }
 
     /// Returns as many whole characters as fit in `octets` octets of UTF-8.

@@ -195,17 +195,11 @@ extension RecoveryReport {
 // MARK: Names
 
 extension ManagerState {
+    /// The names by raw value.
+    private static let names = ["unknown", "resetting", "unsupported", "unauthorized", "poweredOff", "poweredOn"]
+
     /// The name in the output of tools.
-    package var name: String {
-        switch self {
-        case .unknown: "unknown"
-        case .resetting: "resetting"
-        case .unsupported: "unsupported"
-        case .unauthorized: "unauthorized"
-        case .poweredOff: "poweredOff"
-        case .poweredOn: "poweredOn"
-        }
-    }
+    package var name: String { Self.names[rawValue] }
 
     /// The state in the words of lines for the user.
     package var word: String {
@@ -218,32 +212,19 @@ extension ManagerState {
 
     /// The state with this name, unless none has it.
     package init?(name: String) {
-        let all = [Self.unknown, .resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn]
-        guard let state = all.first(where: { $0.name == name }) else { return nil }
-        self = state
+        guard let index = Self.names.firstIndex(of: name) else { return nil }
+        self.init(rawValue: index)
     }
 }
 
 extension AppPermission {
     /// The name in the output of tools.
-    package var name: String {
-        switch self {
-        case .notDetermined: "notDetermined"
-        case .restricted: "restricted"
-        case .denied: "denied"
-        case .allowedAlways: "allowedAlways"
-        }
-    }
+    package var name: String { "\(self)" }
 }
 
 extension ManagerRole {
     /// The name in the output of tools.
-    package var name: String {
-        switch self {
-        case .central: "central"
-        case .peripheral: "peripheral"
-        }
-    }
+    package var name: String { self == .central ? "central" : "peripheral" }
 }
 
 extension AppPhase {

@@ -84,8 +84,8 @@ extension MonitoredMessage {
         self.init(.request, request.name)
         switch request {
         case .central(.startScan(let scan)):
-            setServices(scan.services ?? [])
-            if !scan.solicitedServices.isEmpty { solicitedServices = Self.names(of: scan.solicitedServices) }
+            self.services = Self.names(of: scan.services ?? [])
+            solicitedServices = Self.names(of: scan.solicitedServices)
         case .central(.peer(let peer, let request)):
             self.peer = peer
             switch request {
@@ -101,10 +101,10 @@ extension MonitoredMessage {
 
     private mutating func add(_ request: LinkRequest) {
         switch request {
-        case .discoverServices(let services): setServices(services ?? [])
+        case .discoverServices(let services): self.services = Self.names(of: services ?? [])
         case .discoverIncludedServices(let handle, let uuids), .discoverCharacteristics(let handle, let uuids):
             self.handle = Int(handle)
-            setServices(uuids ?? [])
+            self.services = Self.names(of: uuids ?? [])
         case .discoverDescriptors(let handle), .readCharacteristic(let handle), .readDescriptor(let handle):
             self.handle = Int(handle)
         case .writeCharacteristic(let handle, let value), .writeWithoutResponse(let handle, let value),
@@ -124,14 +124,14 @@ extension MonitoredMessage {
         switch request {
         case .addService(let service):
             own = Int(service.id.rawValue)
-            setServices([service.uuid])
+            self.services = Self.names(of: [service.uuid])
             attributes = service.characteristics.prefix(Self.maximumElements).map {
                 Attribute(own: Int($0.id.rawValue), uuid: "\($0.uuid)")
             }
         case .removeService(let id): own = Int(id.rawValue)
         case .startAdvertising(let request):
             localName = request.localName
-            setServices(request.services)
+            self.services = Self.names(of: request.services)
             manufacturerData = request.manufacturerData.map(Self.digits)
         case .respond(_, let status, let value):
             if status != .success { error = Self.text(of: .att(status)) }
@@ -149,7 +149,7 @@ extension MonitoredMessage {
     init(_ query: Query) {
         self.init(.query, "\(query.kind.name)")
         switch query {
-        case .connectedPeripherals(let services): setServices(services)
+        case .connectedPeripherals(let services): self.services = Self.names(of: services)
         case .names(let peer): self.peer = peer
         case .peripherals, .system, .scanCounts: break
         }
@@ -173,24 +173,20 @@ extension MonitoredMessage {
     }
 
     private init(_ event: CentralEvent) {
+        self.init(.event, event.kind.name)
         switch event {
         case .peer(let peer, let event), .answered(let peer, _, let event):
-            self.init(.event, "\(event.kind.name)")
-            self.peer = peer
+            (self.peer, name) = (peer, event.kind.name)
             add(event)
         case .discovered(let peer, let advertisement, let rssi):
-            self.init(.event, "\(event.kind.name)")
             add(peer)
             self.rssi = rssi
             add(advertisement)
         case .connectionChanged(let peer, let isConnected):
-            self.init(.event, "\(event.kind.name)")
             add(peer)
             isEnabled = isConnected
-        case .lost(let peer):
-            self.init(.event, "\(event.kind.name)")
-            add(peer)
-        case .willRestore: self.init(.event, "\(event.kind.name)")
+        case .lost(let peer): add(peer)
+        case .willRestore: break
         }
     }
 
@@ -199,10 +195,8 @@ extension MonitoredMessage {
     }
 
     private mutating func add(_ advertisement: Advertisement) {
-        setServices(advertisement.serviceUUIDs)
-        if !advertisement.solicitedServiceUUIDs.isEmpty {
-            solicitedServices = Self.names(of: advertisement.solicitedServiceUUIDs)
-        }
+        self.services = Self.names(of: advertisement.serviceUUIDs)
+        solicitedServices = Self.names(of: advertisement.solicitedServiceUUIDs)
         manufacturerData = advertisement.manufacturerData.map(Self.digits)
         if !advertisement.serviceData.isEmpty {
             let kept = advertisement.serviceData.sorted { "\($0.key)" < "\($1.key)" }.prefix(Self.maximumElements)
@@ -217,18 +211,12 @@ extension MonitoredMessage {
         case .connected(let name, _), .nameChanged(let name): peerName = name
         case .connectionFailed(let error): self.error = Self.text(of: error)
         case .disconnected(let error, let isReconnecting, _):
-            self.error = error.map { Self.text(of: $0) }
+            self.error = Self.text(of: error)
             isEnabled = isReconnecting ? true : nil
-        case .servicesDiscovered(let result): add(result) { (Int($0.handle), $0.uuid) }
-        case .includedServicesDiscovered(let handle, let result):
-            self.handle = Int(handle)
-            add(result) { (Int($0.handle), $0.uuid) }
-        case .characteristicsDiscovered(let handle, let result):
-            self.handle = Int(handle)
-            add(result) { (Int($0.handle), $0.uuid) }
-        case .descriptorsDiscovered(let handle, let result):
-            self.handle = Int(handle)
-            add(result) { (Int($0.handle), $0.uuid) }
+        case .servicesDiscovered(let result): add(result) { ($0.handle, $0.uuid) }
+        case .includedServicesDiscovered(let handle, let result): add(result, of: handle) { ($0.handle, $0.uuid) }
+        case .characteristicsDiscovered(let handle, let result): add(result, of: handle) { ($0.handle, $0.uuid) }
+        case .descriptorsDiscovered(let handle, let result): add(result, of: handle) { ($0.handle, $0.uuid) }
         case .valueRead(let handle, let result), .descriptorUpdated(let handle, let result):
             self.handle = Int(handle)
             switch result {
@@ -239,24 +227,30 @@ extension MonitoredMessage {
             self.handle = Int(handle)
             setValue(value)
         case .valueWritten(let handle, let error), .descriptorWritten(let handle, let error):
-            (self.handle, self.error) = (Int(handle), error.map { Self.text(of: $0) })
+            (self.handle, self.error) = (Int(handle), Self.text(of: error))
         case .notifyStateChanged(let handle, let isNotifying, let error):
-            (self.handle, isEnabled, self.error) = (Int(handle), isNotifying, error.map { Self.text(of: $0) })
+            (self.handle, isEnabled, self.error) = (Int(handle), isNotifying, Self.text(of: error))
         case .rssiRead(.success(let rssi)): self.rssi = rssi
         case .rssiRead(.failure(let error)): self.error = Self.text(of: error)
         case .channelOpened(let psm, let result):
             self.psm = Int(psm)
             if case .failure(let error) = result { self.error = Self.text(of: error) }
         case .notificationsAuthorized(let isAllowed): isEnabled = isAllowed
-        case .channelSoundingEnded(let error): self.error = error.map { Self.text(of: $0) }
+        case .channelSoundingEnded(let error): self.error = Self.text(of: error)
         case .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .linkInformation: break
         }
     }
 
-    private mutating func add<T>(_ result: Result<[T], ServiceError>, _ attribute: (T) -> (Int, BluetoothUUID)) {
+    private mutating func add<T>(
+        _ result: Result<[T], ServiceError>,
+        of handle: AttributeHandle? = nil,
+        _ attribute: (T) -> (AttributeHandle, BluetoothUUID)
+    ) {
+        self.handle = handle.map { Int($0) }
         switch result {
         case .success(let found):
-            attributes = found.prefix(Self.maximumElements).map(attribute).map { Attribute(handle: $0, uuid: "\($1)") }
+            let kept = found.prefix(Self.maximumElements).map(attribute)
+            attributes = kept.map { Attribute(handle: Int($0), uuid: "\($1)") }
         case .failure(let error): self.error = Self.text(of: error)
         }
     }
@@ -264,8 +258,8 @@ extension MonitoredMessage {
     private init(_ event: PeripheralEvent) {
         self.init(.event, "\(event.kind.name)")
         switch event {
-        case .serviceAdded(let id, let error): (own, self.error) = (Int(id.rawValue), error.map { Self.text(of: $0) })
-        case .advertisingStarted(let error, _): self.error = error.map { Self.text(of: $0) }
+        case .serviceAdded(let id, let error): (own, self.error) = (Int(id.rawValue), Self.text(of: error))
+        case .advertisingStarted(let error, _): self.error = Self.text(of: error)
         case .subscribed(let central, let id), .unsubscribed(let central, let id):
             (peer, own) = (central.identifier, Int(id.rawValue))
         case .readRequested(_, let central, let id, _): (peer, own) = (central.identifier, Int(id.rawValue))
@@ -275,10 +269,10 @@ extension MonitoredMessage {
             if let first = requests.first { setValue(first.value) }
         case .centralChanged(let central), .centralConnected(let central): peer = central.identifier
         case .channelPublished(let psm, let error, _), .channelUnpublished(let psm, let error):
-            (self.psm, self.error) = (Int(psm), error.map { Self.text(of: $0) })
+            (self.psm, self.error) = (Int(psm), Self.text(of: error))
         case .channelOpened(let psm, let central, _): (self.psm, peer) = (Int(psm), central.identifier)
         case .centralDisconnected(let central, let error), .centralReleased(let central, let error):
-            (peer, self.error) = (central, error.map { Self.text(of: $0) })
+            (peer, self.error) = (central, Self.text(of: error))
         case .updateCreditsReturned, .willRestore: break
         }
     }
@@ -287,24 +281,20 @@ extension MonitoredMessage {
 // MARK: Bounds
 
 extension MonitoredMessage {
-    private mutating func setServices(_ uuids: [BluetoothUUID]) {
-        services = uuids.isEmpty ? nil : Self.names(of: uuids)
-    }
-
     private mutating func setValue(_ octets: PacketBuffer) {
         value = Self.digits(octets)
     }
 
-    private static func names(of uuids: [BluetoothUUID]) -> [String] {
-        uuids.prefix(maximumElements).map { "\($0)" }
+    private static func names(of uuids: [BluetoothUUID]) -> [String]? {
+        uuids.isEmpty ? nil : uuids.prefix(maximumElements).map { "\($0)" }
     }
 
     private static func digits(_ octets: PacketBuffer) -> String {
         "\(octets.prefix(upTo: maximumValue))"
     }
 
-    private static func text(of error: ServiceError) -> String {
-        (error.reason ?? text(of: error.code)).prefix(octets: MonitoredEvent.maximumText)
+    private static func text(of error: ServiceError?) -> String? {
+        error.map { ($0.reason ?? text(of: $0.code)).prefix(octets: MonitoredEvent.maximumText) }
     }
 
     private static func text(of code: ServiceError.Code) -> String {
