@@ -36,12 +36,7 @@ final class PreservedLifecycle: ManagerLifecycle {
     var phase: AppPhase { .suspended }
     var isPreserved: Bool { true }
     /// The preserved state of an unmanaged app may do all that the app itself could: the app behaves as on a Mac.
-    var rules: BackgroundRules {
-        BackgroundRules(
-            modes: declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral],
-            phase: phase
-        )
-    }
+    var rules: BackgroundRules { BackgroundRules(declaration, in: phase) }
 
     func willDeliver(_ event: Event, _ role: ManagerRole, isAwaited: Bool) {
         if rules.wakes(role), event.launches { onLaunch?() }

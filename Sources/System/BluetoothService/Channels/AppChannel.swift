@@ -67,13 +67,8 @@ final class AppChannel {
                     self?.timer = nil
                     self?.handle(.timedOut)
                 }
-            case .endTimer:
-                if let timer { loop.cancel(timer) }
-                timer = nil
-            case .forget:
-                let handler = onEnd
-                onEnd = nil
-                handler?()
+            case .endTimer: loop.cancel(&timer)
+            case .forget: onEnd.take()?()
             }
         }
     }

@@ -17,10 +17,7 @@ package final class ControllerSource {
     /// Creates a source with a single controller.
     package convenience init(_ transport: any HCITransport) {
         var left: (any HCITransport)? = transport
-        self.init {
-            defer { left = nil }
-            return left
-        }
+        self.init { left.take() }
     }
 
     /// Notifies the system that there is a controller now.

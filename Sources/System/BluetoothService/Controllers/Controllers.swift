@@ -120,8 +120,9 @@ extension Controllers {
     /// Stops for good, and cancels all recovery.
     func stop() {
         handle(.stop)
-        for timer in [quietTime, deviceResetTimer].compactMap(\.self) { loop.cancel(timer) }
-        (quietTime, deviceResetTimer, resettingLine) = (nil, nil, nil)
+        loop.cancel(&quietTime)
+        loop.cancel(&deviceResetTimer)
+        resettingLine = nil
     }
 
     /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
@@ -165,9 +166,7 @@ extension Controllers {
                     self?.retry = nil
                     self?.handle(.retry)
                 }
-            case .endTimer:
-                if let retry { loop.cancel(retry) }
-                retry = nil
+            case .endTimer: loop.cancel(&retry)
             }
         }
     }
@@ -232,9 +231,7 @@ extension Controllers {
                     self?.quietTime = nil
                     self?.recover(.quiet)
                 }
-            case .endQuietTime:
-                if let quietTime { loop.cancel(quietTime) }
-                quietTime = nil
+            case .endQuietTime: loop.cancel(&quietTime)
             }
         }
     }
@@ -266,8 +263,7 @@ extension Controllers {
     private func deviceReset(_ number: UInt64, _ result: DeviceReset) {
         guard resettingLine != nil, number == deviceResets else { return }
         resettingLine = nil
-        if let deviceResetTimer { loop.cancel(deviceResetTimer) }
-        deviceResetTimer = nil
+        loop.cancel(&deviceResetTimer)
         if case .failed(let reason) = result { observers.trouble("the reset of the device failed: \(reason)") }
         guard case .repairing = power.phase else { return }
         recover(.deviceReset(result))

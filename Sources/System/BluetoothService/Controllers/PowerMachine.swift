@@ -60,9 +60,8 @@ struct PowerMachine {
     }
 
     /// The pause before the first retry. It doubles with each retry, up to ``longestPause``.
-    static let firstPause = Duration.seconds(1)
-    /// See ``firstPause``.
-    static let longestPause = Duration.seconds(30)
+    private static let firstPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(30)
 
     private(set) var phase = Phase.idle
 
@@ -121,8 +120,8 @@ struct PowerMachine {
         return actions + news + (pause.map { [.startTimer($0)] } ?? [])
     }
 
-    private static func pause(_ attempts: Int) -> Duration {
-        (1..<max(attempts, 1)).reduce(firstPause) { pause, _ in min(pause * 2, longestPause) }
+    static func pause(_ attempts: Int) -> Duration {
+        .backoff(first: firstPause, doublings: attempts - 1, longest: longestPause)
     }
 
     private mutating func stop() -> [Action] {

@@ -15,10 +15,6 @@ struct RecoveryLadder {
     /// How long to wait for the reset of a device, during which a driver may load firmware. A new transport is opened
     /// after that in any case.
     static let deviceResetTimeout = Duration.seconds(20)
-    /// The pause before a transport is opened again after the last step. It doubles each time, up to ``longestPause``.
-    static let firstPause = Duration.seconds(1)
-    /// See ``firstPause``.
-    static let longestPause = Duration.seconds(30)
 
     enum State: Equatable {
         /// No failure, or none for ``quietTime``.
@@ -86,13 +82,9 @@ struct RecoveryLadder {
         switch step {
         case .reset, .reopen: return news + [.apply(.reopen)]
         case .resetDevice: return news + [.apply(.resetDevice)]
-        case .powerOff: return news + (rounds == 1 ? [.advise(cause)] : []) + [.apply(.wait(Self.pause(rounds)))]
+        case .powerOff:
+            return news + (rounds == 1 ? [.advise(cause)] : []) + [.apply(.wait(PowerMachine.pause(rounds)))]
         }
-    }
-
-    /// The sixth round reaches the longest pause.
-    private static func pause(_ rounds: Int) -> Duration {
-        (1..<min(max(rounds, 1), 6)).reduce(firstPause) { pause, _ in min(pause * 2, longestPause) }
     }
 
     private mutating func leave() -> [Action] {

@@ -136,7 +136,7 @@ package struct AppLifecycle {
         overruns += 1
         let excess = overruns - Self.toleratedOverruns
         guard excess >= 0 else { return move(to: .suspended, [.suspend]) }
-        let pause = min(Self.firstSlowdown * (1 << min(excess, 16)), Self.longestSlowdown)
+        let pause = Duration.backoff(first: Self.firstSlowdown, doublings: excess, longest: Self.longestSlowdown)
         return move(to: .slowedDown(hasEvent: false), [.suspend, .startTimer(pause)])
     }
 

@@ -14,6 +14,12 @@ package struct BackgroundRules: Hashable {
     let modes: AppDeclaration.BackgroundModes
     let phase: AppPhase
 
+    /// Creates the rules for an app. An unmanaged app behaves as on a Mac, like one with both background modes.
+    init(_ declaration: AppDeclaration, in phase: AppPhase) {
+        modes = declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral]
+        self.phase = phase
+    }
+
     private var isInFront: Bool { phase == .foreground }
 
     /// Whether a scan continues. In the background it has to name services. A suspended app also needs the central

@@ -61,10 +61,7 @@ struct LaunchBackoff: Equatable {
         earlyEnds = min(earlyEnds + 1, Self.maximumEarlyEnds)
         guard earlyEnds > 1 else { return [] }
         if case .ready = state { state = .pausing(isWanted: false) }
-        return [.startPause(Self.pause(after: earlyEnds))]
-    }
-
-    static func pause(after earlyEnds: Int) -> Duration {
-        min(firstPause * (1 << min(max(0, earlyEnds - 2), 16)), longestPause)
+        let pause = Duration.backoff(first: Self.firstPause, doublings: earlyEnds - 2, longest: Self.longestPause)
+        return [.startPause(pause)]
     }
 }

@@ -56,7 +56,7 @@ final class ProcessLifecycle: ManagerLifecycle {
         // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
         let isBehind = inBackground && declaration.isManaged
         machine = AppLifecycle(inBackground: isBehind)
-        rules = Self.rules(of: declaration, in: machine.phase)
+        rules = BackgroundRules(declaration, in: machine.phase)
         lastInFront = isBehind ? 0 : nextInFront()
         perform(machine.firstActions)
     }
@@ -70,20 +70,12 @@ final class ProcessLifecycle: ManagerLifecycle {
     /// Stored because each value asks for them.
     private(set) var rules: BackgroundRules
 
-    /// An unmanaged app behaves as on a Mac.
-    private static func rules(of declaration: AppDeclaration, in phase: AppPhase) -> BackgroundRules {
-        BackgroundRules(
-            modes: declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral],
-            phase: phase
-        )
-    }
-
     func handle(_ event: AppLifecycle.Event) {
         // An unmanaged app is in the foreground until it is gone.
         guard declaration.isManaged || event.isEnd else { return }
         let before = phase
         let actions = machine.handle(event)
-        if phase != before { rules = Self.rules(of: declaration, in: phase) }
+        if phase != before { rules = BackgroundRules(declaration, in: phase) }
         if phase == .foreground, before != .foreground { lastInFront = nextInFront() }
         perform(actions)
         if phase != before { onChange?(nil) }
@@ -112,12 +104,12 @@ final class ProcessLifecycle: ManagerLifecycle {
         for action in actions {
             switch action {
             case .startTimer(let time):
-                endTimer()
+                loop.cancel(&timer)
                 timer = loop.schedule(after: time) { [weak self] in
                     self?.timer = nil
                     self?.handle(.timeIsUp)
                 }
-            case .endTimer: endTimer()
+            case .endTimer: loop.cancel(&timer)
             case .suspend:
                 process?.suspend()
                 onChange?(.suspend)
@@ -139,11 +131,6 @@ final class ProcessLifecycle: ManagerLifecycle {
             heldOctets -= octets
             body()
         }
-    }
-
-    private func endTimer() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
     }
 }
 
