@@ -70,15 +70,10 @@ extension ServiceError {
         switch error {
         case .refused(let result):
             let reason = "the peer refused the channel: \(result)"
-            if let code = result.securityRefusal {
-                self.init(att: ATTStatus(rawValue: code.rawValue), reason: reason)
+            if let code = result == .insufficientAuthorization ? .insufficientAuthorization : result.securityRefusal {
+                self.init(att: code, reason: reason)
             } else {
-                switch result {
-                case .insufficientAuthorization:
-                    self.init(att: ATTStatus(rawValue: ATTErrorCode.insufficientAuthorization.rawValue), reason: reason)
-                case .insufficientResources: self.init(.outOfSpace, reason: reason)
-                default: self.init(.connectionFailed, reason: reason)
-                }
+                self.init(result == .insufficientResources ? .outOfSpace : .connectionFailed, reason: reason)
             }
         case .notUnderstood:
             self.init(.operationNotSupported, reason: "the peer does not support credit-based channels")

@@ -1,3 +1,4 @@
+import ATT
 import BluetoothTypes
 import Foundation
 import GATT
@@ -32,10 +33,8 @@ final class LinkSubscriptions {
             return asker.answer(.notifyStateChanged(handle, isNotifying: false, .unknown(handle)))
         }
         guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
-            let error = ServiceError(
-                att: ATTStatus(rawValue: 0x06),
-                reason: "the characteristic supports neither notifications nor indications"
-            )
+            let reason = "the characteristic supports neither notifications nor indications"
+            let error = ServiceError(att: .requestNotSupported, reason: reason)
             return asker.answer(.notifyStateChanged(handle, isNotifying: false, error))
         }
         self.handle(.request(asker.user.key, enabled: isEnabled, number: asker.number), of: handle)

@@ -14,54 +14,52 @@ extension ServiceError {
     /// A link whose peer missed the connection request counts as a failed connection only if managers have not been
     /// notified of the connection, that is, if `wasConnected` is false (behaviour 3.38).
     init(disconnection reason: HCIStatus, wasConnected: Bool = true) {
-        let text = "the controller reported \(reason)"
-        let cause = Cause(.hci, reason.rawValue)
-        switch reason {
-        case .connectionTimeout, .linkLayerResponseTimeout:
-            self.init(.connectionTimeout, reason: text, cause: cause)
-        case .remoteUserTerminated, .remoteLowResources, .remotePowerOff:
-            self.init(.peripheralDisconnected, reason: text, cause: cause)
-        case .connectionFailedToBeEstablished where !wasConnected:
-            self.init(.connectionFailed, reason: text, cause: cause)
-        case .pinOrKeyMissing:
-            self.init(.peerRemovedPairingInformation, reason: text, cause: cause)
-        default:
-            self.init(.peripheralDisconnected, reason: text, cause: cause)
-        }
+        let code: CoreCode =
+            switch reason {
+            case .connectionTimeout, .linkLayerResponseTimeout: .connectionTimeout
+            case .connectionFailedToBeEstablished where !wasConnected: .connectionFailed
+            case .pinOrKeyMissing: .peerRemovedPairingInformation
+            default: .peripheralDisconnected
+            }
+        self.init(code, reported: reason)
+    }
+
+    /// Creates the error for an operation that the controller ended with this status.
+    private init(_ code: CoreCode, reported status: HCIStatus) {
+        self.init(code, reason: "the controller reported \(status)", cause: Cause(.hci, status.rawValue))
+    }
+
+    /// Creates the error that an ATT error code stands for.
+    init(att code: ATTErrorCode, reason: String, cause: Cause? = nil) {
+        self.init(att: ATTStatus(rawValue: code.rawValue), reason: reason, cause: cause)
     }
 
     /// Creates the error for a connection that could not be established.
     init(connecting status: HCIStatus) {
-        let text = "the controller reported \(status)"
-        let cause = Cause(.hci, status.rawValue)
         switch status {
         case .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources:
-            self.init(.connectionLimitReached, reason: text, cause: cause)
-        default:
-            self.init(.connectionFailed, reason: text, cause: cause)
+            self.init(.connectionLimitReached, reported: status)
+        default: self.init(.connectionFailed, reported: status)
         }
     }
 
     /// Creates the error for a link that is not as secure as required (behaviours 6.12, 6.13).
     init(_ error: SecurityError) {
-        let text = "\(error)"
-        let cause = Cause(error)
-        switch error {
-        case .peerLostKey: self.init(.peerRemovedPairingInformation, reason: text, cause: cause)
-        case .encryptionTimedOut: self.init(.encryptionTimedOut, reason: text, cause: cause)
-        default: self.init(.connectionFailed, reason: text, cause: cause)
-        }
+        let code: CoreCode =
+            switch error {
+            case .peerLostKey: .peerRemovedPairingInformation
+            case .encryptionTimedOut: .encryptionTimedOut
+            default: .connectionFailed
+            }
+        self.init(code, reason: "\(error)", cause: Cause(error))
     }
 
     /// Creates the error for a failed ATT request (behaviour 5.4).
     init(_ error: ATTBearerError) {
         switch error {
         case .response(let response):
-            self.init(
-                att: ATTStatus(rawValue: response.code.rawValue),
-                reason: "the peer returned \(response.code)",
-                cause: Cause(.att, response.code.rawValue)
-            )
+            let cause = Cause(.att, response.code.rawValue)
+            self.init(att: response.code, reason: "the peer returned \(response.code)", cause: cause)
         case .malformedResponse(let opcode, let cause):
             self.init(.unknown, reason: "the peer's response \(opcode) is malformed: \(cause)")
         case .oversizedResponse(let opcode, let length):
@@ -92,11 +90,7 @@ extension ServiceError {
         guard let security = reason.error as? SecurityError else { return }
         switch security {
         case .pairing(.timedOut):
-            self = ServiceError(
-                att: ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue),
-                reason: "\(security)",
-                cause: refusal.cause
-            )
+            self = ServiceError(att: .insufficientEncryption, reason: "\(security)", cause: refusal.cause)
         case .keysRefused where peers.isFull: self = ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
         case .peerLostKey, .encryptionTimedOut: self = ServiceError(security)
         default: break
@@ -117,20 +111,15 @@ extension ServiceError {
             self.init(.unknown, reason: "the peer's attribute server breaks the specification: \(fault)")
         case .noClientConfiguration:
             // Behaviour 4.21.
-            self.init(
-                att: ATTStatus(rawValue: ATTErrorCode.attributeNotFound.rawValue),
-                reason: "the characteristic has no client configuration"
-            )
+            self.init(att: .attributeNotFound, reason: "the characteristic has no client configuration")
         case .valueTooLong(let length):
-            self.init(
-                att: ATTStatus(rawValue: 0x0D),
-                reason: "a value of \(length) octets is longer than any attribute can be, which is 512"
-            )
+            let reason = "a value of \(length) octets is longer than any attribute can be, which is 512"
+            self.init(att: .invalidAttributeValueLength, reason: reason)
         case .databaseOutOfSync:
             // Behaviour 4.16.
             self.init(.invalidHandle, reason: "the peer's services have changed")
         case .insufficientSecurity(let cause):
-            self.init(att: ATTStatus(rawValue: cause.rawValue), reason: "the link could not be secured")
+            self.init(att: cause, reason: "the link could not be secured")
         case .notSecured(let error, because: let reason):
             self.init(error)
             self.reason = "\(reason)"
