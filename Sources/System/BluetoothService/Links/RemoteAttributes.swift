@@ -111,7 +111,7 @@ extension RemoteAttributes {
         _ completion: @escaping (Result<[RemoteService], ServiceError>) -> Void
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
-        if let known = database.includedServices(of: handle) { return completion(.success(known)) }
+        if let known = database.included[handle] { return completion(.success(known)) }
         let others = database.allServices.map { DiscoveredService($0) }
         client.discoverIncludedServices(of: DiscoveredService(service), among: others) {
             [weak self, before = client.databaseChanges] result in
@@ -136,12 +136,12 @@ extension RemoteAttributes {
         _ completion: @escaping (Result<[DiscoveredCharacteristic], ServiceError>) -> Void
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
-        if let known = database.characteristics(of: handle) { return completion(.success(known)) }
+        if let known = database.characteristics[handle] { return completion(.success(known)) }
         let others = database.allServices.map { DiscoveredService($0) }
         client.discoverCharacteristics(of: DiscoveredService(service), among: others) {
             [weak self, before = client.databaseChanges] result in
             if case .success(let found) = result {
-                self?.remember(since: before) { $0.setCharacteristics(found, of: handle) }
+                self?.remember(since: before) { $0.characteristics[handle] = found }
             }
             completion(result.mapError(ServiceError.init))
         }
@@ -155,12 +155,12 @@ extension RemoteAttributes {
         guard let characteristic = database.characteristic(at: handle) else {
             return completion(.failure(.unknown(handle)))
         }
-        if let known = database.descriptors(of: handle) { return completion(.success(known)) }
+        if let known = database.descriptors[handle] { return completion(.success(known)) }
         client.discoverDescriptors(of: characteristic) { [weak self, before = client.databaseChanges] result in
             let found = result.map { $0.map { RemoteDescriptor(handle: $0.handle, uuid: $0.uuid) } }
                 .mapError(ServiceError.init)
             if case .success(let descriptors) = found {
-                self?.remember(since: before) { $0.setDescriptors(descriptors, of: handle) }
+                self?.remember(since: before) { $0.descriptors[handle] = descriptors }
             }
             completion(found)
         }
@@ -289,17 +289,17 @@ extension RemoteAttributes {
     /// - Parameter isNotifying: Whether the manager is subscribed to the characteristic whose value is at a handle.
     func restored(for user: Attachment, isNotifying: (AttributeHandle) -> Bool) -> [RestoredService] {
         (database.services ?? []).visible.filter { user.knows($0.handle) }.map { service in
-            let characteristics = (database.characteristics(of: service.handle) ?? []).filter { user.knows($0.value) }
+            let characteristics = (database.characteristics[service.handle] ?? []).filter { user.knows($0.value) }
             return RestoredService(
                 service: service,
-                includedServices: (database.includedServices(of: service.handle) ?? []).visible.filter {
+                includedServices: (database.included[service.handle] ?? []).visible.filter {
                     user.knows($0.handle)
                 },
                 characteristics: characteristics.map {
                     RestoredCharacteristic(
                         characteristic: RemoteCharacteristic($0, value: value(of: $0.value)),
                         isNotifying: isNotifying($0.value),
-                        descriptors: database.descriptors(of: $0.value) ?? []
+                        descriptors: database.descriptors[$0.value] ?? []
                     )
                 }
             )

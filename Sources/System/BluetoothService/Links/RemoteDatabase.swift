@@ -8,9 +8,12 @@ struct RemoteDatabase {
     /// All primary services; nil until they have been discovered.
     var services: [RemoteService]?
     private var secondary: [RemoteService] = []
-    private var included: [AttributeHandle: [RemoteService]] = [:]
-    private var characteristics: [AttributeHandle: [Characteristic]] = [:]
-    private var descriptors: [AttributeHandle: [RemoteDescriptor]] = [:]
+    /// The services that each service includes, by its handle, as far as they have been discovered.
+    private(set) var included: [AttributeHandle: [RemoteService]] = [:]
+    /// The characteristics of each service, by its handle, as far as they have been discovered.
+    var characteristics: [AttributeHandle: [Characteristic]] = [:]
+    /// The descriptors of each characteristic, by the handle of its value, as far as they have been discovered.
+    var descriptors: [AttributeHandle: [RemoteDescriptor]] = [:]
     /// The values last read, by the handle of the value (behaviour 4.9).
     var values: [AttributeHandle: PacketBuffer] = [:]
     /// The maximum number of values kept per peer.
@@ -36,20 +39,8 @@ struct RemoteDatabase {
 
     /// The descriptor at `handle`, if the descriptors of its characteristic have been discovered.
     func descriptor(at handle: AttributeHandle) -> RemoteDescriptor? {
-        for found in descriptors.values {
-            if let descriptor = found.first(where: { $0.handle == handle }) { return descriptor }
-        }
-        return nil
+        descriptors.values.lazy.joined().first { $0.handle == handle }
     }
-
-    /// The services that the one at `handle` includes; nil until they have been discovered.
-    func includedServices(of handle: AttributeHandle) -> [RemoteService]? { included[handle] }
-
-    /// The characteristics of the service at `handle`; nil until they have been discovered.
-    func characteristics(of handle: AttributeHandle) -> [Characteristic]? { characteristics[handle] }
-
-    /// The descriptors of the characteristic at `handle`; nil until they have been discovered.
-    func descriptors(of handle: AttributeHandle) -> [RemoteDescriptor]? { descriptors[handle] }
 
     /// Stores the services that the one at `handle` includes, and returns those for which there is room: a peer might
     /// nest them without end (AB-A07).
@@ -64,14 +55,6 @@ struct RemoteDatabase {
         }
         included[handle] = kept
         return kept
-    }
-
-    mutating func setCharacteristics(_ found: [Characteristic], of handle: AttributeHandle) {
-        characteristics[handle] = found
-    }
-
-    mutating func setDescriptors(_ found: [RemoteDescriptor], of handle: AttributeHandle) {
-        descriptors[handle] = found
     }
 
     /// Stores a value that was read, if there is room.
