@@ -76,12 +76,10 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
             if inFlight?.subscriber == subscriber { inFlight?.isSilent = true }
             queue.append(Entry(subscriber: subscriber, enabled: false, isSilent: true))
         case .written(let result):
-            guard let entry = inFlight else { return [] }
-            inFlight = nil
+            guard let entry = inFlight.take() else { return [] }
             actions += end(entry, result)
         case .absent(let error):
-            guard let entry = inFlight else { return [] }
-            inFlight = nil
+            guard let entry = inFlight.take() else { return [] }
             if entry.enabled, !entry.isSilent { listeners.insert(entry.subscriber) }
             actions += end(entry, .failure(error))
         case .gone(let error):

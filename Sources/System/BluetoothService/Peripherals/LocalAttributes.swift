@@ -7,15 +7,10 @@ import ServiceMessages
 /// The attribute table of this system: the services of all apps in one database (behaviour 7.11), and the app that owns
 /// each attribute.
 final class LocalAttributes {
-    private struct Owner {
-        let session: PeripheralSession
-        let id: LocalAttributeID
-    }
-
     let server: GATTServer
     /// The centrals that the server has sessions with.
     let centrals: ServedCentrals
-    private var owners: [UInt16: Owner] = [:]
+    private var owners: [UInt16: (session: PeripheralSession, id: LocalAttributeID)] = [:]
     /// Called when queues that were full have room again.
     var onRoom: (() -> Void)?
     /// Called when the record of a central has changed. It is stored if the central is bonded.
@@ -47,7 +42,7 @@ final class LocalAttributes {
             throw ServiceError(error)
         }
         for (id, characteristic) in zip(characteristics, published.characteristics) {
-            owners[characteristic.value] = Owner(session: session, id: id)
+            owners[characteristic.value] = (session, id)
         }
         assert(brokenInvariant == nil, brokenInvariant ?? "")
         return published

@@ -41,9 +41,8 @@ extension ServiceDefinition {
         guard !Self.reserved.contains(service.uuid) else {
             throw ServiceError(.uuidNotAllowed, reason: "the system publishes \(service.uuid) itself")
         }
-        var characteristics: [CharacteristicDefinition] = []
-        for characteristic in service.characteristics {
-            characteristics.append(try CharacteristicDefinition(characteristic, trust, anyDescriptor))
+        let characteristics = try service.characteristics.map { local throws(ServiceError) in
+            try CharacteristicDefinition(local, trust, anyDescriptor)
         }
         self.init(
             service.uuid.attributeForm,
@@ -68,10 +67,8 @@ extension CharacteristicDefinition {
         _ anyDescriptor: Bool
     ) throws(ServiceError) {
         guard local.properties & LocalProperties.forbidden == 0 else {
-            throw ServiceError(
-                .invalidParameters,
-                reason: "\(local.uuid) cannot be broadcast or have extended properties"
-            )
+            let reason = "\(local.uuid) cannot be broadcast or have extended properties"
+            throw ServiceError(.invalidParameters, reason: reason)
         }
         var properties = UInt8(truncatingIfNeeded: local.properties)
         var permissions = local.permissions
@@ -79,10 +76,8 @@ extension CharacteristicDefinition {
             let isChanging = local.properties & LocalProperties.changing != 0
             guard !isChanging, permissions & ~(LocalPermissions.readable | LocalPermissions.readEncryptionRequired) == 0
             else {
-                throw ServiceError(
-                    .invalidParameters,
-                    reason: "\(local.uuid) has a constant value, so it must be read-only"
-                )
+                let reason = "\(local.uuid) has a constant value, so it must be read-only"
+                throw ServiceError(.invalidParameters, reason: reason)
             }
             properties |= CharacteristicProperties.read.rawValue
             permissions |= LocalPermissions.readable
@@ -91,9 +86,8 @@ extension CharacteristicDefinition {
         let indicatesEncrypted = local.properties & LocalProperties.indicateEncryptionRequired != 0
         if notifiesEncrypted { properties |= CharacteristicProperties.notify.rawValue }
         if indicatesEncrypted { properties |= CharacteristicProperties.indicate.rawValue }
-        var descriptors: [DescriptorDefinition] = []
-        for descriptor in local.descriptors {
-            descriptors.append(try DescriptorDefinition(descriptor, any: anyDescriptor))
+        let descriptors = try local.descriptors.map { descriptor throws(ServiceError) in
+            try DescriptorDefinition(descriptor, any: anyDescriptor)
         }
         var granted = AttributePermissions(permissions, trust: trust)
         // If signed writes are the only way to write the value, they have to be signed.

@@ -91,11 +91,6 @@ extension ManagerRecord: PacketFields, MessageValue {
 
 extension FieldCoder {
     /// Codes the version of a record. Refuses any other version before anything else is read.
-    mutating func version(_ version: inout UInt16, _ known: UInt16) throws(PacketError) {
-        try self.version(&version, known...known)
-    }
-
-    /// Codes the version of a record of which several versions are supported.
     mutating func version(_ version: inout UInt16, _ known: ClosedRange<UInt16>) throws(PacketError) {
         try field("version", &version)
         if isReading, !known.contains(version) { throw PacketError(.value(UInt64(version)), at: "version") }

@@ -27,7 +27,7 @@ extension ControllerRecord: PacketFields {
 
     /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.version(&version, Self.version)
+        try coder.version(&version, Self.version...Self.version)
         var controllers = entries.map { Controller($0) }
         try coder.list("controllers", &controllers, limit: ControllerMemory.maximumControllers)
         guard coder.isReading else { return }

@@ -42,7 +42,7 @@ package struct NameRecord: Hashable, Sendable {
 extension NameRecord: PacketFields {
     /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.version(&version, Self.version)
+        try coder.version(&version, Self.version...Self.version)
         try coder.list("peers", &entries, limit: Self.maximumPeers)
         guard coder.isReading else { return }
         guard Set(entries.map(\.peer)).count == entries.count else { throw PacketError(.value(0), at: "peers") }

@@ -53,7 +53,7 @@ extension AttributeCache {
 extension TableRecord: PacketFields {
     /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.version(&version, Self.version)
+        try coder.version(&version, Self.version...Self.version)
         try coder.value("run", &run)
         try coder.list("peers", &entries, limit: KnownTable.maximumPeers)
         guard coder.isReading else { return }
