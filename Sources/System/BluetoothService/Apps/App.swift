@@ -103,7 +103,7 @@ package final class App {
             as: subject(of: id),
             in: lifecycle
         )
-        if lost > 0 { apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id)) }
+        noteLoss(of: lost, id)
         kept.session.rulesChanged()
         // The record names the new process.
         apps.records.noteChange(of: identity)
@@ -122,7 +122,7 @@ package final class App {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
             let app = apps.preservation.app(identity, after: lifecycle)
             let (news, lost) = manager.processEnded(movingTo: app.lifecycle)
-            if lost > 0 { apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id)) }
+            noteLoss(of: lost, id)
             if session.state == .poweredOn { session.carryOutIntent() }
             app.add(apps.preservation.keep(session, news))
             session.rulesChanged()
@@ -226,6 +226,10 @@ package final class App {
         apps.observers.trouble("\(name) waits in \(function) by the machine's clock; the world's time stands still")
     }
 
+    private func noteLoss(of events: Int, _ id: ManagerID) {
+        if events > 0 { apps.observers.report(.managers, .eventsLost(events), of: subject(of: id)) }
+    }
+
     private func subject(of id: ManagerID) -> Observation.Subject {
         Observation.Subject(app: identity, manager: id)
     }
@@ -283,10 +287,7 @@ extension App {
         switch action {
         case .suspend: for id in ids { managers[id]?.manager.hold() }
         case .resume:
-            for id in ids {
-                guard let lost = managers[id]?.manager.release(on: apps.loop), lost > 0 else { continue }
-                apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id))
-            }
+            for id in ids { noteLoss(of: managers[id]?.manager.release(on: apps.loop) ?? 0, id) }
         case .end: if case .notRunning(let end) = lifecycle.phase { processEnded(end) }
         case .startTimer, .endTimer, nil:
             apps.observers.report(.managers, .appMoved(lifecycle.phase), of: Observation.Subject(app: identity))
@@ -306,8 +307,7 @@ extension App {
 
     /// Attaches a sink to a manager. It receives the queued events first.
     package func attach(_ sink: any EventSink, to id: ManagerID) {
-        guard let lost = managers[id]?.manager.attach(sink, on: apps.loop), lost > 0 else { return }
-        apps.observers.report(.managers, .eventsLost(lost), of: subject(of: id))
+        noteLoss(of: managers[id]?.manager.attach(sink, on: apps.loop) ?? 0, id)
     }
 }
 

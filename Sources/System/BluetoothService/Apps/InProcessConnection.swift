@@ -18,7 +18,7 @@ package final class InProcessConnection: ServiceConnection {
     private let keeper = Mutex<AppTimekeeper?>(nil)
 
     /// See ``ServiceConnection/timekeeper``. Nil after the end of the process.
-    package var timekeeper: AppTimekeeper? { isOver ? nil : keeper.withLock { $0 } }
+    package var timekeeper: AppTimekeeper? { hasEnded ? nil : keeper.withLock { $0 } }
 
     /// Makes the app's code follow a simulated time.
     package func follow(_ timekeeper: AppTimekeeper) { keeper.withLock { $0 = timekeeper } }
@@ -44,7 +44,7 @@ package final class InProcessConnection: ServiceConnection {
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)
-        guard !isOver else { return id }
+        guard !hasEnded else { return id }
         let outlet = EventOutlet(
             queue: queue,
             countsEvents: options.restoreIdentifier != nil,
@@ -53,15 +53,13 @@ package final class InProcessConnection: ServiceConnection {
         outlets.withLock { $0[id] = outlet }
         let opening = crossing.pass(AppMessage.openManager(id, role, options))
         guard case .openManager(_, let role, let options) = opening else { return id }
-        app.loop.submit { [app] in app.value.openManager(id, role, options, outlet) }
+        onLoop { $0.openManager(id, role, options, outlet) }
         return id
     }
 
     package func closeManager(_ manager: ManagerID) {
-        let outlet = outlets.withLock { $0.removeValue(forKey: manager) }
-        outlet?.close()
-        guard !isOver else { return }
-        app.loop.submit { [app] in app.value.closeManager(manager) }
+        outlets.withLock { $0.removeValue(forKey: manager) }?.close()
+        onLoop { $0.closeManager(manager) }
     }
 
     package func send(_ request: Request, from manager: ManagerID) { pass(request, from: manager, nil) }
@@ -71,15 +69,15 @@ package final class InProcessConnection: ServiceConnection {
     }
 
     private func pass(_ request: Request, from manager: ManagerID, _ site: CallSite?) {
-        guard !isOver else { return }
+        guard !hasEnded else { return }
         // The wire format cannot carry a list that is too long, so such a request passes unencoded and the service
         // refuses it.
         let request = request.listError == nil ? crossing.pass(request, of: manager) : request
-        app.loop.submit { [app] in app.value.handle(request, from: manager, at: site) }
+        onLoop { $0.handle(request, from: manager, at: site) }
     }
 
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
-        guard !isOver else { return .failure(.noManager) }
+        guard !hasEnded else { return .failure(.noManager) }
         let reply = Box()
         let query = query.listError == nil ? crossing.pass(query, of: manager) : query
         app.loop.submitAndWait { [app] in
@@ -90,7 +88,7 @@ package final class InProcessConnection: ServiceConnection {
 
     /// Calls back in order with the service's own callbacks if the clock stops for callbacks.
     package func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
-        guard !isOver else { return }
+        guard !hasEnded else { return }
         guard !canWait else { return queue.async(callback) }
         app.loop.submit { [app] in app.value.lifecycle.whenRunning { app.loop.deliver(on: queue, callback) } }
     }
@@ -131,38 +129,30 @@ package final class InProcessConnection: ServiceConnection {
         for outlet in open.values { outlet.close() }
     }
 
-    private var isOver: Bool { hasEnded }
-
     /// Whether the connection was cut, because the app's process has ended.
     package var hasEnded: Bool { isCut.load(ordering: .acquiring) }
 
-    /// Reports the misuse to the observers of the system.
-    package func noteMisuse(_ text: String) { pass(misuse: text, nil) }
-
-    package func noteMisuse(_ text: String, at site: CallSite) { pass(misuse: text, site) }
-
-    private func pass(misuse text: String, _ site: CallSite?) {
-        guard !isOver else { return }
-        app.loop.submit { [app] in app.value.noteMisuse(text, at: site) }
+    /// Calls `body` with the app on the loop, unless the connection was cut.
+    private func onLoop(_ body: @escaping @Sendable (App) -> Void) {
+        guard !hasEnded else { return }
+        app.loop.submit { [app] in body(app.value) }
     }
+
+    /// Reports the misuse to the observers of the system.
+    package func noteMisuse(_ text: String) { onLoop { $0.noteMisuse(text) } }
+
+    package func noteMisuse(_ text: String, at site: CallSite) { onLoop { $0.noteMisuse(text, at: site) } }
 
     /// Reports what the app's side noted to observers that give advice.
     package func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?) {
-        guard !isOver else { return }
-        app.loop.submit { [app] in app.value.note(note, of: manager, at: site) }
+        onLoop { $0.note(note, of: manager, at: site) }
     }
 
     /// Reports a request without its usual effect to the observers of the system.
-    package func noteWarning(_ text: String) {
-        guard !isOver else { return }
-        app.loop.submit { [app] in app.value.noteWarning(text) }
-    }
+    package func noteWarning(_ text: String) { onLoop { $0.noteWarning(text) } }
 
     /// Reports to the observers of the system that the app waits by the clock of this machine.
-    package func noteWait(_ function: String) {
-        guard !isOver else { return }
-        app.loop.submit { [app] in app.value.noteWait(function) }
-    }
+    package func noteWait(_ function: String) { onLoop { $0.noteWait(function) } }
 
     private final class TimerBox: Sendable {
         let task = Mutex<ScheduledTask?>(nil)

@@ -148,9 +148,6 @@ extension Preservation {
         let manager = session.manager
         let known = { [self] (peer: UUID) in owner.peers.recall(peer)?.info }
         return PreservedApp.Kept(
-            identifier: manager.options.restoreIdentifier ?? "",
-            role: manager.role,
-            manager: manager,
             session: session,
             state: news.before(session.stateToRestore(), ended: manager.lostPeers, info: known),
             radio: manager.state
@@ -163,7 +160,7 @@ extension Preservation {
         let app = add(record.app, lifecycle, settlesUntil: owner.loop.now + Self.settleTime)
         for kept in record.managers {
             let subject = Observation.Subject(app: record.app)
-            let (key, manager, session) = owner.makeManager(
+            let (key, _, session) = owner.makeManager(
                 kept.role,
                 kept.options,
                 subject,
@@ -171,16 +168,7 @@ extension Preservation {
                 lifecycle,
                 recorded: kept.intent
             )
-            app.add(
-                PreservedApp.Kept(
-                    identifier: kept.options.restoreIdentifier ?? "",
-                    role: kept.role,
-                    manager: manager,
-                    session: session,
-                    state: session.stateToRestore(),
-                    radio: .unknown
-                )
-            )
+            app.add(PreservedApp.Kept(session: session, state: session.stateToRestore(), radio: .unknown))
             owner.add(session, key, of: record.app)
             session.rulesChanged()
         }

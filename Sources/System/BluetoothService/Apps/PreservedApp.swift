@@ -7,14 +7,15 @@ import ServiceMessages
 final class PreservedApp {
     /// A manager that outlives its process.
     struct Kept {
-        let identifier: String
-        let role: ManagerRole
-        let manager: AppManager
         let session: any ManagerSession
         /// The state to restore, as of the end of the process or the return of the radio.
         var state: Event
         /// The last radio state reported to the process.
         var radio: ManagerState
+
+        var manager: AppManager { session.manager }
+        var role: ManagerRole { manager.role }
+        var identifier: String { manager.options.restoreIdentifier ?? "" }
     }
 
     /// How long a running process of the app has to create its managers before the preserved state is discarded

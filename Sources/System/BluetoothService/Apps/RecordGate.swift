@@ -65,9 +65,7 @@ final class RecordGate {
 
     /// Stops waiting for the save.
     private func endRecording() {
-        guard recording != nil else { return }
-        recording = nil
-        app.hasRecorded()
+        if recording.take() != nil { app.hasRecorded() }
     }
 
     private func advance() {
@@ -93,8 +91,7 @@ final class RecordGate {
     }
 
     private func recorded() {
-        guard let count = recording else { return }
-        recording = nil
+        guard let count = recording.take() else { return }
         app.hasRecorded()
         perform(count)
         advance()
