@@ -43,7 +43,7 @@ final class DelegatePair {
             let lines = ends.map { ShortLine($0.host, loop: loop) }
             let systems = lines.enumerated().map { number, line in
                 BluetoothSystem(
-                    transport: line,
+                    controllers: ControllerSource(line),
                     loop: loop,
                     random: random.split(UInt64(number + 101)),
                     logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }

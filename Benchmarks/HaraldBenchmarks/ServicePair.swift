@@ -97,7 +97,7 @@ final class ServicePair {
         let tap = ShortLine(ends.host, loop: loop)
         self.tap = tap
         let system = BluetoothSystem(
-            transport: tap,
+            controllers: ControllerSource(tap),
             loop: loop,
             random: random.split(number + 100),
             logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }

@@ -30,7 +30,7 @@ import Testing
         let line = InMemoryTransport.pair(loop: air.world.loop)
         air.attach(to: line.controller, number: 1)
         let system = BluetoothSystem(
-            transport: line.host,
+            controllers: ControllerSource(line.host),
             loop: air.world.loop,
             random: RandomSource(seed: 3),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

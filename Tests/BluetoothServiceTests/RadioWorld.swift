@@ -38,7 +38,7 @@ final class RadioWorld {
         configuration.deviceName = name
         configure(&configuration)
         let system = BluetoothSystem(
-            transport: line.host,
+            controllers: ControllerSource(line.host),
             loop: world.loop,
             random: random.split(number + 100),
             configuration: configuration,

@@ -40,7 +40,7 @@ final class ServiceWorld {
         configure(&configuration)
         let (controller, transport) = air.addController()
         let system = BluetoothSystem(
-            transport: transport,
+            controllers: ControllerSource(transport),
             loop: loop,
             random: random.split(deviceCount),
             configuration: configuration,

@@ -26,21 +26,12 @@ package final class Apps {
     }
 
     init(
-        _ configuration: SystemConfiguration,
-        loop: any EventLoop,
-        observers: Observers,
-        controllers: Controllers,
-        peers: Peers,
-        managers: ManagerTable,
-        scan: SharedScan,
+        _ links: SharedLinks,
+        _ scan: SharedScan,
         makeSession: @escaping (ManagerKey, AppManager) -> any ManagerSession
     ) {
-        self.configuration = configuration
-        self.loop = loop
-        self.observers = observers
-        self.controllers = controllers
-        self.peers = peers
-        self.managers = managers
+        (configuration, loop, observers) = (links.configuration, links.loop, links.observers)
+        (controllers, peers, managers) = (links.controllers, links.peers, links.managers)
         self.scan = scan
         self.makeSession = makeSession
     }

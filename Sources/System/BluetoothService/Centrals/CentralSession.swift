@@ -5,7 +5,7 @@ import GAP
 import ServiceMessages
 
 /// One central manager of an app: its scan and the peripherals it connects to.
-final class CentralSession: ManagerSession, LinkUser {
+final class CentralSession: ManagerSession {
     private enum Use {
         /// The delay that the app asked for has not elapsed (behaviour 3.16).
         case delayed(ScheduledTask)
@@ -19,7 +19,6 @@ final class CentralSession: ManagerSession, LinkUser {
     private unowned let sharedScan: SharedScan
     private let configuration: SystemConfiguration
     private let loop: any EventLoop
-    private let observers: Observers
     private let peers: Peers
     private var scan: ScanSubscription?
     /// The previous scan. A new scan that continues it does not report the same devices again (behaviour 2.17).
@@ -39,8 +38,7 @@ final class CentralSession: ManagerSession, LinkUser {
         self.manager = manager
         self.links = links
         self.sharedScan = sharedScan
-        (configuration, loop) = (links.configuration, links.loop)
-        (observers, peers) = (links.observers, links.peers)
+        (configuration, loop, peers) = (links.configuration, links.loop, links.peers)
     }
 
     private func emit(_ event: CentralEvent) {
@@ -50,8 +48,6 @@ final class CentralSession: ManagerSession, LinkUser {
     private func emit(_ event: PeerEvent, of peer: UUID) {
         emit(.peer(peer, event))
     }
-
-    var state: ManagerState { manager.state }
 
     var holdings: Holdings {
         Holdings(scans: scan == nil ? 0 : 1, peers: uses.count, channels: manager.channels.count)
@@ -96,15 +92,12 @@ final class CentralSession: ManagerSession, LinkUser {
 
     func handle(_ request: Request) {
         guard case .central(let request) = request else {
-            return observers.misuse("a central manager does not support \(request.name)", by: manager.subject)
+            return manager.misuse("a central manager does not support \(request.name)")
         }
         guard state == .poweredOn else {
             // Behaviours 1.6 and 1.15.
             guard !manager.hasBeenPoweredOn else { return }
-            return observers.misuse(
-                "\(request.name) is only accepted while the manager is powered on",
-                by: manager.subject
-            )
+            return manager.misuse("\(request.name) is only accepted while the manager is powered on")
         }
         switch request {
         case .startScan(let request): startScan(request)
@@ -134,43 +127,9 @@ final class CentralSession: ManagerSession, LinkUser {
             // The app may not have read the disconnection yet, for example when it is restored to the state before it
             // (behaviour 10.7). The disconnection answers the request.
             guard !lost.contains(peer) else { return }
-            return observers.misuse(
-                "\(request.name) requires a connected peripheral, and \(peer) is not connected",
-                by: manager.subject
-            )
+            return manager.misuse("\(request.name) requires a connected peripheral, and \(peer) is not connected")
         }
-        start(request, on: link, for: Asker(user: user, number: number))
-    }
-
-    private func start(_ request: LinkRequest, on link: PeerLink, for asker: Asker) {
-        switch request {
-        case .discoverServices(let uuids): link.discoverServices(uuids, for: asker)
-        case .discoverIncludedServices(let service, let uuids):
-            link.discoverIncludedServices(uuids, of: service, for: asker)
-        case .discoverCharacteristics(let service, let uuids):
-            link.discoverCharacteristics(uuids, of: service, for: asker)
-        case .discoverDescriptors(let characteristic): link.discoverDescriptors(of: characteristic, for: asker)
-        case .readCharacteristic(let characteristic): link.read(characteristic, for: asker)
-        case .readDescriptor(let descriptor): link.readDescriptor(descriptor, for: asker)
-        case .writeCharacteristic(let characteristic, let value): link.write(value, to: characteristic, for: asker)
-        case .writeWithoutResponse(let characteristic, let value):
-            link.commands.add(value, to: characteristic, of: asker.user)
-        case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: asker)
-        case .setNotify(let characteristic, let isEnabled):
-            link.subscriptions.set(isEnabled, characteristic, for: asker)
-        case .readRSSI: link.reporter.readRSSI(for: asker)
-        case .openChannel(let psm): link.channelOpener.open(psm, for: asker, in: manager.channels)
-        case .refreshServices: link.refreshServices(for: asker)
-        case .readLinkInformation: link.reporter.readInformation(for: asker)
-        case .watchLink(let isWatched): link.reporter.watch(isWatched, for: asker.user)
-        case .preferLink(let preference): link.prefer(preference)
-        case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
-        case .cancelChannelSounding:
-            observers.misuse(
-                "no distance measurement to cancel is running to \(link.peer)",
-                by: asker.user.subject
-            )
-        }
+        link.perform(request, for: Asker(user: user, number: number), in: manager.channels)
     }
 
     // MARK: Alerts
@@ -184,14 +143,6 @@ final class CentralSession: ManagerSession, LinkUser {
         case (.connecting, _), (.connected, _), (.delayed, _), (nil, _): return false
         }
     }
-
-    /// The app's display name, for alerts.
-    var appName: String { manager.appName }
-
-    var appIdentity: AppIdentity? { manager.subject.app }
-
-    /// See ``ProcessLifecycle/lastInFront``.
-    var lastInFront: UInt64 { manager.lifecycle.lastInFront }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         guard !manager.isBarred else { return query.withoutPeers }
@@ -227,7 +178,7 @@ extension CentralSession {
         guard scan?.request != request else { return }
         if scan == nil, let refusal = links.managers.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
             manager.apply(.central(.stopScan))
-            return observers.misuse("the scan was not started: \(refusal.reason ?? "")", by: manager.subject)
+            return manager.misuse("the scan was not started: \(refusal.reason ?? "")")
         }
         manager.apply(.central(.startScan(request)))
         let old = scan ?? lastScan
@@ -238,8 +189,7 @@ extension CentralSession {
     private func setScan(_ new: ScanSubscription?) {
         lastScan = scan ?? lastScan
         scan = new
-        if let presenceTimer { loop.cancel(presenceTimer) }
-        presenceTimer = nil
+        loop.cancel(&presenceTimer)
     }
 
     /// Schedules the next report of devices that have been silent for too long.
@@ -313,7 +263,8 @@ extension CentralSession {
         links.connectionWanted(to: peer)
     }
 
-    /// See ``LinkUser/use(of:)``.
+    /// Returns the manager's use of a link that is ready, or nil if the manager does not wait for a connection to the
+    /// peer. The manager is connected from then on.
     func use(of link: PeerLink) -> Attachment? {
         let peer = link.peer
         guard wants(peer), peers[peer] != nil else { return nil }
@@ -323,7 +274,7 @@ extension CentralSession {
         return use
     }
 
-    /// See ``LinkUser/connectionFailed(to:_:)``.
+    /// Called when an attempt to connect to `peer` has failed, whichever manager requested it.
     func connectionFailed(to peer: UUID, _ error: ServiceError) {
         guard wants(peer) else { return }
         end(peer)
@@ -373,7 +324,7 @@ extension CentralSession {
         withdraw(peer)
         guard uses[peer] != nil else {
             guard !lost.contains(peer) else { return }
-            return observers.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
+            return manager.misuse("there is no connection to cancel to \(peer)")
         }
         drop(peer)
         emit(
@@ -387,10 +338,7 @@ extension CentralSession {
     private func forget(_ peer: UUID) {
         withdraw(peer)
         guard uses[peer] != nil else { return }
-        observers.misuse(
-            "the connection to \(peer) was cancelled because the app did not keep a reference to it",
-            by: manager.subject
-        )
+        manager.misuse("the connection to \(peer) was cancelled because the app did not keep a reference to it")
         drop(peer)
     }
 
@@ -476,12 +424,4 @@ extension ConnectOptions {
         case .notified: notifiesOnNotification
         }
     }
-}
-
-extension ServiceError {
-    /// No supported controller measures distances.
-    fileprivate static let noChannelSounding = ServiceError(
-        .operationNotSupported,
-        reason: "the controller does not support distance measurement"
-    )
 }

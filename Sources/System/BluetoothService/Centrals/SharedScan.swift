@@ -13,22 +13,10 @@ final class SharedScan {
     private let managers: ManagerTable
     private var open: OpenScan?
 
-    init(
-        loop: any EventLoop,
-        observers: Observers,
-        peers: Peers,
-        controllers: Controllers,
-        managers: ManagerTable
-    ) {
-        self.loop = loop
-        self.observers = observers
-        self.peers = peers
-        self.controllers = controllers
-        self.managers = managers
+    init(_ links: SharedLinks) {
+        (loop, observers, peers) = (links.loop, links.observers, links.peers)
+        (controllers, managers) = (links.controllers, links.managers)
     }
-
-    /// The central managers, the oldest first.
-    private var sessions: [CentralSession] { managers.entries.compactMap { $0.session as? CentralSession } }
 
     /// Whether the radio is on, whether or not an app may use it.
     var isPoweredOn: Bool { controllers.state == .poweredOn }
@@ -72,7 +60,7 @@ final class SharedScan {
     /// The settings of the scan; nil if there is none.
     private var settings: ScanSettings? {
         if let open { return open.settings }
-        let scanning = sessions.filter(\.scans)
+        let scanning = managers.centrals.filter(\.scans)
         guard !scanning.isEmpty else { return nil }
         return scanning.contains(where: \.isWaitedFor) ? .attentive : .background
     }
@@ -89,7 +77,7 @@ final class SharedScan {
         peers.noteAdvertisement(identifier, rssi: sighting.rssi, at: loop.now)
         guard let peer = peers[identifier] else { return }
         let heard = ReceivedAdvertisement(sighting)
-        for session in sessions { session.receive(heard, from: peer) }
+        for session in managers.centrals { session.receive(heard, from: peer) }
     }
 }
 

@@ -19,10 +19,10 @@ final class PeerLink {
     let peer: UUID
     let operations = LinkOperations()
     let attributes: RemoteAttributes
-    let subscriptions: LinkSubscriptions
-    let commands: WriteCommandQueue
+    private let subscriptions: LinkSubscriptions
+    private let commands: WriteCommandQueue
     /// Opens L2CAP channels for managers.
-    let channelOpener: ChannelOpener
+    private let channelOpener: ChannelOpener
     /// Reports the properties of the link to managers.
     let reporter: LinkReporter
     let served: GATTServerSession?
@@ -166,7 +166,7 @@ extension PeerLink {
 
     /// Adds a manager, which is connected from then on (behaviour 3.9).
     func attach(_ user: Attachment) {
-        endLinger()
+        links.loop.cancel(&lingering)
         attachments.add(user)
         user.emit(.connected(name: links.peers[peer]?.info.name, maximumWriteWithoutResponse: maximumCommandLength))
         if attributes.lacksServiceChanged { reportFlaw(.noServiceChanged, of: [user]) }
@@ -194,11 +194,6 @@ extension PeerLink {
         }
     }
 
-    private func endLinger() {
-        if let lingering { links.loop.cancel(lingering) }
-        lingering = nil
-    }
-
     func disconnect() {
         guard !isEnding else { return }
         isEnding = true
@@ -209,7 +204,7 @@ extension PeerLink {
     /// (behaviour 3.39).
     func close() -> [Attachment] {
         isEnding = true
-        endLinger()
+        links.loop.cancel(&lingering)
         let left = attachments.removeAll()
         for user in left { user.end() }
         operations.close()
@@ -418,7 +413,7 @@ extension PeerLink {
 
     /// Requests the connection parameters and PHY that a manager prefers. If the peer or the rules refuse, nothing
     /// changes and nothing is reported to the app.
-    func prefer(_ preference: LinkPreference) {
+    private func prefer(_ preference: LinkPreference) {
         if let phy = preference.phy { link.prefer(phy: LEPHY(rawValue: UInt8(clamping: phy))) }
         guard preference.minimumInterval != nil || preference.maximumInterval != nil else { return }
         func units(_ microseconds: Int?, otherwise other: Int) -> UInt16 {
@@ -481,23 +476,51 @@ extension PeerLink {
         if !isAccepted { asker.answer(event(.failure(.linkIsFull))) }
     }
 
-    /// Discovers the primary services named in the list; nil or an empty list means all (behaviour 4.1).
-    func discoverServices(_ uuids: [BluetoothUUID]?, for asker: Asker) {
-        run(for: asker, { .servicesDiscovered(asker.found($0, named: uuids)) }) { $0.loadServices($1) }
-    }
-
-    /// Discovers the services that the service at `handle` includes.
-    func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
-        run(
-            lookingAt: handle,
-            for: asker,
-            { .includedServicesDiscovered(of: handle, asker.found($0, named: uuids)) },
-            { $0.loadIncludedServices(of: handle, $1) }
-        )
+    /// Carries out a request of a manager. A discovery is limited to the UUIDs in its list; nil or an empty list means
+    /// all (behaviour 4.1).
+    ///
+    /// - Parameter channels: The channels of the manager.
+    func perform(_ request: LinkRequest, for asker: Asker, in channels: AppChannels) {
+        switch request {
+        case .discoverServices(let uuids):
+            run(for: asker, { .servicesDiscovered(asker.found($0, named: uuids)) }) { $0.loadServices($1) }
+        case .discoverIncludedServices(let handle, let uuids):
+            run(
+                lookingAt: handle,
+                for: asker,
+                { .includedServicesDiscovered(of: handle, asker.found($0, named: uuids)) },
+                { $0.loadIncludedServices(of: handle, $1) }
+            )
+        case .discoverCharacteristics(let handle, let uuids): discoverCharacteristics(uuids, of: handle, for: asker)
+        case .discoverDescriptors(let handle):
+            run(lookingAt: handle, for: asker, { .descriptorsDiscovered(of: handle, $0) }) {
+                $0.loadDescriptors(of: handle, $1)
+            }
+        case .readCharacteristic(let handle):
+            run(lookingAt: handle, for: asker, { .valueRead(handle, $0) }) { $0.read(handle, $1) }
+        case .readDescriptor(let handle):
+            run(lookingAt: handle, for: asker, { .descriptorUpdated(handle, $0) }) { $0.readDescriptor(handle, $1) }
+        case .writeCharacteristic(let handle, let value):
+            run(for: asker, { .valueWritten(handle, $0.failure) }) { $0.write(value, to: handle, $1) }
+        case .writeWithoutResponse(let handle, let value): commands.add(value, to: handle, of: asker.user)
+        case .writeDescriptor(let handle, let value):
+            run(for: asker, { .descriptorWritten(handle, $0.failure) }) { $0.writeDescriptor(value, to: handle, $1) }
+        case .setNotify(let handle, let isEnabled): subscriptions.set(isEnabled, handle, for: asker)
+        case .readRSSI: reporter.readRSSI(for: asker)
+        case .openChannel(let psm): channelOpener.open(psm, for: asker, in: channels)
+        case .refreshServices: refreshServices(for: asker)
+        case .readLinkInformation: reporter.readInformation(for: asker)
+        case .watchLink(let isWatched): reporter.watch(isWatched, for: asker.user)
+        case .preferLink(let preference): prefer(preference)
+        case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
+        case .cancelChannelSounding:
+            let text = "no distance measurement to cancel is running to \(peer)"
+            links.observers.misuse(text, by: asker.user.subject)
+        }
     }
 
     /// Discovers the characteristics of the service at `handle`.
-    func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
+    private func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
         let event = { [attributes] (result: Result<[DiscoveredCharacteristic], ServiceError>) in
             let found = result.map { asker.user.found($0, at: \.value) { uuids.names($0.uuid) } }
             return PeerEvent.characteristicsDiscovered(
@@ -508,41 +531,14 @@ extension PeerLink {
         run(lookingAt: handle, for: asker, event) { $0.loadCharacteristics(of: handle, $1) }
     }
 
-    /// Discovers all descriptors of the characteristic whose value is at `handle`.
-    func discoverDescriptors(of handle: AttributeHandle, for asker: Asker) {
-        run(lookingAt: handle, for: asker, { .descriptorsDiscovered(of: handle, $0) }) {
-            $0.loadDescriptors(of: handle, $1)
-        }
-    }
-
     /// Forgets all cached services, on this link and beyond it, notifies all managers on the link, and discovers the
     /// services anew (behaviour 15.6).
-    func refreshServices(for asker: Asker) {
+    private func refreshServices(for asker: Asker) {
         run(for: asker, { .servicesDiscovered(asker.found($0, named: nil)) }) { [weak self] attributes, finish in
             attributes.forget(invalidating: { self?.servicesChanged(0x0001...0xFFFF) }) {
                 attributes.loadServices(finish)
             }
         }
-    }
-
-    /// Reads a characteristic for a manager.
-    func read(_ handle: AttributeHandle, for asker: Asker) {
-        run(lookingAt: handle, for: asker, { .valueRead(handle, $0) }) { $0.read(handle, $1) }
-    }
-
-    /// Reads a descriptor for a manager.
-    func readDescriptor(_ handle: AttributeHandle, for asker: Asker) {
-        run(lookingAt: handle, for: asker, { .descriptorUpdated(handle, $0) }) { $0.readDescriptor(handle, $1) }
-    }
-
-    /// Writes a characteristic with response for a manager.
-    func write(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
-        run(for: asker, { .valueWritten(handle, $0.failure) }) { $0.write(value, to: handle, $1) }
-    }
-
-    /// Writes a descriptor for a manager.
-    func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
-        run(for: asker, { .descriptorWritten(handle, $0.failure) }) { $0.writeDescriptor(value, to: handle, $1) }
     }
 }
 
@@ -563,4 +559,12 @@ extension [BluetoothUUID]? {
         guard let self, !self.isEmpty else { return true }
         return self.contains(uuid)
     }
+}
+
+extension ServiceError {
+    /// No supported controller measures distances.
+    fileprivate static let noChannelSounding = ServiceError(
+        .operationNotSupported,
+        reason: "the controller does not support distance measurement"
+    )
 }

@@ -100,6 +100,9 @@ final class AppManager {
         lifecycle.willDeliver(event, role, isAwaited: isAwaited)
     }
 
+    /// Reports a mistake to the developer of the app (behaviour 1.26).
+    func misuse(_ text: String) { observers.misuse(text, by: subject) }
+
     /// Called when the manager is about to lose a peer. The next process may be restored to the state before that.
     func note(losing peer: RestoredPeer) { inheritance.note(peer) }
 

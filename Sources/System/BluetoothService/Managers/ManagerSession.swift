@@ -4,8 +4,6 @@ import ServiceMessages
 protocol ManagerSession: AnyObject {
     /// Called when the radio state changed.
     func stateChanged(to state: ManagerState)
-    /// The last state reported to the app.
-    var state: ManagerState { get }
     /// The manager's options, owner and event path.
     var manager: AppManager { get }
     /// Handles a request of the app.
@@ -25,11 +23,12 @@ protocol ManagerSession: AnyObject {
     func close()
 }
 
+extension ManagerSession {
+    /// The last state reported to the app.
+    var state: ManagerState { manager.state }
+}
+
 /// Identifies a manager among those of all apps.
 struct ManagerKey: Hashable {
     let number: UInt64
-
-    init(_ number: UInt64) {
-        self.number = number
-    }
 }

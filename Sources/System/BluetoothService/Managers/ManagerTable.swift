@@ -19,13 +19,19 @@ final class ManagerTable {
     /// The apps that have managers. An app occurs once for each of its managers.
     var apps: [AppIdentity] { entries.map(\.app) }
 
+    /// The central managers, the oldest first.
+    var centrals: [CentralSession] { entries.compactMap { $0.session as? CentralSession } }
+
+    /// The peripheral managers, the oldest first.
+    var peripherals: [PeripheralSession] { entries.compactMap { $0.session as? PeripheralSession } }
+
     /// The number of managers of each app.
     var countsByApp: [(app: AppIdentity, count: Int)] { counts.map { ($0.key, $0.value) } }
 
     /// Returns a key that no manager has had before.
     func nextKey() -> ManagerKey {
         lastNumber += 1
-        return ManagerKey(lastNumber)
+        return ManagerKey(number: lastNumber)
     }
 
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {

@@ -31,13 +31,6 @@ struct CentralRequests {
         }
     }
 
-    /// A request that is passed to the app.
-    struct Transaction {
-        let id: UInt64
-        let content: Content
-        let central: CentralInfo
-    }
-
     /// Requests that the app has not answered yet.
     private var open: [UInt64: Content] = [:]
     private var waiting = Deque<(content: Content, central: CentralInfo)>()
@@ -58,12 +51,12 @@ struct CentralRequests {
     }
 
     /// Removes and returns the next request that may be passed to the app.
-    mutating func next() -> Transaction? {
+    mutating func next() -> (id: UInt64, content: Content, central: CentralInfo)? {
         guard let index = waiting.firstIndex(where: { !isAsked(by: $0.content.session) }) else { return nil }
         let (content, central) = waiting.remove(at: index)
         let id = nextNumber()
         open[id] = content
-        return Transaction(id: id, content: content, central: central)
+        return (id, content, central)
     }
 
     private func isAsked(by session: GATTServerSession) -> Bool {

@@ -9,17 +9,11 @@ import L2CAP
 import ServiceMessages
 
 /// One peripheral manager of an app: its services, its advertising, and the requests of centrals that it has to answer.
-final class PeripheralSession: ManagerSession, LinkServer {
+final class PeripheralSession: ManagerSession {
     private struct Service {
         let id: LocalAttributeID
         let characteristics: [LocalAttributeID]
         let published: PublishedService
-    }
-
-    private struct Update {
-        let handle: UInt16
-        let value: PacketBuffer
-        let centrals: [UUID]?
     }
 
     private let key: ManagerKey
@@ -29,11 +23,10 @@ final class PeripheralSession: ManagerSession, LinkServer {
     private unowned let advertising: AdvertisingArbiter
     private let configuration: SystemConfiguration
     private let loop: any EventLoop
-    private let observers: Observers
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
     private var requests = CentralRequests()
-    private var updates = Deque<Update>()
+    private var updates = Deque<(handle: UInt16, value: PacketBuffer, centrals: [UUID]?)>()
     /// Whether the intent is being carried out again, rather than a request of the app (behaviour 7.25).
     private var isResuming = false
     private var credits = CreditBatch(limit: ServiceLimits.valueUpdates)
@@ -62,7 +55,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
         self.links = links
         self.attributes = attributes
         self.advertising = advertising
-        (configuration, loop, observers) = (links.configuration, links.loop, links.observers)
+        (configuration, loop) = (links.configuration, links.loop)
         channels = PublishedChannels(links, servers, of: manager)
         channels.onOpen = { [weak self] psm, central, channel in
             self?.knownCentrals.insert(central.identifier)
@@ -78,8 +71,6 @@ final class PeripheralSession: ManagerSession, LinkServer {
         .failure(ServiceError(.operationNotSupported, reason: "a peripheral manager does not support this query"))
     }
 
-    var state: ManagerState { manager.state }
-
     var holdings: Holdings {
         Holdings(
             attributes: services.reduce(0) { $0 + $1.published.handles.count },
@@ -93,11 +84,6 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     /// The current advertisement, or nil.
     var advertisedRequest: AdvertisingRequest? { isAdvertising ? manager.intent.advertisement : nil }
-
-    var appIdentity: AppIdentity? { manager.subject.app }
-
-    /// How the manager's advertisement is put on the air.
-    var advertisingWay: BackgroundRules.Advertising { manager.lifecycle.rules.advertising }
 
     func stateChanged(to state: ManagerState) {
         if state.rawValue < ManagerState.poweredOn.rawValue {
@@ -143,14 +129,11 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     func handle(_ request: Request) {
         guard case .peripheral(let request) = request else {
-            return observers.misuse("a peripheral manager does not support \(request.name)", by: manager.subject)
+            return manager.misuse("a peripheral manager does not support \(request.name)")
         }
         guard state == .poweredOn else {
             if !manager.hasBeenPoweredOn {
-                observers.misuse(
-                    "\(request.name) is only accepted while the manager is powered on",
-                    by: manager.subject
-                )
+                manager.misuse("\(request.name) is only accepted while the manager is powered on")
             }
             // The app sent the update while the radio was on, so it gets the credit back (behaviour 7.43).
             if case .updateValue = request {
@@ -244,14 +227,14 @@ final class PeripheralSession: ManagerSession, LinkServer {
     private func remove(_ id: LocalAttributeID) {
         guard let index = index(of: id) else {
             manager.apply(.peripheral(.removeService(id)))
-            observers.misuse("the service to be removed is not published", by: manager.subject)
+            manager.misuse("the service to be removed is not published")
             return
         }
         do throws(ServiceError) {
             try unpublish(at: index)
             manager.apply(.peripheral(.removeService(id)))
         } catch {
-            observers.misuse("the service was not removed: \(error.reason ?? "no reason")", by: manager.subject)
+            manager.misuse("the service was not removed: \(error.reason ?? "no reason")")
         }
     }
 
@@ -338,9 +321,8 @@ final class PeripheralSession: ManagerSession, LinkServer {
     }
 
     private func askApp() {
-        while let transaction = requests.next() {
-            let (id, central) = (transaction.id, transaction.central)
-            switch transaction.content {
+        while let (id, content, central) = requests.next() {
+            switch content {
             case .read(let request, let characteristic):
                 emit(.readRequested(transaction: id, central, characteristic, offset: request.offset))
             case .write(_, let writes):
@@ -446,19 +428,16 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     private func update(_ characteristic: LocalAttributeID, _ value: PacketBuffer, _ centrals: [UUID]?) {
         guard updates.count < ServiceLimits.valueUpdates else {
-            observers.misuse("a value update was dropped because the queue is full", by: manager.subject)
+            manager.misuse("a value update was dropped because the queue is full")
             return
         }
         guard let handle = handles[characteristic] else {
-            observers.misuse(
-                "a value update was dropped because its characteristic is not published",
-                by: manager.subject
-            )
+            manager.misuse("a value update was dropped because its characteristic is not published")
             credits.spend()
             return returnCredits(1)
         }
         credits.spend()
-        updates.append(Update(handle: handle, value: value, centrals: centrals))
+        updates.append((handle, value, centrals))
         pump()
     }
 

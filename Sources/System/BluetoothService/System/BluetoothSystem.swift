@@ -54,23 +54,8 @@ package final class BluetoothSystem {
         served: attributes.centrals,
         enhancedBearers: enhancedBearers
     )
-    package private(set) lazy var apps = Apps(
-        configuration,
-        loop: loop,
-        observers: observers,
-        controllers: controllers,
-        peers: peers,
-        managers: managers,
-        scan: scan,
-        makeSession: { [unowned self] in makeSession($0, of: $1) }
-    )
-    private lazy var scan = SharedScan(
-        loop: loop,
-        observers: observers,
-        peers: peers,
-        controllers: controllers,
-        managers: managers
-    )
+    package private(set) lazy var apps = Apps(links, scan) { [unowned self] in makeSession($0, of: $1) }
+    private lazy var scan = SharedScan(links)
     let managers = ManagerTable()
     let attributes: LocalAttributes
     let advertising = AdvertisingArbiter()
@@ -117,25 +102,6 @@ package final class BluetoothSystem {
         peers = Peers(configuration, bonds: bonds, random: random, loop: loop, observers: observers)
         identity = DeviceIdentity(configuration.address, random: random)
         connect()
-    }
-
-    /// Creates a system on the controller behind `transport`, and on no other.
-    package convenience init(
-        transport: any HCITransport,
-        loop: any EventLoop,
-        random: RandomSource,
-        configuration: SystemConfiguration = SystemConfiguration(),
-        bonds: (any BondStorage)? = nil,
-        logger: Logger
-    ) {
-        self.init(
-            controllers: ControllerSource(transport),
-            loop: loop,
-            random: random,
-            configuration: configuration,
-            bonds: bonds,
-            logger: logger
-        )
     }
 
     private func connect() {
@@ -200,8 +166,8 @@ package final class BluetoothSystem {
         device.disconnectAll(within: Self.leaveLimit) { [self] in stop(completion) }
     }
 
-    var centrals: [CentralSession] { managers.entries.compactMap { $0.session as? CentralSession } }
-    var peripherals: [PeripheralSession] { managers.entries.compactMap { $0.session as? PeripheralSession } }
+    var centrals: [CentralSession] { managers.centrals }
+    var peripherals: [PeripheralSession] { managers.peripherals }
 }
 
 // MARK: - Radio

@@ -54,7 +54,7 @@ extension BluetoothSystem {
     package var scanSnapshots: [RadioUseSnapshot<ScanRequest>] {
         centrals.compactMap { session in
             session.scanRequest.map {
-                RadioUseSnapshot(app: session.appIdentity, request: $0, way: session.scans ? .whole : .none)
+                RadioUseSnapshot(app: session.manager.subject.app, request: $0, way: session.scans ? .whole : .none)
             }
         }
     }
@@ -63,7 +63,11 @@ extension BluetoothSystem {
     package var advertisingSnapshots: [RadioUseSnapshot<AdvertisingRequest>] {
         peripherals.compactMap { session in
             session.advertisedRequest.map {
-                RadioUseSnapshot(app: session.appIdentity, request: $0, way: session.advertisingWay)
+                RadioUseSnapshot(
+                    app: session.manager.subject.app,
+                    request: $0,
+                    way: session.manager.lifecycle.rules.advertising
+                )
             }
         }
     }
