@@ -29,9 +29,7 @@ package struct AdvertisingPlan: Hashable, Sendable {
     package var advertisement = AdvertisingData()
     /// The scan response data, at most 31 octets.
     package var scanResponse = AdvertisingData()
-    /// Services that appear in the overflow area only.
     package var overflow: [BluetoothUUID] = []
-    /// Whether the name is shortened.
     package var isNameShortened = false
     /// The octets left for apps in the advertisement, including structure headers.
     package var room = AdvertisingPlanner.advertisementBudget
@@ -39,7 +37,6 @@ package struct AdvertisingPlan: Hashable, Sendable {
     package var roomBehind = AdvertisingPlanner.scanResponseBudget
     /// Whether all advertising apps are in the background (behaviour 7.24).
     package var isSlow = false
-    /// Data for which there is no room.
     package var leftOut: [AdvertisingStructure] = []
 
     /// Adds a structure to the advertisement or to the scan response, whose room it uses up.

@@ -12,7 +12,6 @@ package struct AdviceStatus: Codable, Hashable, Sendable {
     package var rule: String
     /// Whether the sign is weak, so that the app may be right.
     package var hint: Bool
-    /// The name of the app.
     package var app: String
     /// The user ID of the app.
     package var owner: UInt32
@@ -39,7 +38,6 @@ package struct AdviceStatus: Codable, Hashable, Sendable {
         (self.time, self.found, self.instead, self.count) = (Double(time.nanoseconds) / 1e9, found, instead, count)
     }
 
-    /// A line for the user.
     package var line: String {
         let often = count > 1 ? " (\(count) times)" : ""
         let place = place.map { " (\($0.visible))" } ?? ""
@@ -70,7 +68,6 @@ package struct CostStatus: Codable, Hashable, Sendable {
         (self.sendingSeconds, self.listeningSeconds) = (sendingSeconds, listeningSeconds)
     }
 
-    /// The cost as a clause.
     package var words: String {
         let charge = EnergyStatus.text(microampereHours)
         let time = EnergyStatus.digits(sendingSeconds + listeningSeconds)
@@ -83,11 +80,8 @@ package struct CostStatus: Codable, Hashable, Sendable {
 /// The module AppAdvice has the implementation. The service's program passes it to `BluetoothSystem.adviceSource`, so
 /// that apps with a service of their own do not link it.
 package protocol AdviceSource: AnyObject {
-    /// The kinds of events to follow.
     var kinds: Observation.Kinds { get }
-    /// Takes in an event other than a value.
     func accept(_ observation: Observation)
-    /// Takes in a value that an app is notified of.
     func count(_ value: ValueArrival)
     /// Whether there is advice whose place in the app is not known yet.
     var isWaiting: Bool { get }

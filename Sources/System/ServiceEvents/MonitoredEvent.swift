@@ -22,7 +22,6 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     package var date: Double?
     /// The number of the event that caused this one.
     package var cause: UInt64?
-    /// The name of the app that the event is about.
     package var app: String?
     /// The user ID of the app.
     package var owner: UInt32?
@@ -35,7 +34,6 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     /// The kind of the event: `state`, `managers`, `messages`, `links`, `notices`, `misuse`, `trouble`, `host`,
     /// `privacy`, `security` or `access`, or `lost` if the tool missed events.
     package var kind: String
-    /// A description of the event.
     package var text: String
     /// The fields of the request, query or event, for the kind `messages` and a tool that may see them.
     package var message: MonitoredMessage?
@@ -67,24 +65,20 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
         details = known.isEmpty ? nil : known.bounded
     }
 
-    /// The number of discoveries that the stream left out before this one, if it limits them.
     package var leftOut: Int? { details?[Self.leftOut].flatMap { Int($0) } }
 
     private static let leftOut = "leftOut"
 
-    /// Notes how many discoveries the stream left out before this one.
     package mutating func note(leftOut count: Int) {
         details = (details ?? [:]).merging([Self.leftOut: "\(count)"]) { $1 }
     }
 
-    /// Creates an event that reports missed events.
     package init(lost count: Int, after last: UInt64, at time: Double, date: Double? = nil) {
         (number, self.time, self.date, kind) = (last, time, date, "lost")
         text = "\(count) events were lost because they were not read in time"
         details = ["lost": "\(count)"]
     }
 
-    /// A line for the user.
     package var line: String {
         let seconds = String(format: "%.6f", time)
         let whose = [app?.visible, manager.map { "\($0)" }].compactMap(\.self).joined(separator: "/")
@@ -94,14 +88,12 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
 }
 
 extension Observation.Kinds {
-    /// The kinds with their names.
     package static let named: [(kind: Observation.Kinds, name: String)] = [
         (.state, "state"), (.managers, "managers"), (.messages, "messages"), (.links, "links"), (.notices, "notices"),
         (.misuse, "misuse"), (.trouble, "trouble"), (.host, "host"), (.privacy, "privacy"), (.security, "security"),
         (.access, "access"),
     ]
 
-    /// The name of a single kind.
     package var name: String { Self.named.first { $0.kind == self }?.name ?? "other" }
 }
 
@@ -120,7 +112,6 @@ extension Observation.Content {
         }
     }
 
-    /// A description with all contents.
     fileprivate var text: String {
         switch self {
         case .stateChanged(let state): "Bluetooth is \(state.word)"
@@ -146,7 +137,6 @@ extension Observation.Content {
         }
     }
 
-    /// The fields of a message of an app.
     fileprivate var message: MonitoredMessage? {
         switch self {
         case .requested(let request): MonitoredMessage(request)
@@ -156,7 +146,6 @@ extension Observation.Content {
         }
     }
 
-    /// Further properties, by name.
     fileprivate var details: [String: String] {
         switch self {
         case .stateChanged(let state): ["state": state.name]
@@ -195,7 +184,6 @@ extension RecoveryReport {
 // MARK: Names
 
 extension ManagerState {
-    /// The names by raw value.
     private static let names = ["unknown", "resetting", "unsupported", "unauthorized", "poweredOff", "poweredOn"]
 
     /// The name in the output of tools.
@@ -210,7 +198,6 @@ extension ManagerState {
         }
     }
 
-    /// The state with this name, unless none has it.
     package init?(name: String) {
         guard let index = Self.names.firstIndex(of: name) else { return nil }
         self.init(rawValue: index)
@@ -238,7 +225,6 @@ extension AppPhase {
         }
     }
 
-    /// A description for the user.
     package var words: String {
         switch self {
         case .foreground: "in the foreground"

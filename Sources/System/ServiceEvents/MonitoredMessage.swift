@@ -12,11 +12,9 @@ package struct MonitoredMessage: Codable, Hashable, Sendable {
 
     /// Where a message goes.
     package enum Direction: String, Codable, Sendable {
-        /// A request of an app.
         case request
         /// A question of an app that waits for the answer.
         case query
-        /// An event sent to an app.
         case event
     }
 
@@ -36,11 +34,9 @@ package struct MonitoredMessage: Codable, Hashable, Sendable {
     package var direction: Direction
     /// The name of the innermost message, such as `discovered`.
     package var name: String
-    /// The identifier of the peer that the message is about.
     package var peer: UUID?
     /// The name of ``peer``, if the message contains it.
     package var peerName: String?
-    /// The name that the app advertises.
     package var localName: String?
     /// The signal strength in dBm.
     package var rssi: Int?
@@ -58,17 +54,13 @@ package struct MonitoredMessage: Codable, Hashable, Sendable {
     package var handle: Int?
     /// The identifier of the app's own attribute that the message is about.
     package var own: Int?
-    /// The attributes that were discovered.
     package var attributes: [Attribute]?
     /// The value of an attribute, or the data of a channel, in hexadecimal.
     package var value: String?
     /// Whether something was switched on or off.
     package var isEnabled: Bool?
-    /// The PSM of a channel.
     package var psm: Int?
-    /// The new radio state.
     package var state: String?
-    /// Why a request failed.
     package var error: String?
 
     private init(_ direction: Direction, _ name: String) {

@@ -101,22 +101,17 @@ package struct Observation: Sendable {
         case recovery(RecoveryReport)
         case managerOpened(ManagerRole)
         case managerClosed
-        /// An app entered another phase of its life cycle.
         case appMoved(AppPhase)
         /// An app was launched to receive events.
         case appLaunched(RestoreIdentifiers)
         /// An app was not running for too long, so this number of events was lost.
         case eventsLost(Int)
-        /// An app sent a request.
         case requested(Request)
         /// An app sent a query and waits for the answer.
         case asked(Query)
-        /// An event was sent to an app.
         case delivered(Event)
         case linkMade
-        /// A link ended for this reason.
         case linkEnded(HCIStatus)
-        /// The security of the link changed.
         case secured(LinkSecurity)
         /// The connection parameters that this side requested are in effect.
         case parametersUpdated
@@ -128,13 +123,11 @@ package struct Observation: Sendable {
         case trouble(String, EventWeight)
         /// A sign of a good practice that is broken.
         case practiced(Practice)
-        /// An event in a module of the host stack.
         case below(any StackEvent)
     }
 }
 
 extension Observation.Content {
-    /// The kind of the event.
     package var kind: Observation.Kinds {
         switch self {
         case .stateChanged, .controllerFailed, .recovery: .state
@@ -155,9 +148,7 @@ package struct ValueArrival: Sendable {
     package let app: AppIdentity
     package let manager: ManagerID
     package let peer: UUID
-    /// The handle of the value.
     package let handle: AttributeHandle
-    /// The length of the value.
     package let octets: Int
     /// The time on the system's loop.
     package let time: Instant
@@ -177,7 +168,6 @@ package struct ValueArrival: Sendable {
 
 /// A sign of a broken good practice that is no event by itself.
 package enum Practice: Sendable {
-    /// The app's side noted it.
     case noted(AppNote)
     /// A peer requested parameters of the connection that Apple's rules forbid (behaviour 3.27): the parameters, the
     /// bounds that they break, and what would be accepted, as a clause.
@@ -189,7 +179,6 @@ package enum Practice: Sendable {
 }
 
 extension Observation.Kinds {
-    /// Creates the kind of events in a module of the host stack.
     package init(_ module: StackModule) {
         switch module {
         case .host: self = .host

@@ -14,7 +14,6 @@ package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
     /// The next step. The last step is followed by itself.
     package var next: RecoveryStep { RecoveryStep(rawValue: rawValue + 1) ?? .powerOff }
 
-    /// A short description for reports.
     package var words: String {
         switch self {
         case .reset: "resetting the controller"
@@ -27,7 +26,6 @@ package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
 
 /// An event in the recovery of a controller.
 package enum RecoveryReport: Hashable, Sendable {
-    /// A step was taken because of this error.
     case took(RecoveryStep, HCIHostError)
     /// A step was skipped because the transport does not support it.
     case skipped(RecoveryStep)
@@ -36,7 +34,6 @@ package enum RecoveryReport: Hashable, Sendable {
     /// There is no longer a controller to recover.
     case left(at: RecoveryStep)
 
-    /// The step that the report is about.
     package var step: RecoveryStep {
         switch self {
         case .took(let step, _), .skipped(let step), .recovered(let step), .left(let step): step
@@ -45,7 +42,6 @@ package enum RecoveryReport: Hashable, Sendable {
 }
 
 extension RecoveryReport: CustomStringConvertible {
-    /// A sentence for the log.
     package var description: String {
         switch self {
         case .took(let step, let cause): "recovery step \(step.rawValue), \(step.words): \(cause)"

@@ -55,7 +55,6 @@ extension SystemNotice {
 }
 
 extension SystemNotice: CustomStringConvertible {
-    /// The event, and what to do about it.
     package var description: String {
         switch self {
         case .peerForgotUs(let peer, isAsked: false):
@@ -114,6 +113,5 @@ package struct BondedPeer: Hashable, Sendable {
         (self.isAuthenticated, self.hasForgottenUs) = (isAuthenticated, hasForgottenUs)
     }
 
-    /// The name, or else the identifier.
     var label: String { name?.quotedName ?? "\(identifier)" }
 }

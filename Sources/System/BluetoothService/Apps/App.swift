@@ -8,7 +8,6 @@ import ServiceMessages
 package final class App {
     package let identity: AppIdentity
     let lifecycle: ProcessLifecycle
-    /// The time at which its process connected.
     private let beginning: Instant
     private let apps: Apps
     /// Keeps everything alive that ``apps`` depends on, for as long as the app is connected.
@@ -79,7 +78,6 @@ package final class App {
         apps.permissions.ask(for: self)
     }
 
-    /// Refuses a manager, which stays unsupported.
     private func refuse(_ id: ManagerID, _ sink: any EventSink, _ reason: String) {
         apps.observers.misuse("\(reason); this manager stays unsupported", by: subject(of: id))
         sink.accept(.stateChanged(.unsupported), on: apps.loop)
@@ -133,7 +131,6 @@ package final class App {
         apps.scan.changed()
     }
 
-    /// Closes a manager and ends all its activities.
     package func closeManager(_ id: ManagerID) { gate.submit(.close(id)) }
 
     private func close(_ id: ManagerID) {
@@ -210,7 +207,6 @@ package final class App {
         apps.observers.report(.misuse, .misused(text, isToldToApp: true), of: subject, at: site) {}
     }
 
-    /// Reports what the app's side noted about a manager, to observers that give advice.
     package func note(_ note: AppNote, of id: ManagerID, at site: CallSite? = nil) {
         guard managers[id] != nil else { return }
         apps.observers.report(.practices, .practiced(.noted(note)), of: subject(of: id), at: site) {}
@@ -315,15 +311,12 @@ extension App {
 
 /// The interface for the component that controls the app's process.
 extension App {
-    /// The phase of the app's life cycle.
     package var phase: AppPhase { lifecycle.phase }
 
-    /// The controller of the app's process.
     package var process: (any AppProcess)? { lifecycle.process }
 
     package var declaration: AppDeclaration { lifecycle.declaration }
 
-    /// Handles a life cycle event of the app.
     package func happened(_ event: AppLifecycle.Event) {
         lifecycle.handle(event)
     }
@@ -338,13 +331,11 @@ extension App {
         return true
     }
 
-    /// Sets the object that suspends and resumes the app's process.
     package func runs(in process: any AppProcess) {
         lifecycle.process = process
     }
 }
 
 extension ManagerOptions {
-    /// The approximate memory that the options occupy.
     fileprivate var octets: Int { 64 + (restoreIdentifier?.utf8.count ?? 0) }
 }

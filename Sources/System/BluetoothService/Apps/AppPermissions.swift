@@ -21,7 +21,6 @@ package final class AppPermissions {
     }
     /// Decisions about apps that override the rule and the configuration.
     package private(set) var decisions: [AppIdentity: AppDecision] = [:]
-    /// The apps about which the user is being asked.
     private var asking: Set<AppIdentity> = []
     private unowned let apps: Apps
 
@@ -29,7 +28,6 @@ package final class AppPermissions {
         self.apps = apps
     }
 
-    /// Returns whether an app may use Bluetooth.
     func permission(of app: AppIdentity) -> AppPermission {
         let configuration = apps.configuration
         let permission = decisions[app]?.permission ?? rule?(app) ?? configuration.permission
@@ -123,7 +121,6 @@ package final class AppPermissions {
         ServiceLimits.permissionQuestions.room(for: app, beside: asking.map { (app: $0, count: 1) }).count > 0
     }
 
-    /// Asks about apps for which there was no room before.
     private func askWaiting() {
         for app in apps.running where !app.openManagers.isEmpty { ask(for: app) }
     }
@@ -139,7 +136,6 @@ package final class AppPermissions {
 }
 
 extension AppQuestion {
-    /// Creates the question about an app.
     fileprivate init(_ app: App) {
         let declaration = app.lifecycle.declaration
         self.init(

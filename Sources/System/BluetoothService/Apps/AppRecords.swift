@@ -7,13 +7,11 @@ import ServiceMessages
 /// Saves what outlasts a system: the records of apps, the user's decisions about them, and what is known of peers and
 /// controllers. Used on the loop only.
 final class AppRecords {
-    /// The files of the records.
     let keeper: RecordKeeper
     /// The apps whose record may have changed. Processed once per turn of the loop.
     private var changedApps: [AppIdentity] = []
     /// The apps for which a lack of record slots was reported.
     private var unrecorded: Set<AppIdentity> = []
-    /// Whether a save is scheduled.
     private var isKeeping = false
     private unowned let apps: Apps
 
@@ -59,7 +57,6 @@ final class AppRecords {
         keeper.finish()
     }
 
-    /// Saves the user's decisions.
     func keep(_ permissions: PermissionRecord) { keeper.keep(permissions) }
 
     // MARK: Changes
@@ -71,7 +68,6 @@ final class AppRecords {
         noteChange()
     }
 
-    /// Schedules a save of the changed records.
     private func noteChange() {
         guard !isKeeping else { return }
         isKeeping = true

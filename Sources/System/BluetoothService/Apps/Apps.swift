@@ -16,7 +16,6 @@ package final class Apps {
     package private(set) lazy var preservation = Preservation(self)
     private(set) lazy var records = AppRecords(self)
 
-    /// Creates the session of a manager, without an initial event.
     private let makeSession: (ManagerKey, AppManager) -> any ManagerSession
     private var lastInFront: UInt64 = 0
     private var launches: [WeakApp] = []
@@ -36,7 +35,6 @@ package final class Apps {
         self.makeSession = makeSession
     }
 
-    /// Restores the saved state of the previous system.
     func start() { records.open() }
 
     /// Launches no more apps, and saves the current state.
@@ -141,7 +139,6 @@ package final class Apps {
         }
     }
 
-    /// Returns the capabilities of the system, for an app.
     func info(for app: AppIdentity) -> SystemInfo {
         SystemInfo(
             hasExtendedScanAndConnect: controllers.readyInformation?.supportsExtendedAdvertising ?? false,
@@ -157,7 +154,6 @@ package final class Apps {
         for app in preservation.ordered { app.radioReturned() }
     }
 
-    /// Returns whether an app may use Bluetooth.
     package func permission(of app: AppIdentity) -> AppPermission { permissions.permission(of: app) }
 
     /// Returns a number that is greater than all before, for an app that enters the foreground.

@@ -11,16 +11,13 @@ package final class InProcessConnection: ServiceConnection {
     /// Whether the app's process has ended. What remains of it, such as a deinitializer that runs late, no longer
     /// reaches the service.
     private let isCut = Atomic(false)
-    /// See ``ServiceConnection/launchedFor``.
     package let launchedFor: RestoreIdentifiers
-    /// See ``ServiceConnection/place``.
     package let place: SimulatedPlace?
     private let keeper = Mutex<AppTimekeeper?>(nil)
 
     /// See ``ServiceConnection/timekeeper``. Nil after the end of the process.
     package var timekeeper: AppTimekeeper? { hasEnded ? nil : keeper.withLock { $0 } }
 
-    /// Makes the app's code follow a simulated time.
     package func follow(_ timekeeper: AppTimekeeper) { keeper.withLock { $0 = timekeeper } }
 
     /// Called on the loop only.
@@ -138,17 +135,14 @@ package final class InProcessConnection: ServiceConnection {
         app.loop.submit { [app] in body(app.value) }
     }
 
-    /// Reports the misuse to the observers of the system.
     package func noteMisuse(_ text: String) { onLoop { $0.noteMisuse(text) } }
 
     package func noteMisuse(_ text: String, at site: CallSite) { onLoop { $0.noteMisuse(text, at: site) } }
 
-    /// Reports what the app's side noted to observers that give advice.
     package func note(_ note: AppNote, of manager: ManagerID, at site: CallSite?) {
         onLoop { $0.note(note, of: manager, at: site) }
     }
 
-    /// Reports a request without its usual effect to the observers of the system.
     package func noteWarning(_ text: String) { onLoop { $0.noteWarning(text) } }
 
     /// Reports to the observers of the system that the app waits by the clock of this machine.
@@ -167,12 +161,10 @@ package final class InProcessConnection: ServiceConnection {
 
 /// The interface for the component that controls the app's process. May be used from any thread, unless noted.
 extension InProcessConnection {
-    /// The phase of the app's life cycle.
     package var phase: AppPhase {
         app.with { $0.phase }
     }
 
-    /// Handles a life cycle event of the app.
     package func happened(_ event: AppLifecycle.Event) {
         app.with { $0.happened(event) }
     }

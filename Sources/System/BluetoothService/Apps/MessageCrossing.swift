@@ -11,7 +11,6 @@ enum MessageCrossing {
     /// The environment variable that selects the wire format, with the value `encoded`.
     static let variable = "HARALD_MESSAGES"
 
-    /// The way that the environment selects.
     static let chosen: MessageCrossing =
         ProcessInfo.processInfo.environment[variable] == "encoded" ? .encoded : .direct
 

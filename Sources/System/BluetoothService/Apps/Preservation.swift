@@ -19,9 +19,7 @@ package final class Preservation {
     package var isLocked = false {
         didSet { if !isLocked { for app in ordered { app.deviceWasUnlocked() } } }
     }
-    /// The preserved state of each app whose process is gone.
     private(set) var apps: [AppIdentity: PreservedApp] = [:]
-    /// Delays launches of apps whose processes end early.
     let relaunches: Relaunches
     private unowned let owner: Apps
 
@@ -70,7 +68,6 @@ extension Preservation {
     /// Called when the user opens an app. Clears the count of early ends (behaviour 10.25).
     package func personOpens(_ app: AppIdentity) { relaunches.forget(app) }
 
-    /// Called when a process of an app has connected.
     func processBegan(_ app: App, running program: AppProgram) {
         let kept = self.app(app.identity, for: program)
         if app.phase == .foreground, kept?.isLaunched != true { personOpens(app.identity) }
@@ -176,7 +173,6 @@ extension Preservation {
         app.reviewInstallation()
     }
 
-    /// Ends a preserved manager.
     func end(_ kept: PreservedApp.Kept) {
         owner.remove(kept.session)
         kept.session.close()

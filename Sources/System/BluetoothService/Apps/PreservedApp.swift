@@ -44,9 +44,7 @@ final class PreservedApp {
     var onEnd: (() -> Void)?
     private(set) var managers: [Kept] = []
     private var successor = Successor.none
-    /// Whether a launch is about to be attempted.
     private var isLaunching = false
-    /// Whether a launch waits until the device is unlocked.
     private var waitsForUnlocking = false
     /// Until this time the app is not launched while its last process runs. That process was connected to a previous
     /// service, and may be about to connect to this one.
@@ -61,7 +59,6 @@ final class PreservedApp {
         self.lifecycle.onLaunch = { [weak self] in self?.launchSoon() }
     }
 
-    /// The identifiers of the managers that the app has to create.
     var identifiers: RestoreIdentifiers {
         RestoreIdentifiers(
             centrals: managers.filter { $0.role == .central }.map(\.identifier),
@@ -69,7 +66,6 @@ final class PreservedApp {
         )
     }
 
-    /// Whether a launched process has not connected yet.
     var isLaunched: Bool { if case .launched = successor { true } else { false } }
 
     /// Adds a manager. Beyond ``ServiceLimits/managers`` the oldest one is discarded.
@@ -133,7 +129,6 @@ final class PreservedApp {
         apps.records.noteChange(of: identity)
     }
 
-    /// Called when a launched process could not be started, or ended before it connected.
     func launchEnded() {
         guard case .launched = successor else { return }
         reclaimTimedOut()
@@ -169,7 +164,6 @@ final class PreservedApp {
         }
     }
 
-    /// Ends all preserved managers.
     func discard() {
         let given = managers
         managers = []

@@ -12,7 +12,6 @@ final class PreservedLifecycle: ManagerLifecycle {
     /// Called when an event occurs that launches the app. A manager is about to queue it.
     var onLaunch: (() -> Void)?
 
-    /// Preserves an app whose process has ended.
     init(after process: ProcessLifecycle) {
         declaration = process.declaration
         executable = process.executable
@@ -21,7 +20,6 @@ final class PreservedLifecycle: ManagerLifecycle {
         loop = process.loop
     }
 
-    /// Restores an app from a record.
     init(_ record: AppRecord, lastInFront: UInt64, loop: any EventLoop) {
         declaration = record.declaration
         executable = record.executable
@@ -30,7 +28,6 @@ final class PreservedLifecycle: ManagerLifecycle {
         self.loop = loop
     }
 
-    /// Records the mark of a launched process that has not connected yet.
     func started(as mark: ProcessMark) { self.mark = mark }
 
     var phase: AppPhase { .suspended }

@@ -19,7 +19,6 @@ final class RecordGate {
 
     /// Called when calls begin to wait, and when they stop waiting.
     var onWait: ((Bool) -> Void)?
-    /// Whether calls wait for the record.
     private(set) var isWaiting = false
 
     private unowned let app: App
@@ -63,7 +62,6 @@ final class RecordGate {
         reportWaiting()
     }
 
-    /// Stops waiting for the save.
     private func endRecording() {
         if recording.take() != nil { app.hasRecorded() }
     }
@@ -97,7 +95,6 @@ final class RecordGate {
         advance()
     }
 
-    /// Performs the first `count` calls.
     private func perform(_ count: Int) {
         let wasPerforming = isPerforming
         isPerforming = true

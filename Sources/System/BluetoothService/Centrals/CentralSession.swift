@@ -23,7 +23,6 @@ final class CentralSession: ManagerSession {
     private var scan: ScanSubscription?
     /// The previous scan. A new scan that continues it does not report the same devices again (behaviour 2.17).
     private var lastScan: ScanSubscription?
-    /// Fires when the next device may be lost.
     private var presenceTimer: ScheduledTask?
     private var uses: [UUID: Use] = [:]
     private var watch: ConnectionWatch?
@@ -169,7 +168,6 @@ extension CentralSession {
     /// Whether a scan of the manager is going on.
     var scans: Bool { scan.map { manager.lifecycle.rules.scans($0.request) } ?? false }
 
-    /// Whether the user may be waiting for the results of the scan.
     var isWaitedFor: Bool { manager.lifecycle.rules.isWaitedFor }
 
     /// Starts a scan. Starting the same scan again has no effect; a different one replaces the current scan
@@ -205,7 +203,6 @@ extension CentralSession {
         }
     }
 
-    /// Called for each advertisement received.
     func receive(_ heard: ReceivedAdvertisement, from peer: Peer) {
         guard scans else { return }
         let repeats = manager.lifecycle.rules.reportsDuplicates
@@ -220,7 +217,6 @@ extension CentralSession {
 // MARK: - Connecting
 
 extension CentralSession {
-    /// Whether the manager waits for a connection to `peer`.
     func wants(_ peer: UUID) -> Bool {
         if case .connecting = uses[peer] { true } else { false }
     }
@@ -255,7 +251,6 @@ extension CentralSession {
         emit(.connectionFailed(error), of: peer)
     }
 
-    /// Ends the app's intent to be connected to `peer`.
     private func withdraw(_ peer: UUID) { manager.apply(.central(.peer(peer, .cancelConnection))) }
 
     private func begin(_ peer: UUID) {
@@ -416,7 +411,6 @@ extension CentralSession {
 }
 
 extension ConnectOptions {
-    /// Whether the options ask for this alert.
     fileprivate func wants(_ alert: AppAlert) -> Bool {
         switch alert {
         case .connected: notifiesOnConnection

@@ -6,7 +6,6 @@ import Foundation
 ///
 /// Bounded by ``ScanSubscription/maximumReported``: devices beyond that are not reported as lost (AB-G02).
 struct PresenceWatch {
-    /// How long a device may be silent before it is lost.
     let silenceTimeout: Duration
     private var lastReceptions = RecencyTable<UUID, Instant>(limit: ScanSubscription.maximumReported)
 
@@ -15,7 +14,6 @@ struct PresenceWatch {
         silenceTimeout = .milliseconds(min(max(milliseconds, 1), 86_400_000))
     }
 
-    /// Restarts the time-out of a device.
     mutating func advertisementReceived(_ peer: UUID, at now: Instant) {
         lastReceptions.set(now, for: peer)
     }

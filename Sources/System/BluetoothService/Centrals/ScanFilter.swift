@@ -5,9 +5,7 @@ import ServiceMessages
 /// An advertisement with the parts that scans match against, parsed once for all scans.
 struct ReceivedAdvertisement {
     let sighting: Sighting
-    /// The services that it lists.
     let services: [BluetoothUUID]
-    /// The services that it solicits.
     let solicited: [BluetoothUUID]
     /// The overflow area, which hints at further services.
     let area: OverflowArea?

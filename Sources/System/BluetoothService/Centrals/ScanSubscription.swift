@@ -31,7 +31,6 @@ struct ScanSubscription {
         presence = request.lostAfter.map { PresenceWatch(milliseconds: $0) }
     }
 
-    /// How many advertisements the scan received, reported and suppressed so far.
     var counts: ScanCounts {
         var counts = tally
         counts.remembered = reported.count
@@ -43,7 +42,6 @@ struct ScanSubscription {
         reported.removeAll()
     }
 
-    /// Forgets that a device was reported.
     mutating func forget(_ peer: UUID) {
         reported.removeValue(for: peer)
     }

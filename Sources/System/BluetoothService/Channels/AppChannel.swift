@@ -17,9 +17,7 @@ final class AppChannel {
     /// The parameters of this end. The peer can send nearly 16 kB ahead of an app that does not read.
     static let parameters = ChannelParameters(mtu: longestSDU, mps: 247, window: 64)
 
-    /// The peer at the other end.
     let peer: UUID
-    /// Sends an event to the app.
     var onEvent: ((ChannelEvent) -> Void)?
     /// Called once, after the last event.
     var onEnd: (() -> Void)?
@@ -41,7 +39,6 @@ final class AppChannel {
         }
     }
 
-    /// Handles a request of the app.
     func handle(_ request: ChannelRequest) {
         switch request {
         case .grant(let count): handle(.granted(count))
@@ -73,7 +70,6 @@ final class AppChannel {
         }
     }
 
-    /// Passes the channel as much as it has room for.
     private func pump() {
         guard !isPumping else { return }
         isPumping = true

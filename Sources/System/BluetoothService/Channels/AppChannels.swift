@@ -6,7 +6,6 @@ import ServiceMessages
 /// The channels of one manager: open ones, and ended ones with octets that the app has not read yet. Used on the event
 /// loop.
 final class AppChannels {
-    /// Sends an event of a channel to the app.
     var onEvent: ((ChannelID, ChannelEvent) -> Void)?
 
     /// How many more channels the limits shared with other managers and other apps allow.
@@ -20,13 +19,11 @@ final class AppChannels {
         self.loop = loop
     }
 
-    /// How many more channels the manager may have.
     var room: Int { min(ServiceLimits.channels - channels.count, shared()) }
 
     /// The number of channels, including ended ones with unread octets.
     var count: Int { channels.count }
 
-    /// The number of channels to a peer.
     func count(to peer: UUID) -> Int { channels.values.count { $0.peer == peer } }
 
     /// Adds a channel on which nothing has been received yet. If there is no room, closes it and returns nil.
@@ -49,7 +46,6 @@ final class AppChannels {
         channels[id]?.handle(request)
     }
 
-    /// Closes the channels to a peer.
     func disconnect(from peer: UUID) {
         for id in ids where channels[id]?.peer == peer { channels[id]?.disconnect() }
     }

@@ -65,7 +65,6 @@ extension ChannelResult {
 }
 
 extension ServiceError {
-    /// The error of a channel that was not opened.
     init(_ error: ChannelOpenError) {
         switch error {
         case .refused(let result):

@@ -19,13 +19,11 @@ struct ChannelRelay {
     }
 
     enum Event {
-        /// The peer has sent an SDU.
         case received(PacketBuffer)
         /// The app can receive this many more octets.
         case granted(Int)
         /// The app has sent octets.
         case sent(PacketBuffer)
-        /// The app has closed the channel.
         case closed
         /// The queue of the L2CAP channel is empty.
         case drained
@@ -115,7 +113,6 @@ struct ChannelRelay {
         return [.startTimer] + (isPaused ? [.pause(false)] : [])
     }
 
-    /// Delivers what the app has room for, and then the end.
     private mutating func deliver() -> [Action] {
         var actions: [Action] = []
         while granted > 0, let first = inbox.popFirst() {

@@ -14,13 +14,11 @@ package final class ControllerSource {
         self.open = open
     }
 
-    /// Creates a source with a single controller.
     package convenience init(_ transport: any HCITransport) {
         var left: (any HCITransport)? = transport
         self.init { left.take() }
     }
 
-    /// Notifies the system that there is a controller now.
     package func arrived() {
         onArrival?()
     }

@@ -34,18 +34,15 @@ final class AttachedController {
 package final class Controllers {
     /// The radio state, as reported to managers.
     package private(set) var state = ManagerState.unknown
-    /// Whether any controller has worked so far.
     package private(set) var hasWorked = false
     /// Called when there is no working controller, with the last failure. Managers are then unsupported. The system
     /// continues when there is a controller again.
     package var onFailure: ((HCIHostError) -> Void)?
     /// The fallbacks in use for controllers that misbehaved.
     let memory = ControllerMemory()
-    /// The controller with the host stack on top of it.
     private(set) var attached: AttachedController?
     package private(set) var lastFailure: HCIHostError?
 
-    /// Called when a controller is about to be started.
     var onAttach: ((AttachedController) -> Void)?
     /// Called when the user switches Bluetooth on or off, before the switch has any effect.
     var onSwitch: ((_ isOn: Bool, PowerSwitch) -> Void)?
@@ -54,7 +51,6 @@ package final class Controllers {
 
     /// The deviations of the system's advertisements from those of Apple's devices.
     private let advertisingException: AdvertisingException
-    /// Creates the upper layers of the host stack on a controller.
     private let makeDevice: (HCIHost) -> GenericAccess
     private let source: ControllerSource
     private let loop: any EventLoop
@@ -63,7 +59,6 @@ package final class Controllers {
     private(set) var power = PowerMachine()
     private var airplaneMode = AirplaneMode()
     private var retry: ScheduledTask?
-    /// The recovery of a controller that fails.
     private(set) var recovery = RecoveryLadder()
     private var quietTime: ScheduledTask?
     /// The transport whose device is being reset, the number of that reset, and its timeout.
@@ -88,10 +83,8 @@ package final class Controllers {
         source.onArrival = { [weak self] in self?.arrived() }
     }
 
-    /// The host stack on the current controller.
     var device: GenericAccess? { attached?.device }
 
-    /// The properties of the current controller once it is ready.
     var readyInformation: ControllerInformation? {
         guard let device, case .ready = device.state else { return nil }
         return device.controllerInformation
@@ -114,7 +107,6 @@ package final class Controllers {
 // MARK: - The user's switches
 
 extension Controllers {
-    /// Starts the first controller.
     func start() { handle(.start) }
 
     /// Stops for good, and cancels all recovery.

@@ -8,9 +8,7 @@ struct PowerMachine {
         case idle
         /// A controller starts up or works. `attempts` counts failures since the last success.
         case attached(isReady: Bool, attempts: Int)
-        /// Switched off by the user.
         case off(isAttached: Bool)
-        /// There is no controller.
         case missing(attempts: Int)
         /// The device of the last controller is being reset.
         case repairing(attempts: Int)
@@ -20,9 +18,7 @@ struct PowerMachine {
     enum Remedy: Equatable {
         /// Open a new transport, at once if the controller has worked on the last one.
         case reopen
-        /// Reset the device, then open a new transport.
         case resetDevice
-        /// Open a new transport after a pause.
         case wait(Duration)
     }
 
@@ -30,7 +26,6 @@ struct PowerMachine {
         case start
         case stop
         case switched(isOn: Bool)
-        /// No controller was found.
         case noneThere
         /// The controller starts up, for the first time or after a reset.
         case starting
@@ -48,12 +43,10 @@ struct PowerMachine {
         case open
         case startDevice
         case stopDevice
-        /// Discards the device and its transport.
         case discard
         /// Discards the device and resets it through its transport.
         case resetDevice
         case report(ManagerState)
-        /// Reports why there is no controller.
         case reportFailure
         case startTimer(Duration)
         case endTimer
@@ -65,7 +58,6 @@ struct PowerMachine {
 
     private(set) var phase = Phase.idle
 
-    /// Whether the user's switch is on.
     var isSwitchedOn: Bool { if case .off = phase { false } else { true } }
 
     mutating func handle(_ event: Event) -> [Action] {

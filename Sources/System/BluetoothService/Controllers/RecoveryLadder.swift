@@ -35,12 +35,10 @@ struct RecoveryLadder {
         case ready
         /// The controller has worked for ``quietTime``.
         case quiet
-        /// There is no controller.
         case absent
     }
 
     enum Action: Equatable {
-        /// Applies a remedy to the controller.
         case apply(PowerMachine.Remedy)
         case report(RecoveryReport)
         /// Tells the user what only the user can do.

@@ -4,9 +4,7 @@ import ServiceMessages
 /// (behaviours 9.1, 9.7). Performs no I/O.
 package struct AppLifecycle {
     package enum Event: Equatable, Sendable {
-        /// The user opens the app.
         case entered
-        /// The user switches to another app.
         case left
         /// The app begins a background task (true) or ends it (false).
         case asksForTime(Bool)
@@ -58,7 +56,6 @@ package struct AppLifecycle {
     /// Consecutive wakes in which the app overran its time.
     private var overruns = 0
 
-    /// Creates the life cycle of an app that was just launched.
     init(inBackground: Bool = false) {
         state = inBackground ? .woken(hasTask: false) : .foreground(hasTask: false)
     }
@@ -78,7 +75,6 @@ package struct AppLifecycle {
     /// Whether the app is not woken for now because it overran its time too often (behaviour 9.7).
     var isSlowedDown: Bool { if case .slowedDown = state { true } else { false } }
 
-    /// The actions for an app that was just launched.
     var firstActions: [Action] { isRenewed ? [.startTimer(Self.wakeTime)] : [] }
 
     mutating func handle(_ event: Event) -> [Action] {

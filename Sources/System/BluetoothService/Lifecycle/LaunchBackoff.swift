@@ -6,7 +6,6 @@ import ServiceMessages
 /// is delayed; the preserved state stays. Performs no I/O.
 struct LaunchBackoff: Equatable {
     enum Event: Equatable {
-        /// An event occurred that launches the app.
         case wanted
         /// The launched process could not be started, or ended before it connected.
         case launchFailed
@@ -32,10 +31,8 @@ struct LaunchBackoff: Equatable {
     /// The pause after the second consecutive early end.
     static let firstPause = Duration.seconds(1)
     static let longestPause = Duration.seconds(600)
-    /// The limit of the counter.
     private static let maximumEarlyEnds = 1_000
 
-    /// The number of consecutive processes that ended early.
     private(set) var earlyEnds = 0
     private var state = State.ready
 

@@ -12,9 +12,7 @@ final class Relaunches {
         var pause: (timer: ScheduledTask, end: Instant)?
     }
 
-    /// Called to launch an app now.
     var onLaunch: ((AppIdentity) -> Void)?
-    /// Called when a pause begins because processes ended early.
     var onPause: ((AppIdentity, _ earlyEnds: Int, Duration) -> Void)?
 
     private let loop: any EventLoop
@@ -24,7 +22,6 @@ final class Relaunches {
         self.loop = loop
     }
 
-    /// Handles an event of an app or its process.
     func handle(_ event: LaunchBackoff.Event, of app: AppIdentity) {
         var entry = entries[app] ?? Entry()
         if event == .pauseEnded { entry.pause = nil }
@@ -48,7 +45,6 @@ final class Relaunches {
         if let pause = entries.removeValue(forKey: app)?.pause { loop.cancel(pause.timer) }
     }
 
-    /// Cancels all pending launches.
     func stop() {
         for app in Array(entries.keys) { forget(app) }
     }

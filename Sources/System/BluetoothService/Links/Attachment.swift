@@ -10,18 +10,15 @@ final class Attachment {
     fileprivate let loop: any EventLoop
     /// The manager and the peer, for observers.
     var subject: Observation.Subject { manager.subject.about(peer) }
-    /// The app of the manager.
     var app: AppIdentity? { manager.subject.app }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
     private var writeCredits = CreditBatch(limit: ServiceLimits.writesWithoutResponse)
-    /// The phase of the app's life cycle.
     var phase: AppPhase { manager.lifecycle.phase }
     /// Whether the user may have to be alerted in place of the app (behaviour 3.15).
     var showsAlerts: Bool { manager.lifecycle.rules.showsAlerts }
     /// Whether the manager needs this system's notifications to be authorized for the peer (ANCS, behaviour 3.19).
     let requiresNotifications: Bool
-    /// Whether the manager is notified of changes of the link.
     var watchesLink = false
     /// The attributes that the manager has discovered: handles of services and of characteristic values
     /// (behaviour 4.2).
@@ -44,7 +41,6 @@ final class Attachment {
         return new
     }
 
-    /// Whether the manager has discovered the attribute at `handle`.
     func knows(_ handle: AttributeHandle) -> Bool { known.contains(handle) }
 
     /// Sends an event to the manager; no effect after ``end()`` (behaviour 3.13).
@@ -65,7 +61,6 @@ final class Attachment {
         }
     }
 
-    /// Marks the manager as disconnected.
     func end() {
         isLive = false
     }
@@ -92,7 +87,6 @@ final class Attachment {
 final class Attachments {
     private(set) var all: [Attachment] = []
 
-    /// Returns the attachment of a manager.
     subscript(_ key: ManagerKey) -> Attachment? { all.first { $0.key == key } }
 
     func add(_ user: Attachment) { all.append(user) }
@@ -103,7 +97,6 @@ final class Attachments {
 
     func remove(_ user: Attachment) { all.removeAll { $0 === user } }
 
-    /// Removes all attachments and returns them.
     func removeAll() -> [Attachment] {
         defer { all = [] }
         return all

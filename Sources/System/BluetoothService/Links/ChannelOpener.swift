@@ -28,7 +28,6 @@ final class ChannelOpener {
         self.managers = managers
     }
 
-    /// Drops the requests that wait.
     func close() { openings.close() }
 
     /// Opens a channel for a manager once the earlier requests of this link have completed. Fails at once if too many

@@ -20,7 +20,6 @@ final class LinkOperations {
         let asker: Asker?
         let procedure: AskedProcedure
         var hasEnded = false
-        /// The event to report once all earlier operations have been reported.
         var outcome: PeerEvent?
 
         init(_ attribute: AttributeHandle?, _ asker: Asker?, _ procedure: @escaping AskedProcedure) {
@@ -87,7 +86,6 @@ final class LinkOperations {
         counts = [:]
     }
 
-    /// The apps whose procedures are running.
     var askers: [AppIdentity] { begun.filter { !$0.hasEnded }.compactMap { $0.asker?.user.app } }
 
     private func advance() {

@@ -46,7 +46,6 @@ final class LinkReporter {
         return facts
     }
 
-    /// Reports the properties of the link, including its signal strength, to a manager.
     func readInformation(for asker: Asker) {
         readStrength { [weak self] result in
             guard let self else { return }
@@ -65,7 +64,6 @@ final class LinkReporter {
         user.emit(.linkInformation(facts))
     }
 
-    /// Notifies the watching managers if the properties of the link have changed.
     func linkChanged() {
         guard users.all.contains(where: \.watchesLink) else { return }
         let facts = facts

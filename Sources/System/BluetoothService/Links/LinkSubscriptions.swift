@@ -27,7 +27,6 @@ final class LinkSubscriptions {
         client.onValue = { [weak self] handle, value, _ in self?.deliver(value, of: handle) }
     }
 
-    /// Subscribes or unsubscribes a manager.
     func set(_ isEnabled: Bool, _ handle: AttributeHandle, for asker: Asker) {
         guard let characteristic = attributes.characteristic(at: handle) else {
             return asker.answer(.notifyStateChanged(handle, isNotifying: false, .unknown(handle)))
@@ -45,7 +44,6 @@ final class LinkSubscriptions {
         arbiters[handle]?.subscribers.contains(user.key) ?? false
     }
 
-    /// Ends the subscriptions of a manager.
     func remove(_ user: Attachment) {
         for handle in arbiters.keys.sorted() { self.handle(.leave(user.key), of: handle) }
     }
@@ -57,7 +55,6 @@ final class LinkSubscriptions {
         }
     }
 
-    /// Drops everything at the end of the link.
     func close() { arbiters = [:] }
 
     private func handle(_ event: SubscriptionArbiter<ManagerKey>.Event, of handle: AttributeHandle) {

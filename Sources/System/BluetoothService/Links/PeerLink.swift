@@ -21,9 +21,7 @@ final class PeerLink {
     let attributes: RemoteAttributes
     private let subscriptions: LinkSubscriptions
     private let commands: WriteCommandQueue
-    /// Opens L2CAP channels for managers.
     private let channelOpener: ChannelOpener
-    /// Reports the properties of the link to managers.
     let reporter: LinkReporter
     let served: GATTServerSession?
     /// Whether this side has requested the end of the link. No manager can join it any more.
@@ -84,7 +82,6 @@ final class PeerLink {
         }
     }
 
-    /// The link's HCI connection.
     var connection: HCIConnection { link.connection }
 
     /// The managers that use the link, the oldest first.
@@ -93,13 +90,11 @@ final class PeerLink {
     /// Whether the peer is a central, and the link is ready for use.
     var servesCentral: Bool { isReady && connection.role == .peripheral }
 
-    /// The peer as a central, for the apps that publish services.
     var centralInfo: CentralInfo { CentralInfo(identifier: peer, maximumUpdateLength: maximumCommandLength) }
 
     /// The peer and the link, for observers.
     var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
 
-    /// The security state of the link, and the bond with the peer.
     var secureLink: SecureLink { link.secureLink }
 
     /// Whether procedures can no longer complete, because the attribute protocol or the whole link has ended.
@@ -519,7 +514,6 @@ extension PeerLink {
         }
     }
 
-    /// Discovers the characteristics of the service at `handle`.
     private func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
         let event = { [attributes] (result: Result<[DiscoveredCharacteristic], ServiceError>) in
             let found = result.map { asker.user.found($0, at: \.value) { uuids.names($0.uuid) } }

@@ -40,12 +40,10 @@ final class RemoteAttributes {
         client.onFlaw = { [weak self] in self?.note($0) }
     }
 
-    /// Returns the characteristic whose value is at `handle`.
     func characteristic(at handle: AttributeHandle) -> DiscoveredCharacteristic? {
         database.characteristic(at: handle)
     }
 
-    /// Returns the value of a characteristic as last read.
     func value(of handle: AttributeHandle) -> PacketBuffer? { database.values[handle] }
 
     /// Returns the error of a procedure (``ServiceError/init(_:_:)``).
@@ -105,7 +103,6 @@ extension RemoteAttributes {
         if client.databaseChanges == before { store(&database) }
     }
 
-    /// Discovers the services that the service at `handle` includes.
     func loadIncludedServices(
         of handle: AttributeHandle,
         _ completion: @escaping (Result<[RemoteService], ServiceError>) -> Void
@@ -130,7 +127,6 @@ extension RemoteAttributes {
         }
     }
 
-    /// Discovers the characteristics of the service at `handle`.
     func loadCharacteristics(
         of handle: AttributeHandle,
         _ completion: @escaping (Result<[DiscoveredCharacteristic], ServiceError>) -> Void
@@ -147,7 +143,6 @@ extension RemoteAttributes {
         }
     }
 
-    /// Discovers the descriptors of the characteristic whose value is at `handle`.
     func loadDescriptors(
         of handle: AttributeHandle,
         _ completion: @escaping (Result<[RemoteDescriptor], ServiceError>) -> Void
@@ -170,7 +165,6 @@ extension RemoteAttributes {
 // MARK: - Reading and writing
 
 extension RemoteAttributes {
-    /// Reads the characteristic whose value is at `handle`.
     func read(_ handle: AttributeHandle, _ completion: @escaping (Result<PacketBuffer, ServiceError>) -> Void) {
         guard database.characteristic(at: handle) != nil else { return completion(.failure(.unknown(handle))) }
         client.read(handle) { [self] in
@@ -179,7 +173,6 @@ extension RemoteAttributes {
         }
     }
 
-    /// Reads the descriptor at `handle`.
     func readDescriptor(
         _ handle: AttributeHandle,
         _ completion: @escaping (Result<PacketBuffer, ServiceError>) -> Void
@@ -188,7 +181,6 @@ extension RemoteAttributes {
         client.read(handle) { [self] in completion($0.mapError(serviceError)) }
     }
 
-    /// Writes the characteristic whose value is at `handle`, with response.
     func write(
         _ value: PacketBuffer,
         to handle: AttributeHandle,

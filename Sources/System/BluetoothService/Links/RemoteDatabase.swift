@@ -16,7 +16,6 @@ struct RemoteDatabase {
     var descriptors: [AttributeHandle: [RemoteDescriptor]] = [:]
     /// The values last read, by the handle of the value (behaviour 4.9).
     var values: [AttributeHandle: PacketBuffer] = [:]
-    /// The maximum number of values kept per peer.
     static let maximumValues = 256
 
     typealias Characteristic = DiscoveredCharacteristic
@@ -24,12 +23,10 @@ struct RemoteDatabase {
     /// All services that have been discovered, primary ones and others.
     var allServices: [RemoteService] { (services ?? []) + secondary }
 
-    /// The service that begins at `handle`.
     func service(at handle: AttributeHandle) -> RemoteService? {
         services?.first { $0.handle == handle } ?? secondary.first { $0.handle == handle }
     }
 
-    /// The characteristic whose value is at `handle`.
     func characteristic(at handle: AttributeHandle) -> Characteristic? {
         for service in allServices where (service.handle...service.endHandle).contains(handle) {
             if let found = characteristics[service.handle]?.first(where: { $0.value == handle }) { return found }

@@ -14,7 +14,6 @@ final class ServedCentrals {
         self.server = server
     }
 
-    /// Registers the session that serves `central`.
     func attach(_ session: GATTServerSession, of central: UUID) {
         centrals[ObjectIdentifier(session)] = central
         sessions[central] = session
@@ -48,7 +47,6 @@ final class ServedCentrals {
         }
     }
 
-    /// The central that a session serves.
     func central(_ session: GATTServerSession) -> CentralInfo? {
         centrals[ObjectIdentifier(session)].map {
             CentralInfo(identifier: $0, maximumUpdateLength: session.bearer.mtu - 3)

@@ -29,12 +29,10 @@ extension ServiceError {
         self.init(code, reason: "the controller reported \(status)", cause: Cause(.hci, status.rawValue))
     }
 
-    /// Creates the error that an ATT error code stands for.
     init(att code: ATTErrorCode, reason: String, cause: Cause? = nil) {
         self.init(att: ATTStatus(rawValue: code.rawValue), reason: reason, cause: cause)
     }
 
-    /// Creates the error for a connection that could not be established.
     init(connecting status: HCIStatus) {
         switch status {
         case .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources:
@@ -102,7 +100,6 @@ extension ServiceError {
         ServiceError(.invalidHandle, reason: "no attribute with the handle \(handle) has been discovered")
     }
 
-    /// Creates the error for a failed GATT procedure.
     package init(_ error: GATTError) {
         switch error {
         case .att(let response): self.init(ATTBearerError.response(response))

@@ -22,7 +22,6 @@ package final class SharedLinks {
 
     private var open: OpenLink?
     let managers: ManagerTable
-    /// The attribute server for all links.
     let served: ServedCentrals
     /// Accepts the enhanced bearers that peers open, if the configuration allows them.
     let enhancedBearers: EnhancedBearerListener?
@@ -48,7 +47,6 @@ package final class SharedLinks {
         self.enhancedBearers = enhancedBearers
     }
 
-    /// Follows the connections of a controller that is about to be started.
     func follow(_ device: GenericAccess) {
         device.onLink = { [weak self] in self?.attemptEnded(.success($0), at: $0.connection.peerAddress) }
         device.watchConnections(for: self) { [weak self] result, peer in
@@ -57,10 +55,8 @@ package final class SharedLinks {
         }
     }
 
-    /// Returns the central manager that a link belongs to.
     private func user(_ user: Attachment) -> CentralSession? { managers.session(user.key) as? CentralSession }
 
-    /// Returns the link to a peer, if there is one.
     func link(to peer: UUID) -> PeerLink? { all.first { $0.peer == peer } }
 
     /// Returns the link that an event of the host stack is about.
@@ -80,7 +76,6 @@ extension SharedLinks {
         }
     }
 
-    /// Called when a manager no longer needs a connection to `peer`.
     func connectionUnwanted(to peer: UUID) {
         guard let address = peers[peer]?.address, !managers.centrals.contains(where: { $0.wants(peer) }) else { return }
         controllers.device?.connector.withdraw(address)
@@ -176,7 +171,6 @@ extension SharedLinks {
 // MARK: - Links that end
 
 extension SharedLinks {
-    /// Called when a link has ended.
     func ended(_ link: PeerLink, _ end: AccessLink.End) {
         all.removeAll { $0 === link }
         observers.report(.links, .linkEnded(end.reason), of: link.subject, andThen: { conclude(link, end) })
@@ -256,7 +250,6 @@ extension SharedLinks {
     /// Called when the services of the peer have been discovered for the first time on the link.
     func explored(_ link: PeerLink) { notifyWatchers(of: link, .explored) }
 
-    /// Called when the MTU of a link has changed.
     func centralChanged(_ central: CentralInfo) {
         for server in managers.peripherals { server.centralChanged(central) }
     }

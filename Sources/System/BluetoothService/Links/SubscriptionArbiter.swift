@@ -11,7 +11,6 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         case request(Subscriber, enabled: Bool, number: UInt32 = 0)
         /// The subscriber is gone, and gets no further reports.
         case leave(Subscriber)
-        /// The pending write has completed.
         case written(Result<Void, ServiceError>)
         /// The pending write is impossible, because the peer has no client configuration. Its subscriber listens from
         /// then on: peers without a configuration may send values all the same (behaviour 4.21).
@@ -39,9 +38,7 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
     private var queue = Deque<Entry>()
     private var inFlight: Entry?
 
-    /// Whether there are no subscribers, no listeners and no pending requests.
     var isIdle: Bool { subscribers.isEmpty && listeners.isEmpty && inFlight == nil && queue.isEmpty }
-    /// Whether any manager listens without a subscription.
     var hasListeners: Bool { !listeners.isEmpty }
 
     /// Whether a manager receives the values that arrive now: from its request to subscribe, since a value may overtake

@@ -40,12 +40,10 @@ final class WriteCommandQueue {
         send()
     }
 
-    /// Drops the writes of a manager, or of all.
     func remove(of user: Attachment? = nil) {
         commands.removeAll { user == nil || $0.user === user }
     }
 
-    /// Sends queued writes while the link accepts them.
     private func send() {
         while let command = commands.first, client.write(command.value, withoutResponseTo: command.handle) {
             commands.removeFirst()

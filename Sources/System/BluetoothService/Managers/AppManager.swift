@@ -5,7 +5,6 @@ import ServiceMessages
 /// The options and the event path of one manager, independent of its role. Used on the loop only.
 final class AppManager {
     let options: ManagerOptions
-    /// The owner, for observers.
     private(set) var subject: Observation.Subject
     /// The life cycle of the app's process, or the preserved app.
     private(set) var lifecycle: any ManagerLifecycle
@@ -16,9 +15,7 @@ final class AppManager {
     private var sink: (any EventSink)?
     /// Whether events wait because the app is not running.
     private var isHeld = false
-    /// The manager's channels, in either role.
     let channels: AppChannels
-    /// The last state reported to the app.
     private(set) var state = ManagerState.unknown
     /// Whether the process has been notified that the radio is on. A request that arrives without power later may have
     /// crossed the loss of power, so it is no misuse. The app's side knows the state that the app has read, and reports
@@ -128,7 +125,6 @@ final class AppManager {
         self.subject = subject
     }
 
-    /// Starts over with an empty mailbox.
     private func begin(_ sink: any EventSink) {
         self.sink = sink
         isHeld = false
@@ -136,7 +132,6 @@ final class AppManager {
         mailbox = EventMailbox(sink)
     }
 
-    /// Drops the queued events and detaches the sink.
     func forgetWaiting() {
         sink = nil
         mailbox = EventMailbox(nil)

@@ -1,7 +1,6 @@
 /// Batches the credits that return to an app. An app that sends as fast as it can is woken once for many values, and
 /// then sends many.
 struct CreditBatch {
-    /// The total number of credits.
     let limit: Int
     private var due = 0
     /// The number of credits that the app has spent and not received back.
@@ -11,7 +10,6 @@ struct CreditBatch {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Counts one spent credit.
     mutating func spend() { spent = min(spent + 1, limit) }
 
     /// Adds credits.

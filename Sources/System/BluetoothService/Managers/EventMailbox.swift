@@ -52,14 +52,12 @@ final class EventMailbox {
         reader = sink
     }
 
-    /// The events that have not been passed on.
     var waiting: [Event] { Self.list(queue) }
 
     /// Copies a queue. `Array(queue)` of an empty queue writes a count of 0 into the storage that all empty arrays of
     /// the process share, which ThreadSanitizer reports as a race between two loops.
     private static func list(_ queue: Deque<Event>) -> [Event] { queue.map { $0 } }
 
-    /// Passes an event on, or queues it.
     func accept(_ event: Event, on loop: any EventLoop) {
         guard let sink, queue.isEmpty, !isHandingOver, sink.hasRoom else { return keep(event) }
         isHandingOver = true
@@ -118,7 +116,6 @@ final class EventMailbox {
         }
     }
 
-    /// The events that the sink accepted and the app has not read.
     var unread: [Event] {
         if let read = reader?.eventsRead { forgetRead(read) }
         return Self.list(unreadEvents)
@@ -165,13 +162,11 @@ final class EventMailbox {
         return queue.count > Self.maximumWaiting ? queue.firstIndex { !$0.isState } ?? 0 : nil
     }
 
-    /// Drops queued events that are void.
     func removeAll(where isVoid: (Event) -> Bool) {
         queue.removeAll(where: isVoid)
         search.restart()
     }
 
-    /// Queues events from now on.
     func detach() { sink = nil }
 
     /// Delivers the queued events in order, then later events. Events for which the sink has no room wait until it is
@@ -236,7 +231,6 @@ extension Event {
         return old.adding(new).map { .channel(channel, $0) }
     }
 
-    /// The peer that a discovery is about.
     fileprivate var discovered: UUID? {
         if case .central(.discovered(let peer, _, _)) = self { peer.identifier } else { nil }
     }

@@ -18,7 +18,6 @@ struct ExpendableSearch {
         return nil
     }
 
-    /// Called after an element was removed at this index.
     mutating func removed(at index: Int) {
         if index < searched { searched -= 1 }
     }

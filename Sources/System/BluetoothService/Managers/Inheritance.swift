@@ -15,7 +15,6 @@ struct Inheritance {
     /// Peers as they were when the manager lost them.
     var ended: [UUID: RestoredPeer] { Dictionary(lastEnded.map { ($0.info.identifier, $0) }) { $1 } }
 
-    /// Called when the manager is about to lose a peer.
     mutating func note(_ peer: RestoredPeer) {
         lastEnded.removeAll { $0.info.identifier == peer.info.identifier }
         if lastEnded.count == Self.maximumEnded { lastEnded.removeFirst() }

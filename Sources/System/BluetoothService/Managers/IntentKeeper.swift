@@ -28,16 +28,13 @@ struct IntentKeeper {
         return next.kept
     }
 
-    /// Applies a request that is carried out.
     mutating func apply(_ request: Request) {
         intent.apply(request)
         if !request.adds { unclaimed?.apply(request) }
     }
 
-    /// Keeps what the process wanted from the previous service.
     mutating func expect(_ old: Intent) { unclaimed = old }
 
-    /// Called when the process has had time to repeat its requests.
     mutating func reclaimTimedOut() { unclaimed = nil }
 
     /// Called when the process has ended. The manager lives on.
@@ -74,7 +71,6 @@ struct IntentKeeper {
         return true
     }
 
-    /// Called when the session carries out the intent.
     mutating func begins() { awaitsRadio = false }
 
     /// Gives up what waits for the radio.

@@ -4,7 +4,6 @@ import ServiceMessages
 /// The managers of all apps, the oldest first, and what each has of the resources that they share. Used on the loop
 /// only.
 final class ManagerTable {
-    /// A manager of an app.
     struct Entry {
         let key: ManagerKey
         let app: AppIdentity
@@ -25,7 +24,6 @@ final class ManagerTable {
     /// The peripheral managers, the oldest first.
     var peripherals: [PeripheralSession] { entries.compactMap { $0.session as? PeripheralSession } }
 
-    /// The number of managers of each app.
     var countsByApp: [(app: AppIdentity, count: Int)] { counts.map { ($0.key, $0.value) } }
 
     /// Returns a key that no manager has had before.
@@ -57,7 +55,6 @@ final class ManagerTable {
         return app
     }
 
-    /// Returns the manager with this key.
     func session(_ key: ManagerKey) -> (any ManagerSession)? {
         entries.first { $0.key == key }?.session
     }

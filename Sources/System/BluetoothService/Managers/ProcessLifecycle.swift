@@ -6,9 +6,7 @@ import ServiceMessages
 package protocol AppProcess: AnyObject {
     /// Stops the process from running until ``resume()``.
     func suspend()
-    /// Lets the process run again.
     func resume()
-    /// Called when the app has ended.
     func end()
     /// A mark by which a later service recognizes the process. Nil if there is no process, or it cannot be told from
     /// others.

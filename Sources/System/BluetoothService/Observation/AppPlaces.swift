@@ -23,7 +23,6 @@ package final class AppPlaces {
         var places: [UInt32: (finding: PlaceFinding, since: Instant)] = [:]
     }
 
-    /// Whether something listens for advice.
     package private(set) var isAdviceWanted = false
     private var processes: [UInt32: Process] = [:]
     private var lastProcess: UInt32 = 0
@@ -45,7 +44,6 @@ package final class AppPlaces {
     /// Removes a process that has ended. Places that were not found yet stay unknown.
     package func remove(_ process: UInt32) { processes[process] = nil }
 
-    /// Tells all processes whether something listens for advice.
     func setAdviceWanted(_ isWanted: Bool) {
         guard isWanted != isAdviceWanted else { return }
         isAdviceWanted = isWanted

@@ -10,7 +10,6 @@ package struct LogBudget<Source: Hashable & Sendable> {
         case drop
     }
 
-    /// The maximum number of lines per source and period.
     static var maximumLines: Int { 20 }
     static var period: Duration { .seconds(60) }
     /// The maximum number of sources that are counted. The least recently counted ones are forgotten.
@@ -25,7 +24,6 @@ package struct LogBudget<Source: Hashable & Sendable> {
 
     package init() {}
 
-    /// Decides whether to log another line of a source.
     package mutating func verdict(on source: Source, at now: Instant) -> Verdict {
         var count = counts[source] ?? Count(start: now, lines: 0)
         if now - count.start >= Self.period { count = Count(start: now, lines: 0) }

@@ -8,7 +8,6 @@ import ServiceMessages
 ///
 /// Used on the loop of its system only.
 package final class Observers {
-    /// The maximum number of listeners.
     package static let maximumListeners = 64
 
     /// Identifies a listener until it is removed.
@@ -28,20 +27,17 @@ package final class Observers {
     /// for the event.
     var nameOfPeer: (any StackEvent) -> UUID? = { _ in nil }
 
-    /// Called with the kinds that any listener receives, when they have changed.
     var onWanted: ((Observation.Kinds) -> Void)?
 
     private let loop: any EventLoop
     private var listeners: [Listener] = []
     /// The listeners that count values, instead of receiving an observation of each.
     private var counters: [(ValueArrival) -> Void] = []
-    /// Whether a listener wants an observation of each value.
     private var observesValues = false
     private var wanted: Observation.Kinds = [] {
         didSet { if wanted != oldValue { onWanted?(wanted) } }
     }
     private var lastRegistration: UInt64 = 0
-    /// The number of the last observation.
     private(set) var lastNumber: UInt64 = 0
     /// The observation that causes what happens now.
     private(set) var cause: UInt64?
@@ -97,7 +93,6 @@ package final class Observers {
         listenersChanged()
     }
 
-    /// A sink for the events of the host stack, which passes them on to the listeners.
     var sink: StackEventSink {
         StackEventSink(
             wants: { [weak self] module in self.map { !$0.wanted.isDisjoint(with: Observation.Kinds(module)) } ?? false
@@ -185,7 +180,6 @@ package final class Observers {
 // MARK: - Common reports
 
 extension Observers {
-    /// Sends a notice to the user.
     package func report(_ notice: SystemNotice) {
         report(.notices, .noticed(notice))
     }

@@ -8,7 +8,6 @@ import ServiceMessages
 ///
 /// Used on the loop of its system only.
 package final class PacketTap {
-    /// The maximum number of listeners.
     package static let maximumListeners = 16
 
     /// Identifies a listener until it is removed.
@@ -67,12 +66,10 @@ package final class PacketTap {
         return ServiceLimits.packetStreams.refusal("streams of packets", forUser: user, beside: users)
     }
 
-    /// Removes a listener.
     package func remove(_ registration: Registration) {
         listeners.removeAll { $0.registration == registration }
     }
 
-    /// Records a packet that is about to be sent.
     func sent(_ packet: HCIPacket) {
         guard !listeners.isEmpty else { return }
         note(packet, .hostToController)

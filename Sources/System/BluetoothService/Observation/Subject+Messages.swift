@@ -11,7 +11,6 @@ extension Observation.Subject {
 }
 
 extension Request {
-    /// The peer that the request is about.
     var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)), .peripheral(.disconnectCentral(let peer)): peer
@@ -21,7 +20,6 @@ extension Request {
 }
 
 extension Event {
-    /// The peer that the event is about.
     package var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
@@ -73,7 +71,6 @@ extension Query {
 }
 
 extension PeripheralEvent {
-    /// The central that the event is about.
     fileprivate var central: UUID? {
         switch self {
         case .subscribed(let central, _), .unsubscribed(let central, _), .readRequested(_, let central, _, _),

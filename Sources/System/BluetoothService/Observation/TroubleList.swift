@@ -9,7 +9,6 @@ package struct TroubleList {
     static let maximumEntries = 32
     /// The maximum length of a text, in Unicode scalars.
     static let maximumText = 500
-    /// The kinds of observations that may be troubles.
     static let kinds: Observation.Kinds = [.state, .managers, .notices, .trouble]
 
     package struct Entry: Equatable {
@@ -17,7 +16,6 @@ package struct TroubleList {
         package let weight: EventWeight
         /// Whether the trouble is over as soon as a controller works.
         let endsWithPower: Bool
-        /// The time of the last occurrence.
         package internal(set) var time: Instant
         package internal(set) var count: Int
     }
@@ -63,7 +61,6 @@ extension Observation {
 }
 
 extension EventWeight {
-    /// Whether the weight is high enough for the list.
     fileprivate var isTrouble: Bool {
         switch self {
         case .detail, .information: false

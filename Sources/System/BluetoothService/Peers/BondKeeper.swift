@@ -14,7 +14,6 @@ final class BondKeeper {
     private(set) var store: BondStore?
     /// Why the bonds cannot be used; nil if they can, or while there is no controller.
     private(set) var failure: BondError?
-    /// Called to notify the user.
     var onNotice: ((SystemNotice) -> Void)?
 
     /// Called once the storage for bonds and records has been opened.
@@ -40,7 +39,6 @@ final class BondKeeper {
         self.loop = loop
     }
 
-    /// Whether the number of bonds has reached its limit.
     var isFull: Bool { store.map { $0.bonds.count >= capacity } ?? false }
 
     /// Opens the bonds of a controller. They stay open if the same controller comes back.
@@ -80,7 +78,6 @@ final class BondKeeper {
         return Key128(Block128(octets.prefix(16)) ?? .zero)
     }
 
-    /// Opens the storage, unless it is open already.
     @discardableResult
     func openStorage() throws(BondError) -> any BondStorage {
         if let storage { return storage }
@@ -108,7 +105,6 @@ final class BondKeeper {
 }
 
 extension BondedPeer {
-    /// Creates the description of a bond.
     init(_ bond: Bond) {
         self.init(
             identifier: UUID(bond.identifier),

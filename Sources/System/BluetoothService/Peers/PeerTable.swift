@@ -15,7 +15,6 @@ package struct Peer {
     var advertisedName: String?
     /// The name in the peer's Generic Access service, once read.
     var deviceName: String?
-    /// When the advertised name was last received.
     var advertisedNameTime: Instant?
     /// When the device name was read; nil if it is a stored one.
     var deviceNameTime: Instant?
@@ -112,18 +111,15 @@ struct PeerTable {
     /// All known peers, in no particular order.
     var all: [Peer] { peers.values }
 
-    /// Records the reception of an advertisement.
     mutating func noteAdvertisement(_ identifier: UUID, rssi: Int, at time: Instant) {
         peers.update(identifier) { $0.lastReception = (time, rssi) }
     }
 
-    /// Stores the name in an advertisement.
     mutating func setAdvertisedName(_ name: String?, of identifier: UUID, at time: Instant? = nil) {
         guard let name else { return }
         peers.update(identifier) { ($0.advertisedName, $0.advertisedNameTime) = (name, time) }
     }
 
-    /// Stores the device name.
     mutating func setDeviceName(_ name: String, of identifier: UUID, at time: Instant? = nil) {
         peers.update(identifier) { ($0.deviceName, $0.deviceNameTime) = (name, time) }
     }

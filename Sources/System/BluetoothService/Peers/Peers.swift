@@ -12,13 +12,11 @@ import ServiceMessages
 /// The peers of a system: their identifiers, names and attribute tables, and the bonds. They outlast its controllers.
 /// Used on the loop only.
 package final class Peers {
-    /// Called when something has changed that is saved.
     var onChange: (() -> Void)?
     /// Called after the bonds of a controller were opened or closed.
     var onBonds: ((BondStore?) -> Void)?
     /// Returns the host stack on the current controller, or nil if there is none.
     var device: () -> GenericAccess? = { nil }
-    /// Decides when devices pair.
     package let deviceSecurity: DeviceSecurity
 
     private let keeper: BondKeeper
@@ -72,7 +70,6 @@ package final class Peers {
 // MARK: - Identifiers and names
 
 extension Peers {
-    /// The number of known peers.
     var count: Int { table.count }
 
     /// All known peers, in no particular order.
@@ -99,12 +96,10 @@ extension Peers {
         keeper.store?.bond(identity: address).map { UUID($0.identifier) } ?? table.identifier(at: address)
     }
 
-    /// Records the reception of an advertisement.
     func noteAdvertisement(_ identifier: UUID, rssi: Int, at time: Instant) {
         table.noteAdvertisement(identifier, rssi: rssi, at: time)
     }
 
-    /// Stores the name in an advertisement.
     func setAdvertisedName(_ name: String?, of identifier: UUID, at time: Instant? = nil) {
         table.setAdvertisedName(name, of: identifier, at: time)
     }
@@ -169,7 +164,6 @@ extension Peers {
         noteNewTables()
     }
 
-    /// Forgets the attribute tables of all peers.
     func forgetTables() {
         tables.removeAll()
         guard !writtenTables.entries.isEmpty else { return }
@@ -184,7 +178,6 @@ extension Peers {
 
     // MARK: Records
 
-    /// The names to save.
     var nameRecord: NameRecord { table.names }
 
     /// Adopts what the previous system had saved. Tables that it found since the device started are as good as what
@@ -210,10 +203,8 @@ extension Peers {
     /// The bonds of the current controller. Nil without a controller, or if they cannot be used.
     var bonds: BondStore? { keeper.store }
 
-    /// Whether the number of bonds has reached its limit.
     var isFull: Bool { keeper.isFull }
 
-    /// Whether the user can be asked about a pairing.
     var canAskUser: Bool { deviceSecurity.prompter != nil }
 
     /// Why the bonds cannot be used; nil if they can, or while there is no controller.
@@ -222,7 +213,6 @@ extension Peers {
     /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
     package var bondedPeers: [BondedPeer] { keeper.store?.bonds.map { BondedPeer($0) } ?? [] }
 
-    /// Whether a peer is bonded.
     package func isBonded(_ peer: UUID) -> Bool { bonded.contains(peer) }
 
     /// Forgets a bonded peer. Its link ends, and it has to pair again (behaviours 6.12, 6.14).
@@ -247,7 +237,6 @@ extension Peers {
     /// Changes the saved data of a bonded peer. The change is written soon.
     func note(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) { keeper.note(identifier, change) }
 
-    /// Opens the storage for bonds and records, unless it is open already.
     func openStorage() throws(BondError) -> any BondStorage { try keeper.openStorage() }
 
     /// Calls `body` each time that the storage has been opened.

@@ -11,7 +11,6 @@ final class AdvertisingArbiter {
         /// Reports to the manager that advertising has started; nil once it has.
         var onStarted: ((ServiceError?) -> Void)?
 
-        /// The content as it is advertised.
         var shown: AdvertisingContent {
             var content = content
             content.isHidden = way == .hidden
@@ -23,7 +22,6 @@ final class AdvertisingArbiter {
     /// Applies a new plan; nil stops advertising.
     var onChange: ((AdvertisingPlan?) -> Void)?
 
-    /// Whether a manager is advertising or about to.
     func contains(_ manager: ManagerKey) -> Bool {
         entries.contains { $0.manager == manager }
     }
@@ -67,14 +65,12 @@ final class AdvertisingArbiter {
         onChange?(shown.isEmpty ? nil : AdvertisingPlanner.plan(for: shown.map(\.shown)))
     }
 
-    /// Called when the requested plan is on the air.
     func started() {
         let waiting = entries.compactMap(\.onStarted)
         for index in entries.indices { entries[index].onStarted = nil }
         for report in waiting { report(nil) }
     }
 
-    /// Called when the requested plan cannot be advertised.
     func failed(_ error: GAPError) {
         let waiting = entries.compactMap(\.onStarted)
         entries.removeAll()

@@ -22,7 +22,6 @@ struct CentralRequests {
             }
         }
 
-        /// Answers in place of the app.
         func refuse(_ error: ATTErrorCode) {
             switch self {
             case .read(let request, _): request.respond(.failure(error))
@@ -77,7 +76,6 @@ struct CentralRequests {
         }
     }
 
-    /// Removes the requests of centrals that have disconnected.
     mutating func removeClosed() {
         open = open.filter { !$0.value.session.isClosed }
         waiting.removeAll { $0.content.session.isClosed }

@@ -8,7 +8,6 @@ import ServiceMessages
 /// each attribute.
 final class LocalAttributes {
     let server: GATTServer
-    /// The centrals that the server has sessions with.
     let centrals: ServedCentrals
     private var owners: [UInt16: (session: PeripheralSession, id: LocalAttributeID)] = [:]
     /// Called when queues that were full have room again.
@@ -29,7 +28,6 @@ final class LocalAttributes {
 
     // MARK: Publishing
 
-    /// Publishes a service of `session`.
     func add(
         _ definition: ServiceDefinition,
         _ characteristics: [LocalAttributeID],
@@ -48,7 +46,6 @@ final class LocalAttributes {
         return published
     }
 
-    /// Removes a service that was published.
     func remove(_ service: PublishedService) throws(ServiceError) {
         do {
             try server.database.remove(service.handles.lowerBound)

@@ -33,9 +33,7 @@ final class PeripheralSession: ManagerSession {
     private let channels: PublishedChannels
     /// The centrals that the app has received events of.
     private var knownCentrals: Set<UUID> = []
-    /// Whether the app is notified of centrals that connect and disconnect.
     private var watchesCentrals = false
-    /// The centrals that the app is disconnecting.
     private var releasing: Set<UUID> = []
 
     /// - Parameters:
@@ -360,7 +358,6 @@ final class PeripheralSession: ManagerSession {
         for link in links.all where link.servesCentral { centralConnected(link.centralInfo) }
     }
 
-    /// Called when a central can use the published services.
     func centralConnected(_ central: CentralInfo) {
         guard watchesCentrals else { return }
         knownCentrals.insert(central.identifier)
@@ -396,7 +393,6 @@ final class PeripheralSession: ManagerSession {
     /// The published services, in the order of publishing.
     var publishedServices: [LocalService] { manager.intent.services.filter { index(of: $0.id) != nil } }
 
-    /// The centrals that have subscribed to a characteristic.
     private func subscribers(of characteristic: LocalAttributeID) -> [CentralInfo] {
         handles[characteristic].map(attributes.centrals.subscribers) ?? []
     }
@@ -421,7 +417,6 @@ final class PeripheralSession: ManagerSession {
         )
     }
 
-    /// Called when the MTU of a link has changed.
     func centralChanged(_ central: CentralInfo) {
         if knownCentrals.contains(central.identifier) { emit(.centralChanged(central)) }
     }

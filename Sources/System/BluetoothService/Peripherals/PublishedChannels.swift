@@ -5,7 +5,6 @@ import ServiceMessages
 
 /// The PSMs on which a peripheral manager accepts channels.
 final class PublishedChannels {
-    /// Called with each channel that a peer has opened.
     var onOpen: ((_ psm: UInt16, CentralInfo, ChannelID) -> Void)?
 
     private unowned let links: SharedLinks
@@ -19,7 +18,6 @@ final class PublishedChannels {
         self.manager = manager
     }
 
-    /// The number of published PSMs.
     var count: Int { published.count }
 
     /// Accepts channels on a free PSM (behaviours 8.1, 8.2), with the same encryption requirement as protected

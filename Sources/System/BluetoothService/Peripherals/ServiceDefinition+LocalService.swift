@@ -54,7 +54,6 @@ extension ServiceDefinition {
 }
 
 extension ServiceDefinition {
-    /// Whether any of its values accepts signed writes.
     var takesSignedWrites: Bool {
         characteristics.contains { $0.properties.rawValue & UInt8(LocalProperties.signedWrites) != 0 }
     }
@@ -132,7 +131,6 @@ extension AttributePermissions {
 }
 
 extension ServiceError {
-    /// The error for a service that the database could not add or remove.
     init(_ error: GATTDatabaseError) {
         switch error {
         case .full: self.init(.outOfSpace, reason: "the attribute table is full")

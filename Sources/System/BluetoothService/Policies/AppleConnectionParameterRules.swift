@@ -19,7 +19,6 @@ package struct AppleConnectionParameterRules: Hashable, Sendable {
     package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         /// The specification does not allow the parameters (``ConnectionParameters/isLegal``).
         case illegal
-        /// The peripheral latency is too large.
         case latency(most: Int)
         /// The supervision timeout is too short or too long; in units of 10 ms.
         case timeout(ClosedRange<UInt16>)
@@ -31,7 +30,6 @@ package struct AppleConnectionParameterRules: Hashable, Sendable {
         case width(least: Int)
         /// The longest interval is too long with the latency; in units of 1.25 ms.
         case effectiveInterval(most: Int)
-        /// The supervision timeout is not longer than three effective intervals.
         case shortTimeout
 
         /// The rule: a clause that follows "because".

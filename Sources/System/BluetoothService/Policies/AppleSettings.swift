@@ -43,10 +43,8 @@ extension AdvertisingTempo {
 package struct AdvertisingException: Hashable, Sendable {
     /// The advertising interval, in units of 625 µs; nil for those of Apple's devices.
     package var interval: UInt16?
-    /// Whether centrals can connect.
     package var isConnectable = true
 
-    /// Creates the rules of Apple's devices.
     package init() {}
 }
 

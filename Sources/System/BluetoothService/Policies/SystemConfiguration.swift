@@ -53,9 +53,7 @@ package struct SystemConfiguration: Sendable {
     package var version = SystemVersion.newest
     /// The permission of apps for which there is no decision (behaviour 1.18).
     package var permission = AppPermission.allowedAlways
-    /// The ID of the user that the service runs as.
     package var user: UInt32 = 0
-    /// The storage for bonds.
     package var store = Store.memory
     /// Identifies the current boot of the device, or nil if unknown. It lets state that is only valid until the next
     /// boot outlive the service (behaviour 4.12).
@@ -67,7 +65,6 @@ package struct SystemConfiguration: Sendable {
     /// a calendar.
     package var loopStart: Double?
 
-    /// Creates the default configuration.
     package init() {}
 
     /// Keeps bonds and records in a directory of this machine.

@@ -50,7 +50,6 @@ package struct ManagerRecord: Hashable, Sendable {
 }
 
 extension AppRecord: PacketFields {
-    /// Creates an empty record to decode into.
     package init() { self.init(app: AppIdentity(name: ""), declaration: AppDeclaration(), managers: []) }
 
     /// Codes the fields in wire order. The version comes first in all versions. A record of an unsupported version is
@@ -67,7 +66,6 @@ extension AppRecord: PacketFields {
 }
 
 extension ManagerRecord: PacketFields, MessageValue {
-    /// Creates an empty record to decode into.
     package init() {
         self.init(
             role: .central,

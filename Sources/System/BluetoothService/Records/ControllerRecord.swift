@@ -22,10 +22,8 @@ package struct ControllerRecord: Hashable, Sendable {
 }
 
 extension ControllerRecord: PacketFields {
-    /// Creates an empty record to decode into.
     package init() { self.init([]) }
 
-    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version...Self.version)
         var controllers = entries.map { Controller($0) }

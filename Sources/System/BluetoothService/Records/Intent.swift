@@ -19,7 +19,6 @@ package struct Intent: Hashable, Sendable {
 
     package init() {}
 
-    /// Creates the intent of an app that made these requests.
     package init(_ requests: [Request]) {
         for request in requests { apply(request) }
     }
@@ -37,7 +36,6 @@ package struct Intent: Hashable, Sendable {
         return scan + connects + services.map { .peripheral(.addService($0)) } + advertisement
     }
 
-    /// Applies a request that is carried out.
     mutating func apply(_ request: Request) {
         switch request {
         case .central(.startScan(let request)): scan = request

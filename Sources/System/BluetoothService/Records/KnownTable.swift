@@ -7,7 +7,6 @@ import ServiceMessages
 struct KnownTable: Sendable {
     /// The maximum number of peers with a cached table. The ones that were connected longest ago are dropped first.
     static let maximumPeers = 64
-    /// The maximum number of attributes of a cached table.
     static let maximumAttributes = 1_024
 
     /// The services of a peer that is not bonded and cannot indicate changes (behaviour 4.10).
@@ -25,7 +24,6 @@ extension AttributeCache {
         return !characteristics.contains { $0.uuid == GATTUUID.serviceChanged }
     }
 
-    /// The number of attributes in the cache.
     var count: Int {
         (services ?? []).count + includes.values.joined().count + characteristics.values.joined().count
             + descriptors.values.joined().count

@@ -40,7 +40,6 @@ package struct NameRecord: Hashable, Sendable {
 }
 
 extension NameRecord: PacketFields {
-    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version...Self.version)
         try coder.list("peers", &entries, limit: Self.maximumPeers)
@@ -52,7 +51,6 @@ extension NameRecord: PacketFields {
 extension NameRecord.Entry: PacketFields, MessageValue {
     package init() { (peer, name) = (.blank, "") }
 
-    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("peer", &peer)
         try coder.value("name", &name)

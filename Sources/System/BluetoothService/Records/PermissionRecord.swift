@@ -64,7 +64,6 @@ private struct Entry {
 }
 
 extension PermissionRecord: PacketFields {
-    /// Creates an empty record to decode into.
     package init() { self.init([:]) }
 
     /// Codes the fields in wire order. Apps are sorted by name and owner, and unique.

@@ -17,10 +17,8 @@ package struct ProcessMark: Hashable, Sendable {
 }
 
 extension ProcessMark: PacketFields, MessageValue {
-    /// Creates an empty mark to decode into.
     package init() { self.init(number: 0, beginning: "") }
 
-    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("number", &number)
         try coder.value("beginning", &beginning)

@@ -12,9 +12,7 @@ import ServiceMessages
 final class RecordKeeper {
     /// The duration of a save after which it is reported as slow.
     static let slowness = Duration.seconds(1)
-    /// The pause before a failed save is retried.
     static let retryPause = Duration.seconds(30)
-    /// How long the end of a system waits for saves.
     static let closingTime = Duration.seconds(5)
 
     private enum Place {
@@ -34,7 +32,6 @@ final class RecordKeeper {
         /// Whether a save has failed since the slot was last saved. Otherwise a report was about a slow save.
         var hasFailed = false
 
-        /// Whether the record is neither saved nor being saved.
         var isUnwritten: Bool {
             switch phase {
             case .durable: false
@@ -119,10 +116,8 @@ final class RecordKeeper {
         return found
     }
 
-    /// The apps that have a slot.
     var recordedApps: [AppIdentity] { Array(apps.keys) }
 
-    /// Returns the record of a slot, or an empty one.
     private func readOne<Record: PacketFields>(
         _ type: Record.Type,
         _ slot: RecordSlot,
@@ -167,16 +162,12 @@ final class RecordKeeper {
         }
     }
 
-    /// Saves the user's decisions.
     func keep(_ new: PermissionRecord) { keep(.permissions(new), in: .permissions) }
 
-    /// Saves the names of peers.
     func keep(_ new: NameRecord) { keep(.names(new), in: .names) }
 
-    /// Saves the attribute tables of peers.
     func keep(_ new: TableRecord) { keep(.tables(new), in: .tables) }
 
-    /// Saves the fallbacks for controllers.
     func keep(_ new: ControllerRecord) { keep(.controllers(new), in: .controllers) }
 
     private func freeSlot() -> Int? {

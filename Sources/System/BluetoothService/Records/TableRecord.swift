@@ -51,7 +51,6 @@ extension AttributeCache {
 }
 
 extension TableRecord: PacketFields {
-    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version...Self.version)
         try coder.value("run", &run)
@@ -63,14 +62,12 @@ extension TableRecord: PacketFields {
         }
     }
 
-    /// Creates an empty record to decode into.
     package init() { self.init(run: "") }
 }
 
 extension TableRecord.Entry: PacketFields, MessageValue {
     package init() { (peer, found) = (.blank, AttributeCache()) }
 
-    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("peer", &peer)
         var octets = coder.isReading ? PacketBuffer([]) : found.octets

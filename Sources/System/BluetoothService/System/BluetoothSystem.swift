@@ -26,13 +26,10 @@ package final class BluetoothSystem {
     package weak var appControl: (any AppControl)?
     /// Creates what a stream of advice needs. Nil if this service gives none.
     package var adviceSource: (() -> any AdviceSource)?
-    /// The places of calls in the processes of apps, for advice.
     package let places: AppPlaces
     /// Tells what the apps cost the battery. Nil unless the user of the service asks for it.
     package var energySource: (any EnergySource)?
-    /// The most recent troubles.
     package private(set) var troubles = TroubleList()
-    /// The packets of the controllers, for tools.
     package let tap: PacketTap
 
     package let peers: Peers
@@ -136,7 +133,6 @@ package final class BluetoothSystem {
         }
     }
 
-    /// Restores the saved state and starts the controller.
     package func start() {
         apps.start()
         controllers.start()
@@ -185,7 +181,6 @@ extension BluetoothSystem {
     /// Why the controller does not search for peers now; nil if it does.
     package var connectionRefusal: GAPError? { controllers.device?.connector.refusal }
 
-    /// Creates the upper layers of the host stack on a controller.
     private func makeDevice(on host: HCIHost) -> GenericAccess {
         GenericAccess(
             host: host,
@@ -199,7 +194,6 @@ extension BluetoothSystem {
         )
     }
 
-    /// Called when a controller is about to be started.
     private func willStart(_ controller: AttachedController) {
         controller.device.openBonds = { [weak peers] in peers?.openBonds(for: $0) }
         links.follow(controller.device)
@@ -231,7 +225,6 @@ extension BluetoothSystem {
 // MARK: - Apps
 
 extension BluetoothSystem {
-    /// Creates the session of a manager, without an initial event.
     private func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
         switch manager.role {
         case .central: CentralSession(key, of: manager, links, scan)

@@ -8,11 +8,9 @@ import ServiceMessages
 /// A snapshot of a link.
 package struct LinkSnapshot {
     package let peer: UUID
-    /// The name of the peer, if it is known.
     package let name: String?
     package let connection: HCIConnection
     package let facts: LinkFacts
-    /// The apps that are connected to the peer.
     package let apps: [AppIdentity]
 }
 
@@ -27,11 +25,9 @@ package struct RadioUseSnapshot<Wanted> {
 /// A snapshot of the preserved state of an app.
 package struct PreservedSnapshot {
     package let app: AppIdentity
-    /// The managers that the app has to create.
     package let identifiers: RestoreIdentifiers
     /// The number of consecutive processes that ended early (behaviour 10.25); nil without any.
     package let earlyEnds: Int?
-    /// How long the next launch waits.
     package let pause: Duration?
 }
 
@@ -50,7 +46,6 @@ extension BluetoothSystem {
         }
     }
 
-    /// The scans of all managers.
     package var scanSnapshots: [RadioUseSnapshot<ScanRequest>] {
         centrals.compactMap { session in
             session.scanRequest.map {
@@ -59,7 +54,6 @@ extension BluetoothSystem {
         }
     }
 
-    /// The advertisements of all managers.
     package var advertisingSnapshots: [RadioUseSnapshot<AdvertisingRequest>] {
         peripherals.compactMap { session in
             session.advertisedRequest.map {
@@ -99,7 +93,6 @@ extension BluetoothSystem {
 }
 
 extension App {
-    /// The path of the executable, if it is known.
     package var executable: String? { lifecycle.executable }
 
     /// Whether the app is not woken for now because it overran its time in the background (behaviour 9.7).

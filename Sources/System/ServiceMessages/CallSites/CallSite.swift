@@ -64,7 +64,6 @@ public struct CallPlace: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// The last component of a path.
     private static func name(_ path: String) -> String {
         String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
     }

@@ -27,7 +27,6 @@ package enum CallSites {
 
     /// Keeps calls recorded for as long as it exists.
     package final class Listening: Sendable {
-        /// Starts recording the places of calls.
         package init() { listeners.add(1, ordering: .relaxed) }
 
         deinit { listeners.subtract(1, ordering: .relaxed) }

@@ -3,7 +3,6 @@ import Foundation
 
 /// Names of Swift's runtime, and its place.
 enum SwiftNames {
-    /// Returns the name of a function as written in Swift.
     static func demangled(_ name: String) -> String {
         guard let text = harald_demangle(name) else { return name }
         defer { free(text) }

@@ -5,13 +5,11 @@ import Foundation
 struct SymbolFrame: Hashable {
     var file: String?
     var line: Int?
-    /// The function's name in the program.
     var mangled: String?
     var offset: UInt64 = 0
     /// Whether the code is the toolchain's.
     var isOfSystem = false
 
-    /// The function as written in Swift.
     var function: String? { mangled.map { SwiftNames.demangled($0) } }
 }
 
@@ -97,7 +95,6 @@ struct Symbolizer: Sendable {
         return file.contains("/lib/swift/") || file.hasPrefix("/lib") || file.hasPrefix("/usr/lib")
     }
 
-    /// Returns the frames of each address.
     private func ask(_ queries: [Query]) -> [Query: [SymbolFrame]]? {
         guard !queries.isEmpty else { return [:] }
         let input = queries.map { "CODE \"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
@@ -182,7 +179,6 @@ extension Symbolizer {
 }
 
 extension CommandLine {
-    /// The path of this program.
     fileprivate static var executable: String? {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     }

@@ -79,7 +79,6 @@ extension PeerEvent: MessageKinds, MessageValue {
         }
     }
 
-    /// Codes what a discovery has found.
     private mutating func codeDiscovery<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .servicesDiscovered(let services):

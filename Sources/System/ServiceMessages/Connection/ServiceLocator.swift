@@ -10,7 +10,6 @@ package enum ServiceLocator {
     @TaskLocal package static var onOutsider: (@Sendable () -> Void)?
 
     private static let other = Mutex<(@Sendable () -> (any ServiceConnection)?)?>(nil)
-    /// The number of simulated apps in this process.
     private static let simulatedApps = Atomic(0)
 
     /// Sets the function that finds the app of code without a task-local value: a detached task, or a thread of the
@@ -22,7 +21,6 @@ package enum ServiceLocator {
     /// The app that the running code belongs to, if it runs inside a simulation.
     package static var found: (any ServiceConnection)? { current ?? other.withLock { $0 }?() }
 
-    /// Whether the process has simulated apps.
     package static var isSimulating: Bool { simulatedApps.load(ordering: .relaxed) > 0 }
 
     /// Counts a simulated app, until it is gone.

@@ -13,11 +13,8 @@ package struct Quota: Hashable, Sendable {
         case everyone
     }
 
-    /// The limit per app.
     package let app: Int
-    /// The limit for all apps of a user.
     package let user: Int
-    /// The limit for all users together.
     package let total: Int
 
     /// Creates a quota. By default the limit per app equals that per user.

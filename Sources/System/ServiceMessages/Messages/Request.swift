@@ -146,7 +146,6 @@ public enum Reply: Hashable, Sendable {
 // likes (AB-G05).
 
 extension Request {
-    /// The name of the innermost request.
     package var name: String {
         switch self {
         case .central(let request): request.name
@@ -157,7 +156,6 @@ extension Request {
 }
 
 extension CentralRequest {
-    /// The name of the innermost request.
     package var name: String {
         switch self {
         case .peer(_, .link(let request)), .peer(_, .ask(_, let request)): request.name
@@ -168,11 +166,9 @@ extension CentralRequest {
 }
 
 extension LinkRequest {
-    /// The name of the request.
     package var name: String { "\(kind.name)" }
 }
 
 extension PeripheralRequest {
-    /// The name of the request.
     package var name: String { "\(kind.name)" }
 }

@@ -14,12 +14,10 @@ package struct OverflowArea: Hashable, Sendable {
     /// The bits, in the order of the octets on the air.
     package private(set) var mask: [UInt8]
 
-    /// Creates an area with no bit set.
     package init() {
         mask = [UInt8](repeating: 0, count: Self.bitCount / 8)
     }
 
-    /// Creates the area that represents these services.
     package init(_ services: some Sequence<BluetoothUUID>) {
         self.init(bits: services.map(Self.index))
     }
@@ -58,13 +56,10 @@ package struct OverflowArea: Hashable, Sendable {
         contains(bit: Self.index(of: service))
     }
 
-    /// Whether the bit with this number is set.
     package func contains(bit: Int) -> Bool { mask[bit / 8] & (0x80 >> (bit % 8)) != 0 }
 
-    /// Whether any bit is set in both areas.
     package func intersects(_ other: OverflowArea) -> Bool { zip(mask, other.mask).contains { $0 & $1 != 0 } }
 
-    /// The structure on the air.
     package var structure: AdvertisingStructure {
         .manufacturerData(.apple, PacketBuffer([Self.appleType] + mask))
     }

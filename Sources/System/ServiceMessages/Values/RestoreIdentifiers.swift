@@ -20,7 +20,6 @@ public struct RestoreIdentifiers: Hashable, Sendable {
 
 // The service passes the restore identifiers to the processes it launches in their environment, as JSON.
 extension RestoreIdentifiers {
-    /// The name of the environment variable.
     package static let variable = "HARALD_RESTORE"
 
     private struct Text: Codable {
@@ -39,7 +38,6 @@ extension RestoreIdentifiers {
         self.init(centrals: text?.centrals ?? [], peripherals: text?.peripherals ?? [])
     }
 
-    /// The value of the environment variable.
     package var environmentValue: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
