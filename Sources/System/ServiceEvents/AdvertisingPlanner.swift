@@ -131,8 +131,7 @@ package enum AdvertisingPlanner {
         }
     }
 
-    /// Places the name where it fits completely, preferably in the advertisement, or else where most of it fits
-    /// (behaviour 7.21).
+    /// Places the name where it fits, preferably in the advertisement, or else where most of it fits (behaviour 7.21).
     private static func place(name: String, in plan: inout AdvertisingPlan) {
         let header = AdvertisingData.headerLength
         let inFront = shorten(name, to: plan.room - header)

@@ -8,8 +8,7 @@ import ServiceMessages
 /// An ``Observation`` as output by tools: a line of `harald monitor --json`. The names of the fields are stable. Fields
 /// without a value are omitted.
 package struct MonitoredEvent: Codable, Hashable, Sendable {
-    /// The maximum length of ``text`` and of each of ``details``, in octets. Longer strings are truncated and end in
-    /// "...".
+    /// The maximum length of ``text`` and of each of ``details``, in octets. Longer ones are cut and end in "...".
     package static let maximumText = 2_000
     /// The maximum number of ``details``.
     package static let maximumDetails = 16

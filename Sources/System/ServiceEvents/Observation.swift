@@ -11,8 +11,7 @@ package struct Observation: Sendable {
     package let number: UInt64
     /// The time on the system's loop.
     package let time: Instant
-    /// The number of the observation that caused this one within the same task of the loop, for example the request
-    /// that an event answers at once.
+    /// The number of the observation that caused this one in the same task, such as the request that an event answers.
     package let cause: UInt64?
     package let subject: Subject
     package let content: Content
@@ -116,8 +115,7 @@ package struct Observation: Sendable {
         /// The connection parameters that this side requested are in effect.
         case parametersUpdated
         case noticed(SystemNotice)
-        /// A call of the app that has no effect, and why (behaviour 1.26). `isToldToApp` is true if the app's own log
-        /// has it.
+        /// A call of the app that has no effect, and why (behaviour 1.26). `isToldToApp`: the app's own log has it.
         case misused(String, isToldToApp: Bool)
         /// A problem, with a description and its weight.
         case trouble(String, EventWeight)

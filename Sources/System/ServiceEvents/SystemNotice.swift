@@ -104,8 +104,7 @@ package struct BondedPeer: Hashable, Sendable {
     package let name: String?
     /// Whether the keys are authenticated (MITM-protected).
     package let isAuthenticated: Bool
-    /// Whether the peer has removed its pairing information, so that it is refused until it is forgotten here too
-    /// (behaviour 6.12).
+    /// Whether the peer has lost its pairing information, and is refused until it is forgotten here (behaviour 6.12).
     package let hasForgottenUs: Bool
 
     package init(identifier: UUID, name: String?, isAuthenticated: Bool, hasForgottenUs: Bool) {

@@ -108,8 +108,7 @@ package final class App {
         apps.scan.changed()
     }
 
-    /// Handles the end of the process. Managers that opted in live on (behaviours 10.1, 10.4); the others end with the
-    /// process (behaviour 9.14).
+    /// Handles the end of the process. Managers live on if they opted in (behaviours 10.1, 10.4), or else end (9.14).
     private func processEnded(_ end: AppEnd) {
         apps.preservation.apps[identity]?.processEnded(self)
         let isKept = apps.preservation.keeps(lifecycle.declaration, after: end)
@@ -150,8 +149,7 @@ package final class App {
     /// The name for the user.
     var name: String { lifecycle.declaration.displayName ?? identity.name }
 
-    /// Whether requests were dropped because the app, while suspended, made more of them than may wait. Its connection
-    /// is to be closed.
+    /// Whether the suspended app made more requests than may wait. Its connection is to be closed.
     package var hasExceededRequestLimit: Bool { lifecycle.hasDropped }
 
     /// Handles a request from a manager.
@@ -246,8 +244,7 @@ extension App {
         managers[id]?.manager.changesRecord(request) ?? false
     }
 
-    /// Makes the record durable, including the changes of `requests`. Calls `completion` once, when the record is
-    /// durable or cannot be saved.
+    /// Saves the record with the changes of `requests`. Calls `completion` once, when it is durable or cannot be saved.
     func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void) {
         for (id, request) in requests { managers[id]?.manager.plan(request) }
         apps.records.keepRecord(of: identity, completion: completion)

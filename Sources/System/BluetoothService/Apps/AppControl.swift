@@ -10,7 +10,6 @@ package protocol AppControl: AnyObject {
     ///
     /// - Parameter owner: The user ID to run it as. Nil for the user of the service.
     func launch(_ name: String, of owner: UInt32?, completion: @escaping (Result<Void, ServiceError>) -> Void)
-    /// Ends the process of an app. The service is notified as of any end of a process. Calls `completion` once, on the
-    /// loop.
+    /// Ends the process of an app. The service is notified of the end too. Calls `completion` once, on the loop.
     func end(_ app: AppIdentity, _ end: AppEnd, completion: @escaping (Result<Void, ServiceError>) -> Void)
 }

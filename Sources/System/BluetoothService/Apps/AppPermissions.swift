@@ -61,8 +61,7 @@ package final class AppPermissions {
         apps.reportStates()
     }
 
-    /// Makes room for a decision. Of the apps that neither run nor are preserved, the user with the most decisions
-    /// loses the first one by name.
+    /// Evicts the decision about an app that is neither running nor preserved: the first by name of the user with most.
     private func forgetOne() {
         let here = Set(apps.running.map(\.identity)).union(apps.preservation.apps.keys)
         let absent = decisions.keys.filter { !here.contains($0) }
@@ -84,8 +83,7 @@ package final class AppPermissions {
         set(new, for: app)
     }
 
-    /// Withdraws the permission that the user gave to another program under the name of this app. The user is asked
-    /// again (AB-G07).
+    /// Withdraws a permission that was given to another program under the app's name, and asks again (AB-G07).
     func forget(ofOtherProgramsThan app: App) {
         guard let decision = decisions[app.identity], decision.permission == .allowedAlways,
             let allowed = decision.executable, let executable = app.lifecycle.executable, allowed != executable

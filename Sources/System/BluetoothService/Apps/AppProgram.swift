@@ -2,8 +2,7 @@
 package struct AppProgram: Hashable, Sendable {
     /// The path of the executable as the kernel reports it, or nil if unknown.
     package var executable: String?
-    /// Whether the service launched the process itself. Such a process receives the preserved state of the app,
-    /// whatever program it runs.
+    /// Whether the service launched the process, which then receives the app's preserved state, whatever it runs.
     package var isLaunched: Bool
 
     package init(_ executable: String? = nil, isLaunched: Bool = false) {

@@ -61,8 +61,7 @@ final class AppRecords {
 
     // MARK: Changes
 
-    /// Marks an app's record as changed because its requests to repeat may differ. The record is saved after everything
-    /// that is due now has run.
+    /// Marks an app's record as changed. It is saved after everything that is due now has run.
     func noteChange(of app: AppIdentity) {
         if !changedApps.contains(app) { changedApps.append(app) }
         noteChange()

@@ -8,8 +8,7 @@ package final class InProcessConnection: ServiceConnection {
     private let lastManager = Atomic<UInt32>(0)
     private let crossing = MessageCrossing.chosen
     private let outlets = Mutex<[ManagerID: EventOutlet]>([:])
-    /// Whether the app's process has ended. What remains of it, such as a deinitializer that runs late, no longer
-    /// reaches the service.
+    /// Whether the process has ended. What remains of it, such as a late deinitializer, no longer reaches the service.
     private let isCut = Atomic(false)
     package let launchedFor: RestoreIdentifiers
     package let place: SimulatedPlace?
@@ -67,8 +66,7 @@ package final class InProcessConnection: ServiceConnection {
 
     private func pass(_ request: Request, from manager: ManagerID, _ site: CallSite?) {
         guard !hasEnded else { return }
-        // The wire format cannot carry a list that is too long, so such a request passes unencoded and the service
-        // refuses it.
+        // The wire format cannot carry too long a list, so such a request passes unencoded and the service refuses it.
         let request = request.listError == nil ? crossing.pass(request, of: manager) : request
         onLoop { $0.handle(request, from: manager, at: site) }
     }

@@ -49,8 +49,7 @@ package final class Preservation {
 // MARK: - Processes
 
 extension Preservation {
-    /// Returns the identifiers of an app's preserved managers, which it has to create when it is launched
-    /// (behaviour 10.6).
+    /// Returns the identifiers of an app's preserved managers, which it has to create when launched (behaviour 10.6).
     package func identifiersToRestore(of app: AppIdentity) -> RestoreIdentifiers {
         apps[app]?.identifiers ?? RestoreIdentifiers()
     }
@@ -188,16 +187,14 @@ extension Preservation {
         }
     }
 
-    /// Called when the user has force-quit an app, even one that had no process under this system (behaviours 10.16,
-    /// 10.17).
+    /// Called when the user has force-quit an app, even one without a process here (behaviours 10.16, 10.17).
     package func userForceQuit(_ identity: AppIdentity) {
         relaunches.forget(identity)
         guard let app = apps[identity], !keeps(app.lifecycle.declaration, after: .forceQuit) else { return }
         app.discard()
     }
 
-    /// Discards the preserved state of one app or of all, because the user force-quit the app or switched Bluetooth off
-    /// (behaviour 10.16).
+    /// Discards the preserved state of an app that was force-quit, or of all at power off (behaviour 10.16).
     package func discard(of identity: AppIdentity? = nil) {
         for app in ordered where identity == nil || app.identity == identity { app.discard() }
     }

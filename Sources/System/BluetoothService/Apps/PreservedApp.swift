@@ -18,8 +18,7 @@ final class PreservedApp {
         var identifier: String { manager.options.restoreIdentifier ?? "" }
     }
 
-    /// How long a running process of the app has to create its managers before the preserved state is discarded
-    /// (behaviour 10.6).
+    /// How long a process of the app has to create its managers before the state is discarded (behaviour 10.6).
     static let reclaimTimeout = AppManager.reclaimTimeout
     /// How often to check whether a process that may reconnect by itself still runs.
     static let checkInterval = Duration.milliseconds(50)
@@ -29,8 +28,7 @@ final class PreservedApp {
     private enum Successor {
         /// No process. The next event launches the app.
         case none
-        /// No process, and none can be launched; whether an event would launch one. Only the user can start a process
-        /// (behaviour 10.27).
+        /// No process, and only the user can start one (behaviour 10.27); whether an event would launch one.
         case unlaunchable(ScheduledTask, isWanted: Bool)
         /// A launched process that has not connected yet.
         case launched(ScheduledTask)
@@ -121,8 +119,7 @@ final class PreservedApp {
 
     private var isInstalled: Bool { apps.preservation.launcher?.isInstalled(identity) ?? true }
 
-    /// Called when the launched process runs. A service that starts before the process connects does not launch another
-    /// one.
+    /// Called when the launched process runs, so that a service that starts before it connects launches no other one.
     func started(as mark: ProcessMark) {
         guard case .launched = successor else { return }
         lifecycle.started(as: mark)
@@ -151,8 +148,7 @@ final class PreservedApp {
         successor = .none
     }
 
-    /// Called when the radio is on again. Carries out the intents of the managers and updates the state to restore
-    /// (behaviour 10.15).
+    /// Called when the radio is on again. Carries out the intents, and updates the state to restore (behaviour 10.15).
     func radioReturned() {
         for index in managers.indices where managers[index].session.state == .poweredOn {
             let kept = managers[index]
@@ -189,8 +185,7 @@ final class PreservedApp {
         apps.loop.execute { [weak self] in self?.launch() }
     }
 
-    /// Called when the device is unlocked for the first time after its start. Performs the launch that was waiting for
-    /// it (behaviour 10.24).
+    /// Called when the device is first unlocked after its start. Performs the launch that waited (behaviour 10.24).
     func deviceWasUnlocked() {
         guard waitsForUnlocking else { return }
         waitsForUnlocking = false

@@ -13,8 +13,7 @@ enum AppCall {
 ///
 /// Used on the loop only.
 final class RecordGate {
-    /// The number of calls that may wait (AB-G05). The service does not read from another process meanwhile, which
-    /// leaves fewer.
+    /// The number of calls that may wait (AB-G05). Another process is not read from meanwhile, so fewer wait.
     static let maximumWaiting = 4_096
 
     /// Called when calls begin to wait, and when they stop waiting.

@@ -26,8 +26,7 @@ final class CentralSession: ManagerSession {
     private var presenceTimer: ScheduledTask?
     private var uses: [UUID: Use] = [:]
     private var watch: ConnectionWatch?
-    /// The peripherals whose connections ended last without a request of the app. Requests to them may have crossed the
-    /// event.
+    /// The peripherals lost last without a request of the app. Requests to them may have crossed the event.
     private var lost: [UUID] = []
     /// The maximum number of peripherals in ``lost`` (AB-G05).
     private static let maximumLost = 16
@@ -52,8 +51,7 @@ final class CentralSession: ManagerSession {
         Holdings(scans: scan == nil ? 0 : 1, peers: uses.count, channels: manager.channels.count)
     }
 
-    /// Scans and connections end with the power; the app is only notified of the new state (behaviours 1.9, 1.11,
-    /// 1.12).
+    /// Scans and connections end with the power. The app is notified of the state only (behaviours 1.9, 1.11, 1.12).
     func stateChanged(to state: ManagerState) {
         if state != .poweredOn {
             for peer in peersInUse { noteLoss(of: peer) }
@@ -170,8 +168,7 @@ extension CentralSession {
 
     var isWaitedFor: Bool { manager.lifecycle.rules.isWaitedFor }
 
-    /// Starts a scan. Starting the same scan again has no effect; a different one replaces the current scan
-    /// (behaviour 2.6).
+    /// Starts a scan in place of the current one. Starting the same scan again has no effect (behaviour 2.6).
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
         if scan == nil, let refusal = links.managers.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
@@ -276,16 +273,14 @@ extension CentralSession {
         fail(peer, error)
     }
 
-    /// Reports a change of any link, whether or not the manager uses it, if the app watches the peer or one of its
-    /// services (behaviour 3.22).
+    /// Reports a change of any link, used or not, if the app watches the peer or one of its services (behaviour 3.22).
     func linkChanged(of link: PeerLink, _ change: ConnectionChange) {
         guard let watch, watch.wants(change, of: link.peer, with: link.attributes.services) else { return }
         guard state == .poweredOn, let info = peers[link.peer]?.info else { return }
         emit(.connectionChanged(info, isConnected: change != .disconnected))
     }
 
-    /// Called when the link ended without a request of the manager. `user` identifies the attachment to that link; a
-    /// newer one is not affected.
+    /// Called when the link ended without a request of the manager. An attachment newer than `user` is not affected.
     func linkClosed(_ link: PeerLink, _ user: Attachment, _ error: ServiceError) {
         let peer = link.peer
         guard case .connected(_, let current) = uses[peer], current === user else { return }
@@ -313,8 +308,7 @@ extension CentralSession {
         if lost.count > Self.maximumLost { lost.removeFirst() }
     }
 
-    /// Cancels the connection to `peer`. The manager always gets its disconnection event, at once and without an error
-    /// (behaviours 3.6, 3.7).
+    /// Cancels a connection. The disconnection is always reported, at once and without an error (behaviours 3.6, 3.7).
     private func cancel(_ peer: UUID) {
         withdraw(peer)
         guard uses[peer] != nil else {
@@ -328,8 +322,7 @@ extension CentralSession {
         )
     }
 
-    /// Cancels the connection to `peer` after the app has released its last reference to the peripheral
-    /// (behaviour 3.5).
+    /// Cancels the connection to `peer` after the app has released its last reference to it (behaviour 3.5).
     private func forget(_ peer: UUID) {
         withdraw(peer)
         guard uses[peer] != nil else { return }

@@ -7,8 +7,7 @@ import ServiceMessages
 
 /// One manager's scan: which sightings it reports, and in what form (behaviours 2.2 to 2.9, 2.15, 2.34).
 struct ScanSubscription {
-    /// The number of devices that one scan remembers as reported. Beyond that, the oldest may be reported again
-    /// (AB-G02).
+    /// The number of devices that a scan remembers as reported. Beyond, the oldest may be reported again (AB-G02).
     static let maximumReported = 4_096
 
     private enum Reported {
@@ -46,8 +45,7 @@ struct ScanSubscription {
         reported.removeValue(for: peer)
     }
 
-    /// Removes and returns the devices that have been silent for too long. A lost device is reported again when it is
-    /// next received.
+    /// Removes and returns the devices that have been silent for too long. They are reported again when next received.
     mutating func takeLost(at now: Instant) -> [UUID] {
         let lost = presence?.takeLost(at: now) ?? []
         for peer in lost { reported.removeValue(for: peer) }
@@ -80,8 +78,7 @@ struct ScanSubscription {
         case (nil, _):
             if reported.set(stage, for: peer) != nil { tally.forgotten += 1 }
         case (.advertisement, .withScanResponse):
-            // Once the scan response has arrived, the merged advertisement is reported once more, even without
-            // duplicates (behaviour 2.15).
+            // With the scan response, the advertisement is reported again even without duplicates (behaviour 2.15).
             reported.update(peer) { $0 = stage }
         case (.advertisement, .advertisement), (.withScanResponse, _):
             return false
@@ -91,8 +88,7 @@ struct ScanSubscription {
 }
 
 extension Advertisement {
-    /// Creates the advertisement that a scan reports. `hints` are the services of its filter that only the overflow
-    /// area hints at.
+    /// Creates what a scan reports. `hints` are the services of its filter that only the overflow area hints at.
     init(_ heard: ReceivedAdvertisement, hints: [BluetoothUUID]) {
         let (sighting, data) = (heard.sighting, heard.sighting.data)
         self.init()
@@ -111,8 +107,7 @@ extension Advertisement {
 }
 
 extension AdvertisingData {
-    /// The manufacturer data, unless it is an overflow area or an iBeacon, which the system does not pass to apps
-    /// (behaviour 2.29).
+    /// The manufacturer data, unless it is an overflow area or an iBeacon, which are not for apps (behaviour 2.29).
     fileprivate var manufacturerDataForApps: PacketBuffer? {
         guard let data = manufacturerData else { return nil }
         let isApple = data.starts(with: [0x4C, 0x00])

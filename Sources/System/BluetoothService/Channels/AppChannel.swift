@@ -7,8 +7,7 @@ import ServiceMessages
 /// One L2CAP channel of an app: connects the credit-based channel of the link with the app's streams. Used on the event
 /// loop.
 final class AppChannel {
-    /// The number of SDUs queued in the L2CAP channel: enough to keep it busy. The rest waits in the relay, where it is
-    /// counted in octets.
+    /// The SDUs queued in the L2CAP channel: enough to keep it busy. The rest waits in the relay, counted in octets.
     static let maximumQueuedSDUs = 4
     /// The longest SDU that is made of the app's octets.
     static let longestSDU = 2_048

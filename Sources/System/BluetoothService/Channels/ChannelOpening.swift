@@ -24,8 +24,7 @@ struct ChannelOpening {
         case fail(ServiceError, because: UnderlyingError?)
     }
 
-    /// How often the link is secured: first encrypted, then with a better key. The limit is for peers that never
-    /// accept.
+    /// How often the link is secured: encrypted, then with a better key. The limit is for peers that never accept.
     static let maximumAttempts = 2
 
     private var mode = ChannelMode.creditBased

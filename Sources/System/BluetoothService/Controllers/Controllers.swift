@@ -22,8 +22,7 @@ final class AttachedController {
         advertisement = device.advertiser.addSet()
     }
 
-    /// Closes the transport. If the controller has to be silenced first, the transport and this object stay alive until
-    /// then.
+    /// Closes the transport, once the controller is silenced. The transport and this object stay alive until then.
     fileprivate func close() {
         host.whenSilent { [self] in line.close() }
     }
@@ -96,8 +95,7 @@ package final class Controllers {
     /// Changes the private address as soon as the controller is quiet, as at the end of its lifetime.
     package func changeAddress() { device?.privacy.handle(.need(.address)) }
 
-    /// Applies an advertising plan if the controller is ready. Otherwise the plan is applied once there is a ready
-    /// controller.
+    /// Applies an advertising plan, at once or when the controller is ready.
     func advertise(_ plan: AdvertisingPlan?) {
         guard let attached, case .ready = attached.device.state else { return }
         attached.advertisement.want(plan.map { AdvertisingConfiguration($0, except: advertisingException) })
@@ -228,8 +226,7 @@ extension Controllers {
         }
     }
 
-    /// Called when a controller has arrived. If there was none, the ladder starts over, even if no attempt to open one
-    /// has noticed that.
+    /// Called when a controller has arrived. If none was there, the ladder starts over, even if nothing noticed.
     private func arrived() {
         if case .missing = power.phase { recover(.absent) }
         handle(.retry)

@@ -104,8 +104,7 @@ struct PowerMachine {
         return actions + [.report(.poweredOff)]
     }
 
-    /// Enters the missing phase. A source that announces controllers is not polled. The lack of a controller is
-    /// reported once.
+    /// Enters the missing phase, which is reported once. A source that announces controllers is not polled.
     private mutating func miss(_ attempts: Int, _ actions: [Action], pause: Duration?) -> [Action] {
         phase = .missing(attempts: max(attempts, 1) + 1)
         let news: [Action] = attempts <= 1 ? [.report(.unsupported), .reportFailure] : []

@@ -12,8 +12,7 @@ import ServiceMessages
 struct RecoveryLadder {
     /// How long a controller has to work before it counts as healthy, here and in the host.
     static let quietTime = HCIHost.resetWindow
-    /// How long to wait for the reset of a device, during which a driver may load firmware. A new transport is opened
-    /// after that in any case.
+    /// How long a device may take to reset, as for loading firmware. A new transport is opened after that in any case.
     static let deviceResetTimeout = Duration.seconds(20)
 
     enum State: Equatable {

@@ -39,14 +39,12 @@ package struct AppLifecycle {
 
     /// How long an app runs after the user left it (behaviour 9.1).
     static let grace = Duration.seconds(30)
-    /// How long an app runs in total if it was left, or woken, and has a background task, which it may have begun in
-    /// the foreground (behaviour 9.1).
+    /// How long an app that was left or woken runs in total with a background task, wherever begun (behaviour 9.1).
     static let extendedGrace = Duration.seconds(180)
     /// How long an app runs after it was woken. Each further event restarts this time (behaviour 9.7).
     static let wakeTime = Duration.seconds(10)
 
-    /// The number of consecutive wakes that end with an unfinished background task before the app is slowed down
-    /// (behaviour 9.7).
+    /// The consecutive wakes with an unfinished background task before the app is slowed down (behaviour 9.7).
     static let toleratedOverruns = 3
     /// The minimum time that a slowed-down app stays suspended. It doubles with each further overrun.
     static let firstSlowdown = Duration.seconds(60)

@@ -25,8 +25,7 @@ struct LaunchBackoff: Equatable {
         case pausing(isWanted: Bool)
     }
 
-    /// The minimum run time: a process that ends by itself sooner has ended early. One that runs longer clears the
-    /// count.
+    /// A process that ends by itself before this time has ended early. One that runs longer clears the count.
     static let minimumRun = AppLifecycle.wakeTime
     /// The pause after the second consecutive early end.
     static let firstPause = Duration.seconds(1)

@@ -49,8 +49,7 @@ final class Relaunches {
         for app in Array(entries.keys) { forget(app) }
     }
 
-    /// Returns the number of consecutive early ends and how long the next launch waits. Nil for an app without early
-    /// ends.
+    /// Returns the number of consecutive early ends, nil without any, and how long the next launch waits.
     func state(of app: AppIdentity) -> (earlyEnds: Int, pause: Duration?)? {
         entries[app].map { ($0.machine.earlyEnds, $0.pause.map { $0.end - loop.now }) }
     }

@@ -20,8 +20,7 @@ final class Attachment {
     /// Whether the manager needs this system's notifications to be authorized for the peer (ANCS, behaviour 3.19).
     let requiresNotifications: Bool
     var watchesLink = false
-    /// The attributes that the manager has discovered: handles of services and of characteristic values
-    /// (behaviour 4.2).
+    /// The attributes that the manager has discovered: handles of services and characteristic values (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 
     init(_ key: ManagerKey, _ manager: AppManager, of peer: UUID, loop: any EventLoop, requiresNotifications: Bool) {
@@ -32,8 +31,7 @@ final class Attachment {
         self.loop = loop
     }
 
-    /// Ends this attachment and returns one for another process of the app, which receives no answers to requests of
-    /// this one.
+    /// Ends this attachment, and returns one for another process of the app, which gets no answers meant for this one.
     func renewed() -> Attachment {
         let new = Attachment(key, manager, of: peer, loop: loop, requiresNotifications: requiresNotifications)
         new.known = known
@@ -51,8 +49,7 @@ final class Attachment {
     /// Called when the manager has sent a write without response, for which it had a credit.
     func spendWriteCredit() { writeCredits.spend() }
 
-    /// Returns the credit of a write without response that the service has processed; `waiting` of the manager's are
-    /// still queued.
+    /// Returns the credit of a processed write without response; `waiting` of the manager's are still queued.
     func returnWriteCredit(waiting: Int) {
         guard writeCredits.add(1, waiting: waiting) else { return }
         loop.execute { [self] in

@@ -30,11 +30,9 @@ final class ChannelOpener {
 
     func close() { openings.close() }
 
-    /// Opens a channel for a manager once the earlier requests of this link have completed. Fails at once if too many
-    /// are waiting (AB-G05).
+    /// Opens a channel for a manager after the earlier requests of this link. Fails at once if too many wait (AB-G05).
     func open(_ psm: UInt16, for asker: Asker, in channels: AppChannels) {
-        // The PSM of the attribute protocol is not for apps. To them it looks like a PSM that the peer does not
-        // support.
+        // The PSM of the attribute protocol is not for apps. To them it looks like one that the peer does not support.
         guard SPSM(rawValue: psm) != .enhancedAttribute else {
             return asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.refused(.spsmNotSupported)))))
         }
@@ -111,8 +109,7 @@ final class ChannelOpener {
         }
     }
 
-    /// Reports the outcome. If the manager has disconnected meanwhile, the channel is closed and nothing is reported
-    /// (behaviour 3.13).
+    /// Reports the outcome. If the manager has disconnected, only closes the channel (behaviour 3.13).
     private func opened(
         _ psm: UInt16,
         _ result: OpeningResult,

@@ -11,8 +11,7 @@ enum ConnectionChange {
 }
 
 extension ConnectionWatch {
-    /// Whether to report `change`. A connection is reported once, as soon as the peer is known to be one of those
-    /// watched.
+    /// Whether to report `change`. A connection is reported once, as soon as the peer is known to be watched.
     func wants(_ change: ConnectionChange, of peer: UUID, with services: Set<BluetoothUUID>) -> Bool {
         let isNamed = peers.contains(peer)
         let isService = self.services.contains { services.contains($0) }

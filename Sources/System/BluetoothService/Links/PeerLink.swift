@@ -70,8 +70,7 @@ final class PeerLink {
         attributes.onFlaw = { [weak self] in self?.found($0) }
         attributes.onExplored = { [weak self] in if let self { links.explored(self) } }
         subscriptions.onAlert = { [weak self] in if let self { links.alert(.notified, of: peer) } }
-        // As central Apple's rules hold (behaviours 3.27, 3.29); as peripheral, all parameters that the specification
-        // allows are accepted.
+        // As central Apple's rules hold (behaviours 3.27, 3.29), as peripheral only those of the specification.
         if connection.role == .central { link.parameterPolicy = { [weak self] in self?.accepts($0) ?? false } }
         link.l2cap.onDiscard = { [weak self] fault in
             self?.links.observers.trouble("a packet from the peer was discarded: \(fault)", .detail)
@@ -195,8 +194,7 @@ extension PeerLink {
         link.terminate()
     }
 
-    /// Called when the link has ended. Returns the managers that used it, which receive no outcomes of pending requests
-    /// (behaviour 3.39).
+    /// Called when the link has ended. Returns its users, which get no outcomes of pending requests (behaviour 3.39).
     func close() -> [Attachment] {
         isEnding = true
         links.loop.cancel(&lingering)
@@ -218,8 +216,7 @@ extension PeerLink {
             ServiceError(.connectionTimeout, reason: "the peer did not answer within 30 seconds")
         case .tooManyRequests:
             ServiceError(.peripheralDisconnected, reason: "the peer flooded this host with requests")
-        // Encryption comes first on a link to a bonded peer, so this time-out means that the peer did not answer it
-        // (behaviour 6.13).
+        // Encryption comes first with a bonded peer, so this time-out is one of encryption (behaviour 6.13).
         case .linkLost, .local, nil:
             !isReady && reason == .linkLayerResponseTimeout
                 ? ServiceError(SecurityError.encryptionTimedOut)
@@ -367,8 +364,7 @@ extension PeerLink {
         }
     }
 
-    /// Pairs the link for a peer that requires this system's notifications, and then decides whether it gets them
-    /// (ANCS, behaviour 3.19).
+    /// Pairs, and then decides whether the peer gets this system's notifications (ANCS, behaviour 3.19).
     private func authorizeNotifications(for user: Attachment) {
         secureLink.pair { [weak self] result in
             guard let self else { return }
@@ -381,8 +377,7 @@ extension PeerLink {
 // MARK: - Parameters
 
 extension PeerLink {
-    /// Whether Apple's rules accept the parameters that the peer requests. A refusal is reported in the log and to
-    /// observers that give advice.
+    /// Whether Apple's rules accept the parameters that the peer requests. Reports a refusal in the log and for advice.
     private func accepts(_ parameters: ConnectionParameters) -> Bool {
         let isInputDevice = attributes.services.contains(HiddenServices.humanInterfaceDevice)
         let edition = links.configuration.version.parameterEdition
@@ -394,8 +389,7 @@ extension PeerLink {
         return false
     }
 
-    /// As peripheral, requests other connection parameters from the central: 0 for low latency to 2 for high
-    /// (behaviour 7.47).
+    /// As peripheral, requests other parameters from the central: 0 for low latency to 2 for high (behaviour 7.47).
     func requestLatency(_ latency: Int) {
         let parameters =
             switch latency {
@@ -525,8 +519,7 @@ extension PeerLink {
         run(lookingAt: handle, for: asker, event) { $0.loadCharacteristics(of: handle, $1) }
     }
 
-    /// Forgets all cached services, on this link and beyond it, notifies all managers on the link, and discovers the
-    /// services anew (behaviour 15.6).
+    /// Forgets all cached services, here and in records, tells all managers, and discovers them anew (behaviour 15.6).
     private func refreshServices(for asker: Asker) {
         run(for: asker, { .servicesDiscovered(asker.found($0, named: nil)) }) { [weak self] attributes, finish in
             attributes.forget(invalidating: { self?.servicesChanged(0x0001...0xFFFF) }) {
@@ -537,8 +530,7 @@ extension PeerLink {
 }
 
 extension Asker {
-    /// Returns the services that the manager has discovered, now with those named in the list, without those hidden
-    /// from apps.
+    /// Returns the services that the manager has discovered, now with those in the list, without the hidden ones.
     fileprivate func found(
         _ services: Result<[RemoteService], ServiceError>,
         named uuids: [BluetoothUUID]?

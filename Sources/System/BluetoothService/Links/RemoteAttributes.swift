@@ -97,8 +97,7 @@ extension RemoteAttributes {
         if isFirst { onExplored?() }
     }
 
-    /// Stores what a discovery found, unless the services have changed since it began: part of it may predate the
-    /// change (AB-A11).
+    /// Stores what a discovery found, unless the services have changed since: part of it may be older (AB-A11).
     private func remember(since before: UInt64, _ store: (inout RemoteDatabase) -> Void) {
         if client.databaseChanges == before { store(&database) }
     }

@@ -39,8 +39,7 @@ struct RemoteDatabase {
         descriptors.values.lazy.joined().first { $0.handle == handle }
     }
 
-    /// Stores the services that the one at `handle` includes, and returns those for which there is room: a peer might
-    /// nest them without end (AB-A07).
+    /// Stores included services, and returns those for which there is room: they might nest without end (AB-A07).
     mutating func setIncludedServices(_ found: [RemoteService], of handle: AttributeHandle) -> [RemoteService] {
         var kept: [RemoteService] = []
         for service in found {
@@ -59,8 +58,7 @@ struct RemoteDatabase {
         if values[handle] != nil || values.count < Self.maximumValues { values[handle] = value }
     }
 
-    /// Removes everything in `range`, and the list of services, which has to be discovered again as a whole
-    /// (behaviour 4.13).
+    /// Removes everything in `range`, and the list of services, which is discovered again as a whole (behaviour 4.13).
     mutating func invalidate(_ range: ClosedRange<AttributeHandle>) {
         let touched = allServices.filter { range.overlaps($0.handle...$0.endHandle) }
         for service in touched {

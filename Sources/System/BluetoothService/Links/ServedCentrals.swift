@@ -33,8 +33,7 @@ final class ServedCentrals {
             ? nil : "a session serves another central than it is registered for"
     }
 
-    /// Returns the sessions of the given centrals, without duplicates. Centrals that are not connected are left out
-    /// (behaviours 7.42, 7.52).
+    /// Returns the sessions of those centrals that are connected, without duplicates (behaviours 7.42, 7.52).
     func sessions(of centrals: [UUID]) -> [GATTServerSession] {
         var seen: Set<UUID> = []
         return centrals.compactMap { seen.insert($0).inserted ? sessions[$0] : nil }

@@ -81,8 +81,7 @@ extension ServiceError {
         if case .notSecured(_, let reason) = error { self = ServiceError(reason, otherwise: self, peers) }
     }
 
-    /// Creates the error for an operation that waited in vain for the link to be secured; `refusal` is the peer's
-    /// refusal.
+    /// Creates the error for an operation that waited in vain for a secured link; `refusal` is the peer's refusal.
     init(_ reason: UnderlyingError, otherwise refusal: ServiceError, _ peers: Peers) {
         self = refusal
         guard let security = reason.error as? SecurityError else { return }

@@ -105,8 +105,7 @@ extension SharedLinks {
         switch result {
         case .success(let link): add(link, to: peers.peer(at: address).identifier)
         case .failure(let error):
-            // The controller refused because of another link: to this peer or, with some controllers, to any. The
-            // connection stays pending.
+            // Refused because of another link: to this peer or, with some controllers, to any. It stays pending.
             guard let status = error.status, status != .connectionAlreadyExists else { return }
             report(ServiceError(connecting: status), to: peers.peer(at: address).identifier)
         }
@@ -122,8 +121,7 @@ extension SharedLinks {
         }
     }
 
-    /// Called when a link is ready or its preparation failed. A bonded peer that cannot prove its identity is
-    /// disconnected (behaviour 6.12).
+    /// Called when a link is ready, or is to end because a bonded peer cannot prove its identity (behaviour 6.12).
     private func prepared(_ link: PeerLink, _ result: Result<Void, SecurityError>) {
         switch result {
         case .success:
@@ -226,8 +224,7 @@ extension SharedLinks {
         return (link?.users ?? []).map { ($0.subject.app ?? AppIdentity(name: ""), $0.phase) }
     }
 
-    /// Whether all apps behind a prompt are in the background. If so, the prompt waits as a notification
-    /// (behaviour 6.21).
+    /// Whether all apps behind a prompt are in the background, so that it waits as a notification (behaviour 6.21).
     package func isInBackground(_ peer: PromptedPeer) -> Bool {
         let apps = apps(of: peer)
         return !apps.isEmpty && apps.allSatisfy { $0.phase != .foreground }

@@ -24,8 +24,7 @@ struct CreditBatch {
         return true
     }
 
-    /// Returns the credits that are due, and whether the app has none and therefore waits for them. Nothing is due
-    /// afterwards.
+    /// Removes and returns the credits that are due, and whether the app has none and therefore waits for them.
     mutating func take() -> (count: Int, isAwaited: Bool) {
         defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         let taken = (count: due, isAwaited: spent >= limit)

@@ -126,8 +126,7 @@ final class EventMailbox {
             var ending: Event?
             while let last = queue.last, case .stateChanged(let old) = last {
                 queue.removeLast()
-                // Services that ended with that state do not come back with the power, so the app has to be notified of
-                // it.
+                // Services that ended with that state do not come back with the power, so the app is notified of it.
                 if new == .poweredOff, old.rawValue < new.rawValue, ending == nil { ending = last }
             }
             search.shortened(to: queue.count)

@@ -8,8 +8,7 @@ protocol ManagerLifecycle: AnyObject {
     var executable: String? { get }
     /// The mark of the process, or of the last process of a preserved app. Nil if unknown.
     var mark: ProcessMark? { get }
-    /// When the app was last in the foreground. The number grows with each app that enters the foreground
-    /// (behaviour 3.15).
+    /// A number that grows with each app that enters the foreground, as of this app's last time there (behaviour 3.15).
     var lastInFront: UInt64 { get }
     var phase: AppPhase { get }
     var rules: BackgroundRules { get }

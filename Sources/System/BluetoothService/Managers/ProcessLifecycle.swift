@@ -8,8 +8,7 @@ package protocol AppProcess: AnyObject {
     func suspend()
     func resume()
     func end()
-    /// A mark by which a later service recognizes the process. Nil if there is no process, or it cannot be told from
-    /// others.
+    /// A mark by which a later service recognizes the process. Nil if there is no process or no such mark.
     var mark: ProcessMark? { get }
 }
 

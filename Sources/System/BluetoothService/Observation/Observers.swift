@@ -23,8 +23,7 @@ package final class Observers {
         let receive: (Observation) -> Void
     }
 
-    /// Returns the identifier of the peer that an event of the host stack is about. Called only if there is a listener
-    /// for the event.
+    /// Returns the peer that an event of the host stack is about. Called only if there is a listener for the event.
     var nameOfPeer: (any StackEvent) -> UUID? = { _ in nil }
 
     var onWanted: ((Observation.Kinds) -> Void)?

@@ -37,8 +37,7 @@ struct PeerTable {
 
     private var peers = RecencyTable<UUID, Peer>(limit: maximumPeers)
     private var identifiers: [BluetoothAddress: UUID] = [:]
-    /// The names of peers that are not bonded, including peers that are not in the table at this moment
-    /// (behaviour 2.25).
+    /// The names of peers that are not bonded, including peers that are not in the table (behaviour 2.25).
     var names = NameRecord()
     private let secret: () -> Key128
     /// The mapping between addresses and identifiers.
@@ -63,8 +62,7 @@ struct PeerTable {
         return note(known ?? make(name(of: address.asDevice), at: address))
     }
 
-    /// Returns the peer with `identifier`, perhaps from before a restart; nil if this host did not assign that
-    /// identifier (behaviour 11.3).
+    /// Returns a peer, perhaps from before a restart; nil if this host did not assign the identifier (behaviour 11.3).
     mutating func recall(_ identifier: UUID) -> Peer? {
         if let known = peers[identifier] { return known }
         guard let address = identities.address(of: identifier)?.address, identifiers[address] == nil else { return nil }

@@ -83,8 +83,7 @@ extension Peers {
     /// Returns the peer at an address that is not private, and adds it if it is unknown.
     func see(_ address: BluetoothAddress) -> Peer { table.see(address) }
 
-    /// Returns the peer at an address on the air, and adds it if it is unknown. A bonded peer is identified by its IRK
-    /// (behaviour 6.18).
+    /// Returns the peer at an address on the air, if need be a new one. Bonded peers are known by IRK (behaviour 6.18).
     func peer(at address: BluetoothAddress) -> Peer {
         let identity = device()?.privacy.identity(of: address) ?? address
         if let bond = keeper.store?.bond(identity: identity) { return table.see(identity, as: UUID(bond.identifier)) }
@@ -264,8 +263,7 @@ extension Peers {
         deviceSecurity.configuration.wantedKeys.insert(.signing)
     }
 
-    /// Updates the peers after the bonds changed. Bonds determine the identifiers of peers, and which private addresses
-    /// are resolved.
+    /// Updates the peers after the bonds changed, which determine identifiers and the resolved private addresses.
     private func followBonds() {
         let bonds = keeper.store?.bonds ?? []
         for bond in bonds {

@@ -7,8 +7,7 @@ import ServiceMessages
 /// The requests of centrals that one manager has to answer. Each central has one request open at a time, and its next
 /// one is held back until that is answered (behaviour 7.33), whichever bearers they arrive on.
 struct CentralRequests {
-    /// The number of requests of one central that may wait: one for each bearer, if the central follows the
-    /// specification.
+    /// The number of requests of one central that may wait: one for each bearer, as the specification has it.
     static let maximumWaiting = GATTServerSession.maximumBearers
 
     enum Content {

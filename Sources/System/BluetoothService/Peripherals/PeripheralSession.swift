@@ -263,8 +263,7 @@ final class PeripheralSession: ManagerSession {
             [weak self] error in
             let isCancelled = error?.code == .core(.operationCancelled)
             if error != nil, !isCancelled { self?.manager.apply(.peripheral(.stopAdvertising)) }
-            // The app did not ask for a resumed start. If it failed because of the radio, the state change tells the
-            // app (behaviour 1.13).
+            // The app did not ask for a resumed start. A failure of the radio is reported as state (behaviour 1.13).
             if goesOn, error == nil || isCancelled { return }
             self?.emit(.advertisingStarted(error, number: request.number))
         }
@@ -329,8 +328,7 @@ final class PeripheralSession: ManagerSession {
         }
     }
 
-    /// Answers a request. Only the first answer counts (behaviour 7.33); an answer to a write command is ignored
-    /// (behaviour 7.36).
+    /// Answers a request. Only the first answer counts (behaviour 7.33), and none to a write command (behaviour 7.36).
     private func respond(_ id: UInt64, _ status: ATTStatus, _ value: PacketBuffer?) {
         guard let content = requests.take(id) else { return }
         let failure = status == .success ? nil : ATTErrorCode(rawValue: status.rawValue)
@@ -341,8 +339,7 @@ final class PeripheralSession: ManagerSession {
         askApp()
     }
 
-    /// Called when a central has disconnected. Its pending requests are dropped, and the app receives no further events
-    /// of it.
+    /// Called when a central has disconnected. Drops its pending requests, and ends the app's events of it.
     func centralLeft(_ central: UUID) {
         knownCentrals.remove(central)
         requests.removeClosed()
@@ -471,8 +468,7 @@ final class PeripheralSession: ManagerSession {
 // MARK: - Restoration
 
 extension PeripheralSession {
-    /// See ``ManagerSession/stateToRestore()``. Pending requests of centrals wait for the next process
-    /// (behaviour 10.4).
+    /// Pending requests of centrals wait for the next process (behaviour 10.4).
     func stateToRestore() -> Event {
         forgetProcess()
         let subscriptions = services.flatMap(\.characteristics).flatMap { characteristic in

@@ -4,8 +4,7 @@ import L2CAP
 import ServiceMessages
 
 extension ConnectionSettings {
-    /// The settings of Apple's centrals: an interval of 30 ms, no latency, and a supervision timeout of 720 ms
-    /// (behaviour 3.26).
+    /// The settings of Apple's centrals: interval 30 ms, no latency, supervision timeout 720 ms (behaviour 3.26).
     package static let apple = ConnectionSettings(
         parameters: ConnectionParameters(
             intervalMinimum: RadioTimes.connectionIntervalUnits,

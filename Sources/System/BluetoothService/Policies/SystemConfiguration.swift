@@ -26,8 +26,7 @@ package struct SystemConfiguration: Sendable {
     package var privacyInterval = Duration.seconds(900)
     /// The ATT MTU to offer, 23 to 517. An iPhone offers 185: seven packets of 27 octets (behaviour 14.6).
     package var preferredMTU = 185
-    /// Whether the attribute protocol may use enhanced bearers with peers that support them. Apps notice only the
-    /// speed.
+    /// Whether the attribute protocol uses enhanced bearers if the peer supports them. Apps notice only the speed.
     package var usesEnhancedBearers = true
     /// The deviations of this system's advertisements from those of Apple's devices.
     package var advertising = AdvertisingException()
@@ -44,8 +43,7 @@ package struct SystemConfiguration: Sendable {
     /// Whether apps can publish descriptors of any type but those with a function in GATT. Apple's systems publish 2901
     /// and 2904 only (behaviour 7.8).
     package var publishesAnyDescriptor = false
-    /// Whether peers may receive this system's notifications on request (behaviour 3.19). The system itself publishes
-    /// none.
+    /// Whether peers may receive this system's notifications on request (behaviour 3.19). It publishes none itself.
     package var sharesNotifications = false
     /// Whether apps with the background mode may start advertising in the background in all versions (behaviour 7.25).
     package var startsAdvertisingInBackground = true
@@ -61,8 +59,7 @@ package struct SystemConfiguration: Sendable {
     /// The maximum number of bonds. A new bond evicts the least recently used unauthenticated one (AB-S14).
     package var maximumBonds = BondStore.maximumBonds
 
-    /// The time at which the system's loop began, in seconds since the beginning of 2001, UTC. Nil for a system without
-    /// a calendar.
+    /// The start of the system's loop, in seconds since the beginning of 2001, UTC; nil without a calendar.
     package var loopStart: Double?
 
     package init() {}
@@ -78,8 +75,7 @@ package struct SystemConfiguration: Sendable {
         startsAdvertisingInBackground || version.startsAdvertisingInBackground
     }
 
-    /// Returns the calendar time of an instant of the system's loop, in seconds since the beginning of 2001, UTC. Nil
-    /// without a calendar.
+    /// Returns the time of an instant, in seconds since the beginning of 2001, UTC; nil without a calendar.
     package func calendarTime(at instant: Instant) -> Double? {
         loopStart.map { $0 + Double(instant.nanoseconds) / 1_000_000_000 }
     }

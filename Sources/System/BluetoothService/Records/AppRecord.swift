@@ -3,8 +3,7 @@ import ServiceMessages
 
 /// The saved state of an app, which outlives its process (behaviours 10.3, 10.15).
 package struct AppRecord: Hashable, Sendable {
-    /// The version that this code writes. It also reads version 1, which lacks ``executable``, and version 2, which
-    /// lacks ``process``.
+    /// The version that this code writes. It also reads 1, which lacks ``executable``, and 2, which lacks ``process``.
     package static let version: UInt16 = 3
 
     /// The version that the record was read from.
@@ -52,8 +51,7 @@ package struct ManagerRecord: Hashable, Sendable {
 extension AppRecord: PacketFields {
     package init() { self.init(app: AppIdentity(name: ""), declaration: AppDeclaration(), managers: []) }
 
-    /// Codes the fields in wire order. The version comes first in all versions. A record of an unsupported version is
-    /// not read further.
+    /// The version comes first in all versions. A record of an unsupported version is not read further.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, 1...Self.version)
         try coder.value("app", &app.name)

@@ -28,8 +28,7 @@ package struct NameRecord: Hashable, Sendable {
     /// Returns the name of a peer, or nil if none is kept.
     func name(of peer: UUID) -> String? { entries.first { $0.peer == peer }?.name }
 
-    /// Keeps the name of a peer, or removes it if `name` is nil. A name that is too long is not kept, so it is read
-    /// from the peer again.
+    /// Keeps the name of a peer; nil removes it. A name that is too long is not kept, and read from the peer again.
     mutating func set(_ name: String?, of peer: UUID) {
         guard self.name(of: peer) != name else { return }
         entries.removeAll { $0.peer == peer }

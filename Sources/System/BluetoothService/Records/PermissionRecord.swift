@@ -3,8 +3,7 @@ import ServiceMessages
 
 /// The user's decision about an app (behaviour 1.18).
 package struct AppDecision: Hashable, Sendable {
-    /// The maximum length of a saved path, in octets. A decision about a program with a longer path applies to every
-    /// program of the app.
+    /// The maximum length of a saved path, in octets. With a longer one, a decision applies to all programs of the app.
     package static let maximumExecutable = 1_024
 
     package var permission: AppPermission
@@ -34,8 +33,7 @@ package struct PermissionRecord: Hashable, Sendable {
         self.decisions = decisions
     }
 
-    /// Returns the decisions. Those of a version 1 record are assigned to the apps of `user`, the user of the service
-    /// that had saved them.
+    /// Returns the decisions. Those of version 1 are about apps of `user`, the user of the service that had saved them.
     package func decisions(ownedBy user: UInt32) -> [AppIdentity: AppDecision] {
         guard version == 1 else { return decisions }
         let owned = decisions.map { (AppIdentity(name: $0.key.name, owner: user), $0.value) }

@@ -256,8 +256,7 @@ extension RecordKeeper {
         for body in ended.waiting + (isCurrent ? ended.later : []) { body() }
     }
 
-    /// Reports an error, unless a retry failed with the same one, and the first successful save after an error or a
-    /// report of a slow save.
+    /// Reports an error, unless a retry failed with the same one, and the first successful save after a report.
     private func report(_ error: String?, _ slot: RecordSlot, _ state: Slot, isNew: Bool = true) {
         guard error != state.reported || error != nil && isNew else { return }
         slots[slot]?.reported = error
@@ -280,8 +279,7 @@ extension RecordKeeper {
         return app.map { "the record of \($0.quotedName)" } ?? "the record \(slot.name)"
     }
 
-    /// Waits until all records are durable, and ignores changes from then on. Blocks the loop, so it is only for the
-    /// end of a system.
+    /// Waits until all records are durable, and ignores later changes. Blocks the loop, at the end of a system.
     func finish() {
         guard case .open(let storage) = place else { return }
         var isDone = storage.finish(within: Self.closingTime)

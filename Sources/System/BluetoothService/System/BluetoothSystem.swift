@@ -65,8 +65,7 @@ package final class BluetoothSystem {
     private let random: RandomSource
     private let identity: DeviceIdentity
 
-    /// The address of a system without private addresses, for the next system of the same device. Nil before its first
-    /// use.
+    /// The address of a system without private ones, for the next system of the device. Nil before its first use.
     package var fixedAddress: BluetoothAddress? { identity.knownAddress }
 
     /// Creates a system on the controllers of a source, one after the other. It does nothing before ``start()``.
@@ -153,8 +152,7 @@ package final class BluetoothSystem {
     /// The maximum time that the end of the links may take in ``leave(_:)``.
     private static let leaveLimit = Duration.seconds(1)
 
-    /// Ends advertising and all links, then stops the system for good, as ``stop(_:)`` does. Peers learn at once that
-    /// this device has left.
+    /// Ends advertising and all links, so that peers learn it at once, then stops the system as ``stop(_:)`` does.
     package func leave(_ completion: @escaping () -> Void = {}) {
         guard let device = controllers.device else { return stop(completion) }
         apps.stop()
@@ -245,8 +243,7 @@ extension BluetoothSystem {
         return InProcessConnection(app, launchedFor: managers, at: place, loop: loop)
     }
 
-    /// Connects an app that runs in another process. It stays until its life cycle is notified of the end of the
-    /// process.
+    /// Connects an app that runs in another process, until its life cycle is notified of the end of the process.
     package func makeApp(
         _ identity: AppIdentity,
         declaring declaration: AppDeclaration,

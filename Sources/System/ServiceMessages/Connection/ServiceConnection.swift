@@ -182,8 +182,7 @@ extension ServiceConnection {
     public var canWait: Bool { true }
 }
 
-/// A connection where there is no controller. It reports to every manager that Bluetooth is unsupported, and nothing
-/// else.
+/// A connection without a controller. It reports to every manager that Bluetooth is unsupported, and nothing else.
 package final class UnsupportedConnection: ServiceConnection {
     private let outlets = Mutex<(last: UInt32, open: [ManagerID: EventOutlet])>((0, [:]))
 

@@ -9,8 +9,7 @@ extension ServiceError {
 }
 
 extension Request {
-    /// The error of the first list that is too long; nil if all lists are within their limits. Decoding refuses the
-    /// same lists.
+    /// The error of the first list that is too long; nil if there is none. Decoding refuses the same lists.
     package var listError: ServiceError? {
         switch self {
         case .central(.startScan(let scan)):
