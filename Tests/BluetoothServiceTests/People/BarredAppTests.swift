@@ -125,7 +125,7 @@ import Testing
     func restoredAfterARestart() throws {
         let bench = RecordBench()
         let address = BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)
-        let peer = bench.phone.system.peers.see(address).identifier
+        let peer = bench.phone.system.peers.peer(at: address).identifier
         bench.phone.system.peers.setName("Belt", of: peer)
         let (_, manager) = bench.open()
         manager.send(.startScan(ScanRequest(services: [0x180D])))

@@ -173,7 +173,7 @@ import Testing
     @Test("behaviour 1.18, AB-G07: a returned app that may no longer use Bluetooth keeps nothing of peers")
     func barredBeforeTheRadio() {
         let bench = RecordBench()
-        let peer = bench.phone.system.peers.see(BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
+        let peer = bench.phone.system.peers.peer(at: BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
         let (_, first) = bench.open()
         first.send(scan(1))
         first.send(.central(.peer(peer, .connect(ConnectOptions()))))

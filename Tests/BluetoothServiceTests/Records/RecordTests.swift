@@ -34,7 +34,8 @@ import Testing
         let peer = try #require(UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F"))
         for (role, requests) in requests(peer) {
             let bench = RecordBench()
-            let peer = bench.phone.system.peers.see(BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
+            let peer = bench.phone.system.peers.peer(at: BluetoothAddress(0xC000_0000_0001, kind: .randomDevice))
+                .identifier
             let (_, manager) = bench.open("App", role)
             let session = try #require(
                 bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.App")).first

@@ -268,7 +268,7 @@ import Testing
     @Test("behaviours 1.11, 10.15: what ends with the radio while a request waits for its record is not recorded again")
     func radioEndsWhileSaving() {
         let bench = RecordBench()
-        let peer = bench.phone.system.peers.see(BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
+        let peer = bench.phone.system.peers.peer(at: BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
         let greedy = bench.open("Greedy").manager
         greedy.send(.central(.peer(peer, .connect(ConnectOptions()))))
         bench.world.run(.zero)

@@ -169,7 +169,7 @@ import Testing
         let name = String(repeating: "\u{1}", count: 248)
         for number in 0..<5_000 as Range<UInt64> {
             let address = BluetoothAddress(0xC000_0000_0000 + number, kind: .randomDevice)
-            let peer = system.peers.see(address).identifier
+            let peer = system.peers.peer(at: address).identifier
             system.peers.setAdvertisedName(name, of: peer)
             system.peers.noteAdvertisement(peer, rssi: -100, at: system.loop.now)
         }

@@ -135,9 +135,10 @@ final class CentralSession: ManagerSession {
     func wants(_ alert: AppAlert, of peer: UUID) -> Bool {
         guard manager.lifecycle.rules.showsAlerts, let options = manager.intent.connections[peer], options.wants(alert)
         else { return false }
-        switch (uses[peer], alert) {
-        case (.connecting, .connected), (.connected, .disconnected), (.connected, .notified): return true
-        case (.connecting, _), (.connected, _), (.delayed, _), (nil, _): return false
+        switch uses[peer] {
+        case .connecting: return alert == .connected
+        case .connected: return alert != .connected
+        case .delayed, nil: return false
         }
     }
 

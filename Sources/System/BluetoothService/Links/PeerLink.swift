@@ -68,7 +68,7 @@ final class PeerLink {
         connection.onChange = { [weak self] in self?.reporter.linkChanged() }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
         attributes.onFlaw = { [weak self] in self?.found($0) }
-        attributes.onExplored = { [weak self] in if let self { links.explored(self) } }
+        attributes.onExplored = { [weak self] in if let self { links.notifyWatchers(of: self, .explored) } }
         subscriptions.onAlert = { [weak self] in if let self { links.alert(.notified, of: peer) } }
         // As central Apple's rules hold (behaviours 3.27, 3.29), as peripheral only those of the specification.
         if connection.role == .central { link.parameterPolicy = { [weak self] in self?.accepts($0) ?? false } }

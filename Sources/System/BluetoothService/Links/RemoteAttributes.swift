@@ -239,18 +239,13 @@ extension RemoteAttributes {
     /// are discovered again.
     func keepCache() {
         guard let cache = client.cache, cache.services != nil else { return }
-        guard isCachedWithBond, let bond = secureLink.bond else { return keepInMemory(cache) }
-        peers.remember(KnownTable(values: database.values), of: peer)
-        guard bond.cache != cache else { return }
-        peers.note(bond.identifier) { $0.cache = cache }
-    }
-
-    private func keepInMemory(_ cache: AttributeCache) {
-        guard secureLink.bond == nil, cache.isForGood, cache.count <= KnownTable.maximumAttributes else {
-            peers.remember(nil, of: peer)
-            return
+        if isCachedWithBond, let bond = secureLink.bond {
+            peers.remember(KnownTable(values: database.values), of: peer)
+            if bond.cache != cache { peers.note(bond.identifier) { $0.cache = cache } }
+        } else {
+            let isKept = secureLink.bond == nil && cache.isForGood && cache.count <= KnownTable.maximumAttributes
+            peers.remember(isKept ? KnownTable(found: cache, values: database.values) : nil, of: peer)
         }
-        peers.remember(KnownTable(found: cache, values: database.values), of: peer)
     }
 
     /// Forgets what was discovered in `range`, because the peer has changed it.

@@ -210,7 +210,7 @@ extension SharedLinks {
     }
 
     /// Reports a change to the managers that registered for connection events.
-    private func notifyWatchers(of link: PeerLink, _ change: ConnectionChange) {
+    func notifyWatchers(of link: PeerLink, _ change: ConnectionChange) {
         for user in managers.centrals { user.linkChanged(of: link, change) }
     }
 }
@@ -244,9 +244,6 @@ extension SharedLinks {
 // MARK: - For links
 
 extension SharedLinks {
-    /// Called when the services of the peer have been discovered for the first time on the link.
-    func explored(_ link: PeerLink) { notifyWatchers(of: link, .explored) }
-
     func centralChanged(_ central: CentralInfo) {
         for server in managers.peripherals { server.centralChanged(central) }
     }

@@ -119,19 +119,6 @@ final class AppManager {
         mailbox.detach()
     }
 
-    /// Moves the manager to another process, or to the preserved state.
-    private func move(to lifecycle: any ManagerLifecycle, _ subject: Observation.Subject) {
-        self.lifecycle = lifecycle
-        self.subject = subject
-    }
-
-    private func begin(_ sink: any EventSink) {
-        self.sink = sink
-        isHeld = false
-        hasBeenPoweredOn = false
-        mailbox = EventMailbox(sink)
-    }
-
     func forgetWaiting() {
         sink = nil
         mailbox = EventMailbox(nil)
@@ -235,7 +222,7 @@ extension AppManager {
     /// - Returns: The unread events, and the number of events lost.
     func processEnded(movingTo lifecycle: any ManagerLifecycle) -> (news: UnreadEvents, lost: Int) {
         channels.closeAll()
-        move(to: lifecycle, subject)
+        self.lifecycle = lifecycle
         let (unread, lost) = inheritance.processEnded(mailbox)
         let news = state == .poweredOn ? unread : UnreadEvents()
         intents.processEnded(in: state)
@@ -262,9 +249,10 @@ extension AppManager {
         in lifecycle: any ManagerLifecycle
     ) -> Int {
         let (waiting, lost) = (mailbox.waiting, mailbox.lost)
-        move(to: lifecycle, subject)
+        (self.lifecycle, self.subject) = (lifecycle, subject)
         intents.processBegan(in: state, role)
-        begin(sink)
+        (self.sink, mailbox) = (sink, EventMailbox(sink))
+        (isHeld, hasBeenPoweredOn) = (false, false)
         guard !isBarred else {
             adoptWithoutPeers(restored)
             return lost

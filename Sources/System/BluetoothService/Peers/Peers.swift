@@ -80,9 +80,6 @@ extension Peers {
     /// Returns the peer with `identifier`, perhaps from before a restart, or nil (``PeerTable/recall(_:)``).
     func recall(_ identifier: UUID) -> Peer? { table.recall(identifier) }
 
-    /// Returns the peer at an address that is not private, and adds it if it is unknown.
-    func see(_ address: BluetoothAddress) -> Peer { table.see(address) }
-
     /// Returns the peer at an address on the air, if need be a new one. Bonded peers are known by IRK (behaviour 6.18).
     func peer(at address: BluetoothAddress) -> Peer {
         let identity = device()?.privacy.identity(of: address) ?? address
