@@ -10,15 +10,10 @@ struct ScanSubscription {
     /// The number of devices that a scan remembers as reported. Beyond, the oldest may be reported again (AB-G02).
     static let maximumReported = 4_096
 
-    private enum Reported {
-        case advertisement
-        case withScanResponse
-    }
-
     let request: ScanRequest
     private let filter: ScanFilter
-    /// The devices reported so far, the first reported being the oldest.
-    private var reported = RecencyTable<UUID, Reported>(limit: ScanSubscription.maximumReported)
+    /// Whether each device was reported with its scan response. The first reported device is the oldest.
+    private var reported = RecencyTable<UUID, Bool>(limit: ScanSubscription.maximumReported)
     private(set) var presence: PresenceWatch?
     private var tally = ScanCounts()
 
@@ -73,16 +68,13 @@ struct ScanSubscription {
     }
 
     private mutating func isNews(_ sighting: Sighting, of peer: UUID) -> Bool {
-        let stage: Reported = sighting.hasScanResponse ? .withScanResponse : .advertisement
-        switch (reported[peer], stage) {
-        case (nil, _):
-            if reported.set(stage, for: peer) != nil { tally.forgotten += 1 }
-        case (.advertisement, .withScanResponse):
-            // With the scan response, the advertisement is reported again even without duplicates (behaviour 2.15).
-            reported.update(peer) { $0 = stage }
-        case (.advertisement, .advertisement), (.withScanResponse, _):
-            return false
+        guard let hadScanResponse = reported[peer] else {
+            if reported.set(sighting.hasScanResponse, for: peer) != nil { tally.forgotten += 1 }
+            return true
         }
+        // With the scan response, the advertisement is reported again even without duplicates (behaviour 2.15).
+        guard sighting.hasScanResponse, !hadScanResponse else { return false }
+        reported.update(peer) { $0 = true }
         return true
     }
 }
