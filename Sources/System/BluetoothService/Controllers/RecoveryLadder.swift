@@ -58,7 +58,9 @@ struct RecoveryLadder {
             return [.endQuietTime, .report(.took(.reset, cause))]
         // Recovery cannot add a feature that a controller lacks.
         case (_, .failed(.unsupportedController)): return [.apply(.reopen)]
-        case (_, .failed(.transport(.unreachable))), (_, .absent): return [.endQuietTime] + leave() + away(event)
+        case (_, .absent): return [.endQuietTime] + leave()
+        // The transport led nowhere, so another one is tried.
+        case (_, .failed(.transport(.unreachable))): return [.endQuietTime] + leave() + [.apply(.reopen)]
         case (.healthy, .failed(let cause)): return escalate(to: .reopen, cause)
         case (.escalated(let step, _, _), .failed(let cause)): return escalate(to: step.next, cause)
         case (.escalated(.resetDevice, let cause, _), .deviceReset(.impossible)):
@@ -87,10 +89,5 @@ struct RecoveryLadder {
     private mutating func leave() -> [Action] {
         defer { state = .healthy }
         return if case .escalated(let step, _, _) = state { [.report(.left(at: step))] } else { [] }
-    }
-
-    /// If a transport led nowhere, another one is tried. If there is no controller at all, nothing is left to do.
-    private func away(_ event: Event) -> [Action] {
-        event == .absent ? [] : [.apply(.reopen)]
     }
 }
