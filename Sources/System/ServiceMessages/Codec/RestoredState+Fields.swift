@@ -14,10 +14,8 @@ extension RestoredPeer: PacketFields, MessageValue {
     /// Codes the fields in wire order. The maximum length is 0 for a peer that is not connected.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("peer", &info)
-        var isConnected = maximumWriteWithoutResponse != nil
-        var length = maximumWriteWithoutResponse ?? 0
-        try coder.value("is connected", &isConnected)
-        try coder.value("maximum write", &length)
+        let isConnected = try coder.value("is connected", maximumWriteWithoutResponse != nil)
+        let length = try coder.value("maximum write", maximumWriteWithoutResponse ?? 0)
         maximumWriteWithoutResponse = isConnected ? length : nil
         try coder.list("services", &services, limit: ServiceLimits.remoteServices)
     }

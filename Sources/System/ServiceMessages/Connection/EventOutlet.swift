@@ -44,11 +44,6 @@ package final class EventOutlet: EventSink {
         }
     }
 
-    /// Delivers an event where there is no loop. From any thread.
-    package func send(_ event: Event) {
-        call { [handler] in handler(event) }
-    }
-
     /// Calls `body` on the queue, where there is no loop. From any thread.
     package func call(_ body: @escaping @Sendable () -> Void) {
         queue.async { [self] in

@@ -200,7 +200,7 @@ package final class UnsupportedConnection: ServiceConnection {
             outlets.open[ManagerID(outlets.last)] = outlet
             return ManagerID(outlets.last)
         }
-        outlet.send(.stateChanged(.unsupported))
+        outlet.call { handler(.stateChanged(.unsupported)) }
         return id
     }
 
