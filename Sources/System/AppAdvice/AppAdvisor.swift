@@ -21,7 +21,6 @@ struct AppAdvisor: Sendable {
     private var findings: Findings
     private var wakes = LongWakes()
     private var earlyCalls = EarlyCalls()
-    private var phase = AppPhase.foreground
     /// When the present process created its first manager.
     private var began: Instant?
     private var history = KnownPeers()
@@ -62,17 +61,6 @@ struct AppAdvisor: Sendable {
         from site: CallSite? = nil,
         about peer: UUID? = nil
     ) -> [CallSite] {
-        observe(content, of: id, at: now, from: site, about: peer)
-        return findings.takeNewSites()
-    }
-
-    private mutating func observe(
-        _ content: Observation.Content,
-        of id: ManagerID?,
-        at now: Instant,
-        from site: CallSite?,
-        about peer: UUID?
-    ) {
         switch content {
         case .appMoved(let phase): move(to: phase, at: now)
         case .misused(let text, isToldToApp: _):
@@ -81,25 +69,36 @@ struct AppAdvisor: Sendable {
             earlyCalls.accept(text, &findings)
         case .managerOpened(let role): if let id { open(id, role, at: now) }
         default:
-            guard let id, let index = index(of: id) else { return }
+            guard let id, let index = index(of: id) else { break }
             if case .delivered = content { wakes.renew(at: now) }
-            accept(content, at: index, now, from: site, about: peer)
+            pass(index, to: now)
+            (findings.site, findings.peer) = (site, peer)
+            managers[index].central?.accept(content, &history, &findings)
+            managers[index].peripheral?.accept(content, &findings)
             if case .managerClosed = content { managers.remove(at: index) }
         }
+        return findings.takeNewSites()
     }
 
     /// Takes in a value that a central manager is notified of.
     mutating func count(_ value: ValueArrival) {
         guard let index = index(of: value.manager) else { return }
         wakes.renew(at: value.time)
-        findings.prepare(for: (value.manager, .central), at: value.time)
-        managers[index].central?.count(value, phase, &findings)
+        pass(index, to: value.time)
+        managers[index].central?.count(value.octets, of: value.handle, value.peer, &findings)
     }
 
     private func index(of id: ManagerID) -> Int? { managers.firstIndex { $0.id == id } }
 
     mutating func advance(to now: Instant) {
-        for index in managers.indices { accept(nil, at: index, now) }
+        for index in managers.indices { pass(index, to: now) }
+    }
+
+    /// Lets the time pass for a manager, which later findings are about.
+    private mutating func pass(_ index: Int, to now: Instant) {
+        findings.prepare(for: (managers[index].id, managers[index].role), at: now)
+        managers[index].central?.pass(&findings)
+        managers[index].peripheral?.pass(&findings)
     }
 
     private mutating func open(_ id: ManagerID, _ role: ManagerRole, at now: Instant) {
@@ -107,7 +106,7 @@ struct AppAdvisor: Sendable {
         managers.removeAll { $0.id == id }
         guard managers.count < Self.maximumManagers else { return }
         // A new process is in the foreground, unless a move was reported.
-        if case .notRunning = phase { phase = .foreground }
+        if case .notRunning = findings.phase { findings.phase = .foreground }
         if began == nil { began = now }
         if managers.contains(where: { $0.role == role }) { rivals.insert(role) }
         var manager = Manager(id: id, role: role)
@@ -121,23 +120,9 @@ struct AppAdvisor: Sendable {
     private mutating func move(to phase: AppPhase, at now: Instant) {
         findings.prepare(for: nil, at: now)
         wakes.accept(phase, at: now, &findings)
-        self.phase = phase
+        findings.phase = phase
         guard case .notRunning = phase else { return }
         managers = []
         began = nil
-    }
-
-    /// Passes an event to the manager's detectors, or without one only the time.
-    private mutating func accept(
-        _ content: Observation.Content?,
-        at index: Int,
-        _ now: Instant,
-        from site: CallSite? = nil,
-        about peer: UUID? = nil
-    ) {
-        let context = AppContext(now: now, phase: phase, site: site, peer: peer)
-        findings.prepare(for: (managers[index].id, managers[index].role), at: now)
-        managers[index].central?.accept(content, context, &history, &findings)
-        managers[index].peripheral?.accept(content, context, &findings)
     }
 }

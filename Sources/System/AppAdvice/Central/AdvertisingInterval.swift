@@ -19,26 +19,21 @@ struct AdvertisingInterval: CentralDetector {
 
     private var devices: [UUID: Device] = [:]
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         switch step {
         case .requested(.startScan): devices = [:]
         case .delivered(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
-            advertisementReceived(info, context.now, picture, &findings)
+            advertisementReceived(info, picture, &findings)
         default: break
         }
     }
 
     private mutating func advertisementReceived(
         _ info: PeerInfo,
-        _ now: Instant,
         _ picture: CentralPicture,
         _ findings: inout Findings
     ) {
+        let now = findings.now
         guard var device = devices[info.identifier] else {
             if devices.count < Self.maximumDevices { devices[info.identifier] = Device(last: now) }
             return

@@ -13,8 +13,6 @@ enum CentralStep: Sendable {
     case passed
     /// The manager was released, or its process ended.
     case closed
-    /// A sign that is no message.
-    case practiced(Practice)
 
     /// A request for a connected peer.
     var link: (peer: UUID, request: LinkRequest)? {
@@ -65,10 +63,5 @@ protocol CentralDetector: Sendable {
     /// - Parameters:
     ///   - picture: The manager before the step.
     ///   - findings: Receives what breaks the rule.
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    )
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings)
 }

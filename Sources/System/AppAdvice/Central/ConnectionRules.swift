@@ -5,12 +5,7 @@ import ServiceMessages
 
 /// 12.13: the same call again while it is in force.
 struct RepeatedCalls: CentralDetector {
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         switch step {
         case .requested(.startScan(let scan)) where picture.scan?.request == scan:
             findings.add(.callOnce, "started the same scan again while it was running")
@@ -26,22 +21,17 @@ struct RepeatedCalls: CentralDetector {
 struct ReleasedPeripheral: CentralDetector {
     private var restored: (peers: Set<UUID>, at: Instant)?
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         switch step {
-        case .delivered(.willRestore(let state)): restored = (Set(state.peers.map(\.info.identifier)), context.now)
-        case .requested(.peer(let id, .forget)): released(id, picture[id], context.now, &findings)
+        case .delivered(.willRestore(let state)): restored = (Set(state.peers.map(\.info.identifier)), findings.now)
+        case .requested(.peer(let id, .forget)): released(id, picture[id], &findings)
         default: break
         }
     }
 
-    private func released(_ id: UUID, _ peer: CentralPicture.Peer, _ now: Instant, _ findings: inout Findings) {
+    private func released(_ id: UUID, _ peer: CentralPicture.Peer, _ findings: inout Findings) {
         guard peer.link != .none else { return }
-        if let restored, restored.peers.contains(id), now - restored.at <= AdviceThresholds.restoration {
+        if let restored, restored.peers.contains(id), findings.now - restored.at <= AdviceThresholds.restoration {
             return findings.add(
                 .keepRestored,
                 peer: id,
@@ -61,12 +51,7 @@ struct ReleasedPeripheral: CentralDetector {
 
 /// 12.10: a connection that is cancelled with subscriptions in force.
 struct CancelWhileNotifying: CentralDetector {
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         guard case .requested(.peer(let id, .cancelConnection)) = step else { return }
         let peer = picture[id]
         guard let first = peer.notifying.min() else { return }
@@ -93,25 +78,21 @@ struct IdleConnection: CentralDetector {
     /// No connection is idle for too long before this; nil without connections.
     private var due: Instant?
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
-        if case .passed = step { return evaluate(picture, context.now, &findings) }
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
+        if case .passed = step { return evaluate(picture, &findings) }
         if step.endsAll { peers = [:] }
         if let ended = step.endedPeer { peers[ended] = nil }
         switch step.peerEvent {
         case (let peer, .connected)?:
             peers[peer] = Peer()
-            due = due ?? context.now + AdviceThresholds.idle
+            due = due ?? findings.now + AdviceThresholds.idle
         case (let peer, .channelOpened(psm: _, .success))?: peers[peer]?.hasChannel = true
         default: break
         }
     }
 
-    private mutating func evaluate(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
+    private mutating func evaluate(_ picture: CentralPicture, _ findings: inout Findings) {
+        let now = findings.now
         guard let due, now > due else { return }
         var next: Instant?
         defer { self.due = next }

@@ -1,39 +1,35 @@
 import Foundation
 import ServiceEvents
 
-/// Practices of accessories that a connection shows: 12.26, a bonded peer whose services could change unnoticed; 12.28,
-/// a request for parameters that Apple's systems refuse (behaviour 3.27); and 12.31, an attribute table that breaks a
-/// rule.
-struct PeerPractices: CentralDetector {
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
-        guard case .practiced(let practice) = step, let id = context.peer else { return }
-        let peer = picture[id]
+extension Findings {
+    /// Adds a practice: what the app's side noted, or what a connection shows of an accessory. 12.26, a bonded peer
+    /// whose services could change unnoticed; 12.28, a request for parameters that Apple's systems refuse (behaviour
+    /// 3.27); and 12.31, an attribute table that breaks a rule.
+    mutating func add(_ practice: Practice, _ picture: CentralPicture) {
+        if case .noted(let note) = practice { return add(note) { picture[$0].words } }
+        guard let peer else { return }
+        let used = picture[peer]
         switch practice {
         case .parametersRefused(let explanation):
-            findings.add(
+            add(
                 .allowedParameters,
-                peer: id,
-                at: peer.site,
-                "uses \(peer.words), which requested parameters that Apple's systems refuse: \(explanation)"
+                peer: peer,
+                at: used.site,
+                "uses \(used.words), which requested parameters that Apple's systems refuse: \(explanation)"
             )
         case .noServiceChanged:
-            findings.add(
+            add(
                 .groupedServices,
-                peer: id,
-                at: peer.site,
-                "is bonded with \(peer.words), which has no Service Changed characteristic (2A05)"
+                peer: peer,
+                at: used.site,
+                "is bonded with \(used.words), which has no Service Changed characteristic (2A05)"
             )
         case .flawedTable(let flaw):
-            findings.add(
+            add(
                 .soundTable,
-                peer: id,
-                at: peer.site,
-                "uses \(peer.words), whose attribute table breaks a rule: \(flaw)"
+                peer: peer,
+                at: used.site,
+                "uses \(used.words), whose attribute table breaks a rule: \(flaw)"
             )
         case .noted: break
         }

@@ -4,16 +4,12 @@ import ServiceMessages
 
 /// 12.3: a scan that names no services.
 struct ScanWithoutServices: CentralDetector {
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         guard case .requested(.startScan(let scan)) = step, scan.services?.isEmpty != false else { return }
+        let isHidden = findings.isHidden
         findings.add(
             .scanForServices,
-            context.isHidden
+            isHidden
                 ? "scanned in the background without naming a service, which finds nothing"
                 : "scanned without naming a service"
         )
@@ -73,23 +69,19 @@ struct ScanUntilFound: CentralDetector {
 
     private var state = State.searching
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         switch (step, state) {
         case (.requested(.stopScan), _), (.changed, _): state = .searching
         // The app wants another device of the same scan.
         case (.requested(.peer(_, .connect)), .found): state = .searching
-        case (.delivered(.peer(_, .connected)), .searching) where picture.scan != nil: state = .found(context.now)
-        case (.passed, .found(let since)) where context.now - since > AdviceThresholds.scanAfterConnection:
+        case (.delivered(.peer(_, .connected)), .searching) where picture.scan != nil: state = .found(findings.now)
+        case (.passed, .found(let since)) where findings.now - since > AdviceThresholds.scanAfterConnection:
             state = .reported
+            let time = findings.now - since
             findings.add(
                 .scanUntilFound,
                 at: picture.scan?.site,
-                "still scanned \((context.now - since).words) after it had connected, and used no other device"
+                "still scanned \(time.words) after it had connected, and used no other device"
             )
         default: break
         }
@@ -111,22 +103,17 @@ struct LongScan: CentralDetector {
 
     private var state = State.off
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         guard let scan = picture.scan else { return state = .off }
         switch state {
-        case _ where context.isHidden: state = .hidden
+        case _ where findings.isHidden: state = .hidden
         case .off: state = .running(since: scan.since)
-        case .hidden: state = .running(since: context.now)
+        case .hidden: state = .running(since: findings.now)
         case .running where step.connects: state = .found
-        case .found where step.wantsConnection: state = .running(since: context.now)
+        case .found where step.wantsConnection: state = .running(since: findings.now)
         case .running, .found, .reported: break
         }
-        guard case .running(let since) = state, context.now - since > AdviceThresholds.scan else { return }
+        guard case .running(let since) = state, findings.now - since > AdviceThresholds.scan else { return }
         state = .reported
         findings.add(
             .shortScans,
@@ -154,32 +141,23 @@ struct DuplicateReports: CentralDetector {
     private var devices: [UUID: Device] = [:]
     private var isReported = false
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         switch step {
         case .requested(.startScan(let scan)):
             (devices, isReported) = ([:], false)
-            if scan.allowsDuplicates, context.isHidden {
+            if scan.allowsDuplicates, findings.isHidden {
                 isReported = true
                 findings.add(.duplicates, "asked for duplicates in the background, where the system reports none")
             }
         case .requested(.peer(let peer, .connect)): devices[peer] = nil
         case .delivered(.discovered(let info, _, rssi: _)) where picture.scan?.request.allowsDuplicates == true:
-            count(info, picture, context.now, &findings)
+            count(info, picture, &findings)
         default: break
         }
     }
 
-    private mutating func count(
-        _ info: PeerInfo,
-        _ picture: CentralPicture,
-        _ now: Instant,
-        _ findings: inout Findings
-    ) {
+    private mutating func count(_ info: PeerInfo, _ picture: CentralPicture, _ findings: inout Findings) {
+        let now = findings.now
         // Reports that follow while the app connects, or is connected, have served their purpose. 12.1 is about
         // them.
         guard !isReported, picture[info.identifier].link == .none,

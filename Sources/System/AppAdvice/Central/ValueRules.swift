@@ -3,32 +3,31 @@ import EventLoops
 import Foundation
 import ServiceMessages
 
+/// A value of a peer.
+private struct PeerValue: Hashable, Sendable {
+    let peer: UUID
+    let handle: AttributeHandle
+
+    /// So that the same events give the same advice.
+    var order: (String, AttributeHandle) { (peer.uuidString, handle) }
+}
+
 /// 12.8: a read of a value that notifies. The first read after subscribing is right: it has the value until the next
 /// notification.
 struct ReadWhileNotifying: CentralDetector {
-    private struct Value: Hashable, Sendable {
-        let peer: UUID
-        let handle: AttributeHandle
-    }
-
     /// The maximum number of subscriptions that are followed. Then all are forgotten.
     private static let maximumValues = 256
 
     /// The subscribed values that the app has by a read. Those that it has by a notification are in
     /// ``CentralPicture/Peer/arrivals``. Each subscription begins anew.
-    private var present: Set<Value> = []
+    private var present: Set<PeerValue> = []
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         if case (let peer, .notifyStateChanged(let handle, isNotifying: _, _))? = step.peerEvent {
-            present.remove(Value(peer: peer, handle: handle))
+            present.remove(PeerValue(peer: peer, handle: handle))
         }
         guard case (let id, .readCharacteristic(let handle))? = step.link else { return }
-        let (peer, value) = (picture[id], Value(peer: id, handle: handle))
+        let (peer, value) = (picture[id], PeerValue(peer: id, handle: handle))
         guard peer.notifying.contains(handle) else { return }
         guard present.contains(value) || peer.arrivals[handle] != nil else { return insert(value) }
         findings.add(
@@ -39,7 +38,7 @@ struct ReadWhileNotifying: CentralDetector {
         )
     }
 
-    private mutating func insert(_ value: Value) {
+    private mutating func insert(_ value: PeerValue) {
         if !present.contains(value), present.count >= Self.maximumValues { present = [] }
         present.insert(value)
     }
@@ -47,43 +46,32 @@ struct ReadWhileNotifying: CentralDetector {
 
 /// 12.7: a subscription that brings hardly any values.
 struct RareValues: CentralDetector {
-    private struct Value: Hashable, Sendable {
-        let peer: UUID
-        let handle: AttributeHandle
-
-        /// So that the same events give the same advice.
-        var order: (String, AttributeHandle) { (peer.uuidString, handle) }
-    }
-
     /// The maximum number of subscriptions that are followed.
     private static let maximumValues = 256
 
     /// When each subscription began, or was reported. ``CentralPicture/Peer/arrivals`` has the values since then.
-    private var quietSince: [Value: Instant] = [:]
+    private var quietSince: [PeerValue: Instant] = [:]
     /// No subscription is quiet for too long before this; nil without subscriptions.
     private var due: Instant?
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
-        if case .passed = step { return evaluate(picture, context.now, &findings) }
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
+        if case .passed = step { return evaluate(picture, &findings) }
         if step.endsAll { quietSince = [:] }
         if let ended = step.endedPeer { quietSince = quietSince.filter { $0.key.peer != ended } }
         guard case (let peer, let event)? = step.peerEvent else { return }
         switch event {
         case .notifyStateChanged(let handle, isNotifying: true, nil):
             guard quietSince.count < Self.maximumValues else { return }
-            quietSince[Value(peer: peer, handle: handle)] = context.now
-            due = due ?? context.now + AdviceThresholds.rareValues
-        case .notifyStateChanged(let handle, isNotifying: false, _): quietSince[Value(peer: peer, handle: handle)] = nil
+            quietSince[PeerValue(peer: peer, handle: handle)] = findings.now
+            due = due ?? findings.now + AdviceThresholds.rareValues
+        case .notifyStateChanged(let handle, isNotifying: false, _):
+            quietSince[PeerValue(peer: peer, handle: handle)] = nil
         default: break
         }
     }
 
-    private mutating func evaluate(_ picture: CentralPicture, _ now: Instant, _ findings: inout Findings) {
+    private mutating func evaluate(_ picture: CentralPicture, _ findings: inout Findings) {
+        let now = findings.now
         guard let due, now > due else { return }
         for value in quietSince.keys {
             guard let arrival = picture.peers[value.peer]?.arrivals[value.handle] else { continue }
@@ -110,12 +98,7 @@ struct RareValues: CentralDetector {
 /// 12.21: a write that is slightly too long for one packet, so that it is prepared in several (Core Vol 3 Part G
 /// 4.9.4).
 struct LongWrites: CentralDetector {
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         guard case (let id, .writeCharacteristic(let handle, value: let value))? = step.link else { return }
         let peer = picture[id]
         let excess = value.count - peer.maximumWrite
@@ -132,12 +115,7 @@ struct LongWrites: CentralDetector {
 
 /// 12.22: large data by attributes in one connection. ``CentralPicture`` counts the octets.
 struct BulkByAttributes: CentralDetector {
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         if let (peer, request) = step.link {
             count(request.valueOctets, from: picture[peer].octets, peer, picture, &findings)
         } else if case (let peer, .valueRead(_, .success(let value)))? = step.peerEvent {
@@ -164,28 +142,18 @@ struct Polling: CentralDetector {
     /// The maximum number of values that are followed. Then all are forgotten.
     private static let maximumValues = 256
 
-    private struct Value: Hashable, Sendable {
-        let peer: UUID
-        let handle: AttributeHandle
-    }
+    private var reads: [PeerValue: RecentTimes] = [:]
 
-    private var reads: [Value: RecentTimes] = [:]
-
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
         if step.endsAll { reads = [:] }
         if let ended = step.endedPeer { reads = reads.filter { $0.key.peer != ended } }
         guard case (let id, .readCharacteristic(let handle))? = step.link else { return }
         let peer = picture[id]
         // While it notifies, 12.8 applies.
         guard peer.characteristics[handle]?.canNotify == true, !peer.notifying.contains(handle) else { return }
-        let value = Value(peer: id, handle: handle)
+        let value = PeerValue(peer: id, handle: handle)
         if reads[value] == nil, reads.count >= Self.maximumValues { reads = [:] }
-        guard reads[value, default: RecentTimes()].add(context.now) else { return }
+        guard reads[value, default: RecentTimes()].add(findings.now) else { return }
         findings.add(
             .subscribeRatherThanPoll,
             peer: id,

@@ -37,13 +37,8 @@ struct WideDiscovery: CentralDetector {
 
     private var peers: [UUID: Peer] = [:]
 
-    mutating func accept(
-        _ step: CentralStep,
-        _ picture: CentralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
-        if let (peer, request) = step.link { accept(request, peer, context.site) }
+    mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings) {
+        if let (peer, request) = step.link { accept(request, peer, findings.site) }
         if let (peer, event) = step.peerEvent { accept(event, peer) }
         if let peer = step.endedPeer { end(peer, picture, &findings) }
         guard step.endsAll else { return }

@@ -14,15 +14,10 @@ struct AdvertisingAtLaunch: PeripheralDetector {
         self.began = began
     }
 
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         switch step {
         case .delivered(.willRestore): isRestored = true
-        case .requested(.startAdvertising) where !isRestored && context.now - began < AdviceThresholds.launch:
+        case .requested(.startAdvertising) where !isRestored && findings.now - began < AdviceThresholds.launch:
             findings.add(.userDecides, "advertised within \(AdviceThresholds.launch.words) of its launch")
         default: break
         }
@@ -32,13 +27,8 @@ struct AdvertisingAtLaunch: PeripheralDetector {
 /// 12.16: an advertisement that does not fit, so that a service moves to the overflow area, where only Apple's devices
 /// that look for it find it, or the name is shortened (behaviours 7.21, 7.22).
 struct OverfullAdvertisement: PeripheralDetector {
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
-        guard case .requested(.startAdvertising(let request)) = step, !context.isHidden else { return }
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
+        guard case .requested(.startAdvertising(let request)) = step, !findings.isHidden else { return }
         let content = AdvertisingContent(localName: request.localName, services: request.services)
         let plan = AdvertisingPlanner.plan(for: [content])
         if !plan.overflow.isEmpty {
@@ -72,34 +62,29 @@ struct EndlessAdvertising: PeripheralDetector {
     /// The place of the call that started to advertise.
     private var site: CallSite?
 
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         switch (step, state) {
-        case (.requested(.startAdvertising), nil): (state, site) = (.alone(since: context.now), context.site)
+        case (.requested(.startAdvertising), nil): (state, site) = (.alone(since: findings.now), findings.site)
         case (.delivered(.willRestore(let restored)), _) where restored.advertising != nil:
-            state = .alone(since: context.now)
+            state = .alone(since: findings.now)
         case (.requested(.stopAdvertising), _), (.delivered(.advertisingStarted(_?, number: _)), _): state = nil
         // A restored manager goes on when it is powered on.
         case (.changed(let radio), _) where radio != .poweredOn: state = nil
-        case (.passed, .alone(let since)) where context.now - since > AdviceThresholds.advertisingAlone:
+        case (.passed, .alone(let since)) where findings.now - since > AdviceThresholds.advertisingAlone:
             state = .reported
             findings.add(
                 .stopAdvertising,
                 at: site,
                 "advertised for more than \(AdviceThresholds.advertisingAlone.words), and no central came"
             )
-        case (.passed, .found(let time)) where context.now - time > AdviceThresholds.advertisingAfterCentral:
+        case (.passed, .found(let time)) where findings.now - time > AdviceThresholds.advertisingAfterCentral:
             state = .reported
             findings.add(
                 .stopAdvertising,
                 at: site,
                 "still advertised \(AdviceThresholds.advertisingAfterCentral.words) after a central had come"
             )
-        case (_, .alone): if step.central != nil { state = .found(at: context.now) }
+        case (_, .alone): if step.central != nil { state = .found(at: findings.now) }
         default: break
         }
     }

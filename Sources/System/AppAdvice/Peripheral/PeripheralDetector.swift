@@ -11,8 +11,6 @@ enum PeripheralStep: Sendable {
     case changed(ManagerState)
     /// Time has passed. Precedes each other step.
     case passed
-    /// A sign that is no message.
-    case practiced(Practice)
 
     /// The central that is at work here.
     var central: UUID? {
@@ -34,10 +32,5 @@ protocol PeripheralDetector: Sendable {
     /// - Parameters:
     ///   - picture: The manager before the step.
     ///   - findings: Receives what breaks the rule.
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    )
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings)
 }

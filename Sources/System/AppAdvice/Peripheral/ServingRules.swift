@@ -6,12 +6,7 @@ import ServiceMessages
 /// 12.26: many services, or services whose UUIDs alternate between 16 and 128 bits: a central needs more requests for
 /// the table, since a response has UUIDs of one width only (Core Vol 3 Part F 3.4.4.10).
 struct ManyServices: PeripheralDetector {
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         guard case .requested(.addService(let service)) = step else { return }
         let widths = (picture.services.map(\.uuid) + [service.uuid]).map { $0.shortValue != nil }
         if widths.count == AdviceThresholds.services + 1 {
@@ -35,12 +30,7 @@ struct OpenWrites: PeripheralDetector {
     /// The bit `writeEncryptionRequired` of `CBAttributePermissions`.
     private static let encryption: UInt8 = 0x08
 
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         guard case .requested(.addService(let service)) = step else { return }
         for each in service.characteristics
         where each.properties & Self.write != 0 && each.permissions & Self.encryption == 0 {
@@ -66,28 +56,23 @@ struct LateResponses: PeripheralDetector {
 
     private var open: [UInt64: Open] = [:]
 
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         switch step {
         case .delivered(.readRequested(transaction: let number, _, let id, offset: _)):
             guard open.count < Self.maximumRequests else { return }
-            open[number] = Open(since: context.now, characteristic: id, isRead: true)
+            open[number] = Open(since: findings.now, characteristic: id, isRead: true)
         case .delivered(.writeRequested(transaction: let number, _, let writes, needsResponse: true)):
             guard open.count < Self.maximumRequests else { return }
-            open[number] = Open(since: context.now, characteristic: writes.first?.characteristic, isRead: false)
+            open[number] = Open(since: findings.now, characteristic: writes.first?.characteristic, isRead: false)
         case .requested(.respond(transaction: let number, _, value: _)): open[number] = nil
         case .changed: open = [:]
-        case .passed: evaluate(picture, context.now, &findings)
+        case .passed: evaluate(picture, &findings)
         default: break
         }
     }
 
-    private mutating func evaluate(_ picture: PeripheralPicture, _ now: Instant, _ findings: inout Findings) {
-        let late = open.filter { now - $0.value.since > AdviceThresholds.response }
+    private mutating func evaluate(_ picture: PeripheralPicture, _ findings: inout Findings) {
+        let late = open.filter { [now = findings.now] in now - $0.value.since > AdviceThresholds.response }
         for (number, request) in late.sorted(by: { $0.key < $1.key }) {
             open[number] = nil
             findings.add(
@@ -104,12 +89,7 @@ struct LateResponses: PeripheralDetector {
 /// 12.21: a value that is too long for a notification to one of its subscribers, which receives its beginning only
 /// (Core Vol 3 Part F 3.4.7.1).
 struct TruncatedUpdates: PeripheralDetector {
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         guard case .requested(.updateValue(let id, value: let value, centrals: let chosen)) = step,
             let subscribers = picture.characteristics[id]?.subscribers
         else { return }
@@ -132,12 +112,7 @@ struct BulkUpdates: PeripheralDetector {
     /// The octets so far, by central; until its last subscription ends.
     private var octets: [UUID: Int] = [:]
 
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         switch step {
         case .requested(.updateValue(let id, value: let value, centrals: let chosen)):
             let subscribers = picture.characteristics[id]?.subscribers ?? []
@@ -179,12 +154,7 @@ struct ValuesWithoutNotify: PeripheralDetector {
 
     private var reads: [Value: RecentTimes] = [:]
 
-    mutating func accept(
-        _ step: PeripheralStep,
-        _ picture: PeripheralPicture,
-        _ context: AppContext,
-        _ findings: inout Findings
-    ) {
+    mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings) {
         switch step {
         case .requested(.updateValue(let id, value: _, centrals: _)):
             guard picture.characteristics[id]?.canNotify == false else { return }
@@ -198,7 +168,7 @@ struct ValuesWithoutNotify: PeripheralDetector {
             guard picture.characteristics[id]?.canNotify == false else { return }
             let value = Value(central: central.identifier, characteristic: id)
             if reads[value] == nil, reads.count >= Self.maximumValues { reads = [:] }
-            guard reads[value, default: RecentTimes()].add(context.now) else { return }
+            guard reads[value, default: RecentTimes()].add(findings.now) else { return }
             findings.add(
                 .notifyingValues,
                 attribute: id.rawValue,

@@ -34,11 +34,6 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
     /// Whether the app has had several managers of this kind at once, whose use of the radio cannot be told apart.
     package internal(set) var hasRivals = false
 
-    init(rule: AdviceRule, app: String, manager: ManagerRole?, peer: UUID?, time: Duration, found: String) {
-        (self.rule, self.app, self.manager, self.peer) = (rule, app, manager, peer)
-        (self.time, self.found) = (time, found)
-    }
-
     /// The better way, as a sentence for the app's developer.
     public var instead: String { rule.instead }
 

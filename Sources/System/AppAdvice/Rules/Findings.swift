@@ -5,7 +5,8 @@ import Foundation
 import ServiceEvents
 import ServiceMessages
 
-/// The findings of all detectors in one app: an advice for each cause, in the order in which they came up.
+/// The findings of all detectors in one app: an advice for each cause, in the order in which they came up. Detectors
+/// also read here the circumstances of the present event.
 struct Findings {
     /// The maximum number of causes in an app. Later ones are only counted.
     static let maximum = 256
@@ -27,17 +28,24 @@ struct Findings {
     private var indices: [Cause: Int] = [:]
     private var newSites: [CallSite] = []
     private var manager: (id: ManagerID, role: ManagerRole)?
-    private var now = Instant.zero
-    /// The place of the call that is being looked at.
+    private(set) var now = Instant.zero
+    /// The phase of the app.
+    var phase = AppPhase.foreground
+    /// The place of the present call in the app, if there is a call and its place is known.
     var site: CallSite?
+    /// The peer that a sign is about.
+    var peer: UUID?
 
     init(app: String) {
         self.app = app
     }
 
+    /// Whether the user does not see the app.
+    var isHidden: Bool { phase != .foreground }
+
     /// Sets the manager and the time of what detectors add next.
     mutating func prepare(for manager: (id: ManagerID, role: ManagerRole)?, at time: Instant) {
-        (self.manager, now, site) = (manager, time, nil)
+        (self.manager, now, site, peer) = (manager, time, nil, nil)
     }
 
     /// Returns the advice that is new, or has another count, since it was last returned, and is ready.
@@ -77,16 +85,17 @@ struct Findings {
         } else if all.count < Self.maximum {
             indices[cause] = all.count
             changed.insert(all.count)
-            var advice = Advice(
+            let site = site ?? self.site
+            let advice = Advice(
                 rule: rule,
                 app: app,
                 manager: manager?.role,
                 peer: peer,
                 time: now - .zero,
-                found: found()
+                found: found(),
+                site: site
             )
-            advice.site = site ?? self.site
-            if let site = advice.site { newSites.append(site) }
+            if let site { newSites.append(site) }
             all.append(advice)
         } else {
             dropped += 1
@@ -94,44 +103,31 @@ struct Findings {
     }
 }
 
-/// The circumstances of an event, which all detectors may need.
-struct AppContext: Sendable {
-    let now: Instant
-    let phase: AppPhase
-    /// The place of the present call in the app, if there is a call and its place is known.
-    var site: CallSite? = nil
-    /// The peer that a sign is about.
-    var peer: UUID? = nil
-
-    /// Whether the user does not see the app.
-    var isHidden: Bool { phase != .foreground }
-}
-
-/// Turns what the app's side has noted into advice: 12.20, 12.24, 12.27 and 12.29. `CoreBluetooth` notes it where it
-/// happens, because the service cannot see it.
-///
-/// 12.24 is noted when the app uses a manager without having read its state in whichever way. 12.29 has no sign in a
-/// world, whose clock stands still while an app's callback runs.
-struct NotedPractices: Sendable {
-    func accept(_ note: AppNote, _ words: (UUID) -> String, _ findings: inout Findings) {
+extension Findings {
+    /// Turns what the app's side has noted into advice: 12.20, 12.24, 12.27 and 12.29. `CoreBluetooth` notes it where
+    /// it happens, because the service cannot see it.
+    ///
+    /// 12.24 is noted when the app uses a manager without having read its state in whichever way. 12.29 has no sign in
+    /// a world, whose clock stands still while an app's callback runs.
+    mutating func add(_ note: AppNote, _ words: (UUID) -> String) {
         switch note {
         case .writeWithoutRoom(let peer):
-            findings.add(
+            add(
                 .flowControl,
                 peer: peer,
                 "wrote to \(words(peer)) without response while there was no room, so that the value was lost"
             )
         case .updateWithoutRoom:
-            findings.add(
+            add(
                 .flowControl,
                 "called updateValue again after it had returned false, and before "
                     + "peripheralManagerIsReady(toUpdateSubscribers:)"
             )
-        case .stateUnread: findings.add(.handleStates, "used a manager whose state it has never read")
+        case .stateUnread: add(.handleStates, "used a manager whose state it has never read")
         case .restorationIgnored:
-            findings.add(.keepRestored, "has a restore identifier, and a delegate without willRestoreState")
+            add(.keepRestored, "has a restore identifier, and a delegate without willRestoreState")
         case .slowCallback(let milliseconds):
-            findings.add(.shortCallbacks, "took \(milliseconds) ms in a callback, while the next one waited")
+            add(.shortCallbacks, "took \(milliseconds) ms in a callback, while the next one waited")
         }
     }
 }
