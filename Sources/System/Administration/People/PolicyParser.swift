@@ -96,17 +96,11 @@ extension PolicyError.Problem: Error {}
 extension PolicyFile.PairRule {
     fileprivate init(_ words: ArraySlice<PolicyWord>) throws(PolicyError.Problem) {
         self.init()
-        var (words, known): (ArraySlice<PolicyWord>, Set<String>) = (words, [])
-        while let word = words.first, let (name, pattern) = word.field {
-            guard ["app", "user", "peer"].contains(name) else { throw .unknownField("\(name)=", of: "pair") }
-            guard known.insert(name).inserted else { throw .repeatedField(name) }
-            switch name {
-            case "app": app = pattern
-            case "user": user = try PolicyWord(pattern.plain ?? "*").user()
-            default: peer = PolicyFile.PeerPattern(pattern)
-            }
-            words.removeFirst()
-        }
+        var words = words
+        let fields = try words.takeFields(["app", "user", "peer"], of: "pair")
+        user = fields.user
+        if let pattern = fields.patterns["app"] { app = pattern }
+        if let pattern = fields.patterns["peer"] { peer = PolicyFile.PeerPattern(pattern) }
         guard let word = words.popFirst() else { throw .missingRuling(of: "pair") }
         switch word.text {
         case "yes": ruling = .yes
@@ -121,15 +115,12 @@ extension PolicyFile.PairRule {
 extension PolicyFile.AppRule {
     fileprivate init(_ words: ArraySlice<PolicyWord>) throws(PolicyError.Problem) {
         self.init()
-        var (words, known): (ArraySlice<PolicyWord>, Set<String>) = (words, [])
-        while let word = words.first, let (name, pattern) = word.field {
-            guard ["name", "user"].contains(name) else { throw .unknownField("\(name)=", of: "app") }
-            guard known.insert(name).inserted else { throw .repeatedField(name) }
-            if name == "name" { self.name = pattern } else { user = try PolicyWord(pattern.plain ?? "*").user() }
-            words.removeFirst()
-        }
+        var words = words
+        let fields = try words.takeFields(["name", "user"], of: "app")
+        user = fields.user
         // A rule for all apps has to be explicit.
-        guard known.contains("name") else { throw .missingField("name") }
+        guard let pattern = fields.patterns["name"] else { throw .missingField("name") }
+        name = pattern
         guard let word = words.popFirst() else { throw .missingRuling(of: "app") }
         switch word.text {
         case "yes": permission = .allowedAlways
@@ -138,6 +129,22 @@ extension PolicyFile.AppRule {
         default: throw .unknownRuling(word.text, of: "app")
         }
         if let more = words.first { throw .trailing(more.text) }
+    }
+}
+
+extension ArraySlice<PolicyWord> {
+    /// Removes the fields that a rule begins with.
+    fileprivate mutating func takeFields(_ names: Set<String>, of rule: String) throws(PolicyError.Problem)
+        -> (patterns: [String: NamePattern], user: UInt32?)
+    {
+        var (patterns, user): ([String: NamePattern], UInt32?) = ([:], nil)
+        while let (name, pattern) = first?.field {
+            guard names.contains(name) else { throw .unknownField("\(name)=", of: rule) }
+            guard patterns.updateValue(pattern, forKey: name) == nil else { throw .repeatedField(name) }
+            if name == "user" { user = try PolicyWord(pattern.plain ?? "*").user() }
+            removeFirst()
+        }
+        return (patterns, user)
     }
 }
 

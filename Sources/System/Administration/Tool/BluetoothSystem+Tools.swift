@@ -21,7 +21,7 @@ extension BluetoothSystem {
             links: linkSnapshots.map { LinkStatus($0) },
             scans: scanSnapshots.map { ScanStatus($0) },
             advertising: advertisingSnapshots.map { AdvertisingStatus($0) },
-            preserved: preservedStatus,
+            preserved: preservedSnapshots.map { PreservedStatus($0) },
             troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) },
             energy: energySource?.status
         )
@@ -54,10 +54,6 @@ extension BluetoothSystem {
                 hasForgottenUs: $0.hasForgottenUs
             )
         }
-    }
-
-    private var preservedStatus: [PreservedStatus] {
-        preservedSnapshots.map { PreservedStatus($0) }
     }
 
     private var recoveryStatus: RecoveryStatus? {
