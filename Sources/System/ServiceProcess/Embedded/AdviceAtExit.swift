@@ -47,7 +47,7 @@ enum AdviceAtExit {
 
     /// Reports before a signal ends the program, unless the program handles the signal itself.
     private static func reportOn(_ number: Int32) {
-        guard isDefault(number) else { return }
+        guard handler(number) == 0 else { return }
         signal(number, SIG_IGN)
         let arrival = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "harald.advice"))
         // libdispatch installs a handler of its own. If it changes later, the program handles the signal.
@@ -63,16 +63,11 @@ enum AdviceAtExit {
         arrival.resume()
     }
 
-    private static func action(_ number: Int32) -> sigaction {
+    /// The address of the handler of a signal, 0 for the default action.
+    private static func handler(_ number: Int32) -> Int {
         var action = sigaction()
         sigaction(number, nil, &action)
-        return action
-    }
-
-    private static func isDefault(_ number: Int32) -> Bool { handler(number) == 0 }
-
-    private static func handler(_ number: Int32) -> Int {
-        withUnsafeBytes(of: action(number)) { $0.loadUnaligned(as: Int.self) }
+        return withUnsafeBytes(of: action) { $0.loadUnaligned(as: Int.self) }
     }
 
     /// Prints the advice on standard error, once.

@@ -48,38 +48,51 @@ package enum EmbeddedService {
         finder: ControllerFinder = ControllerFinder(),
         logger: Logger
     ) -> any ServiceConnection {
-        guard let text, !text.isEmpty else {
-            return first(of: finder, capture: capture, givesAdvice: givesAdvice, logger: logger)
-        }
-        do throws(ControllerAddress.ParseError) {
-            let address = try ControllerAddress(text)
-            let capture = captureFile(capture, logger: logger)
-            return open(address, capture: capture, givesAdvice: givesAdvice, finder: finder, logger: logger)
+        guard let address = address(text, finder, logger) else { return UnsupportedConnection() }
+        let capture = captureFile(capture, logger: logger)
+        do throws(CryptographyUnavailable) {
+            try CryptographyProviders.require()
         } catch {
-            logger.error("Bluetooth is unsupported: \(controllerVariable) is invalid: \(error)")
+            logger.error("Bluetooth is unsupported: \(error)")
             return UnsupportedConnection()
         }
+        // On an event loop of its own, which lives as long as the connection.
+        let made = Mutex<(any ServiceConnection)?>(nil)
+        let loop = NIOEventLoop()
+        loop.submitAndWait {
+            let controllers = ControllerSource {
+                let line = ControllerTransport(address, loop: loop, finder: finder)
+                line.onDeparture = { logger.warning("the playback departs from the capture at \($0)") }
+                return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line
+            }
+            let connection = open(controllers, givesAdvice: givesAdvice, loop: loop, logger: logger)
+            made.withLock { $0 = connection }
+        }
+        return made.withLock { $0 } ?? UnsupportedConnection()
     }
 
-    /// Creates a service on the first available adapter of the kernel, if there is one.
-    private static func first(
-        of finder: ControllerFinder,
-        capture: String?,
-        givesAdvice: Bool,
-        logger: Logger
-    ) -> any ServiceConnection {
-        do throws(UserChannelError) {
-            guard try !finder.kernel.adapters.list().isEmpty else { throw .noAdapters }
-            let capture = captureFile(capture, logger: logger)
-            return open(.adapter(.first), capture: capture, givesAdvice: givesAdvice, finder: finder, logger: logger)
+    /// Returns the controller with this name or, without a name, the first available adapter of the kernel. Logs why
+    /// there is none.
+    private static func address(_ text: String?, _ finder: ControllerFinder, _ logger: Logger) -> ControllerAddress? {
+        guard let text, !text.isEmpty else {
+            do throws(UserChannelError) {
+                guard try !finder.kernel.adapters.list().isEmpty else { throw .noAdapters }
+                return .adapter(.first)
+            } catch {
+                logger.error(
+                    """
+                    Bluetooth is unsupported: no service is running, no controller is named, and \(error). Start \
+                    `harald service`, or set \(controllerVariable)=tcp:HOST:PORT for a controller that speaks H4 over TCP.
+                    """
+                )
+                return nil
+            }
+        }
+        do throws(ControllerAddress.ParseError) {
+            return try ControllerAddress(text)
         } catch {
-            logger.error(
-                """
-                Bluetooth is unsupported: no service is running, no controller is named, and \(error). Start \
-                `harald service`, or set \(controllerVariable)=tcp:HOST:PORT for a controller that speaks H4 over TCP.
-                """
-            )
-            return UnsupportedConnection()
+            logger.error("Bluetooth is unsupported: \(controllerVariable) is invalid: \(error)")
+            return nil
         }
     }
 
@@ -107,45 +120,25 @@ package enum EmbeddedService {
         }
     }
 
-    /// Creates a system on an event loop of its own, which lives as long as the connection.
+    /// Creates a system and the app of this program. Called on its event loop.
     private static func open(
-        _ address: ControllerAddress,
-        capture: CaptureFile?,
+        _ controllers: ControllerSource,
         givesAdvice: Bool,
-        finder: ControllerFinder,
+        loop: NIOEventLoop,
         logger: Logger
     ) -> any ServiceConnection {
-        do throws(CryptographyUnavailable) {
-            try CryptographyProviders.require()
-        } catch {
-            logger.error("Bluetooth is unsupported: \(error)")
-            return UnsupportedConnection()
-        }
-        let made = Mutex<(any ServiceConnection)?>(nil)
-        let loop = NIOEventLoop()
-        loop.submitAndWait {
-            var configuration = SystemConfiguration()
-            configuration.keep(in: bondDirectory())
-            configuration.user = getuid()
-            let controllers = ControllerSource {
-                let line = ControllerTransport(address, loop: loop, finder: finder)
-                line.onDeparture = { logger.warning("the playback departs from the capture at \($0)") }
-                return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line
-            }
-            let system = BluetoothSystem(
-                controllers: controllers,
-                loop: loop,
-                random: RandomSource(),
-                configuration: configuration,
-                logger: logger
-            )
-            system.start()
-            if givesAdvice { AdviceAtExit.follow(system) }
-            let connection = system.openApp(
-                AppIdentity(name: ServiceFinder.appName, owner: getuid())
-            )
-            made.withLock { $0 = connection }
-        }
-        return made.withLock { $0 } ?? UnsupportedConnection()
+        var configuration = SystemConfiguration()
+        configuration.keep(in: bondDirectory())
+        configuration.user = getuid()
+        let system = BluetoothSystem(
+            controllers: controllers,
+            loop: loop,
+            random: RandomSource(),
+            configuration: configuration,
+            logger: logger
+        )
+        system.start()
+        if givesAdvice { AdviceAtExit.follow(system) }
+        return system.openApp(AppIdentity(name: ServiceFinder.appName, owner: getuid()))
     }
 }

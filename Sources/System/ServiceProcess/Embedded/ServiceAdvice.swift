@@ -15,12 +15,13 @@ final class ServiceAdvice: Sendable {
         var order: [String] = []
         var lines: [String: String] = [:]
         var refusal: String?
+        /// The number of the question.
+        var asked: UInt32?
     }
 
     private let state = Mutex(State())
     private let ended = DispatchSemaphore(value: 0)
     private let client: LoopBound<ToolClient>
-    private let number = Mutex<UInt32?>(nil)
 
     /// Asks the service at `path` for advice for the apps of this process.
     init(path: String, loop: NIOEventLoop) {
@@ -35,7 +36,7 @@ final class ServiceAdvice: Sendable {
         let asked = client.value.ask(.ownAdvice, onLine: { [weak self] in self?.add($0) }) { [weak self] result in
             if case .failure(let error) = result { self?.end(error.reason ?? "\(error.code)") } else { self?.end(nil) }
         }
-        number.withLock { $0 = asked }
+        state.withLock { $0.asked = asked }
     }
 
     /// Notes a line of advice, which replaces an earlier one with a lower count.
@@ -54,7 +55,7 @@ final class ServiceAdvice: Sendable {
 
     /// Ends the stream, and returns its lines, or the reason why there is no advice.
     func finish() -> [String] {
-        let asked = number.withLock { $0 }
+        let asked = state.withLock { $0.asked }
         client.with { if let asked { $0.stop(asked) } }
         _ = ended.wait(timeout: .now() + Self.finalAdviceTimeout)
         return state.withLock { state in
