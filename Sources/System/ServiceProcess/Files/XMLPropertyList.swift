@@ -84,10 +84,7 @@ struct XMLPropertyList {
                     text += try skipped(to: "]]>")
                     continue
                 }
-                if skip("<!--") {
-                    _ = try skipped(to: "-->")
-                    continue
-                }
+                if try skipComment() { continue }
                 let end = try self.tag()
                 guard end.isClosing, end.name == tag.name else { throw PropertyList.Fault("</\(tag.name)> is missing") }
                 try budget.spend(text.count, depth: depth)
@@ -188,13 +185,9 @@ struct XMLPropertyList {
 
     /// Skips the text if it comes next, and returns whether it did.
     private mutating func skip(_ text: StaticString) -> Bool {
-        guard isNext(text) else { return false }
-        place += text.utf8CodeUnitCount
-        return true
-    }
-
-    private func isNext(_ text: StaticString) -> Bool {
-        text.withUTF8Buffer { octets.count - place >= $0.count && octets[place..<place + $0.count].elementsEqual($0) }
+        let isNext = text.withUTF8Buffer { octets[place...].starts(with: $0) }
+        if isNext { place += text.utf8CodeUnitCount }
+        return isNext
     }
 
     /// Skips up to and including the text, and returns what precedes it.

@@ -9,10 +9,6 @@ package struct FrameParser {
     /// The length of a message exceeds the limit. The stream cannot be parsed any further.
     package struct TooLong: Error, Hashable {
         package let length: Int
-
-        init(length: Int) {
-            self.length = length
-        }
     }
 
     private var kept = PacketBuffer(headroom: 0)

@@ -47,9 +47,7 @@ package final class AppProcesses: AppLauncher {
     ) {
         self.system = system
         self.programs = programs
-        var look: (@Sendable () -> [String: [String]])?
-        if let installed { look = { installed.commands() } }
-        catalog = AppCatalog(loop: loop, look)
+        catalog = AppCatalog(loop: loop, installed.map { $0.commands })
         self.table = table
         self.freezer = freezer
         self.socket = socket

@@ -13,9 +13,7 @@ enum KnownProcess {
         let number = caller.process
         // 0 stands for a process that is not visible to this one, and 1 is the init process.
         guard number > 1, number != getpid() else { return nil }
-        if let descriptor = caller.descriptor {
-            self = .held(descriptor)
-        } else if let descriptor = table.descriptor(number) {
+        if let descriptor = caller.descriptor ?? table.descriptor(number) {
             self = .held(descriptor)
         } else if let beginning = table.beginning(number) {
             self = .numbered(number, beginning: beginning)

@@ -7,32 +7,16 @@ package struct ProcessTable: Sendable {
     /// The user of this process. The service only ends processes of this user.
     package var user: UInt32
     /// Opens a handle of the process that has a number now; nil if the kernel does not support them.
-    package var descriptor: @Sendable (Int32) -> ProcessDescriptor?
+    package var descriptor: @Sendable (Int32) -> ProcessDescriptor? = { _ in nil }
     /// The start time of a process, in the kernel's units; nil if there is no such process.
     package var beginning: @Sendable (Int32) -> String?
     /// The systemd unit that a process runs in; nil if it runs in none.
-    package var unit: @Sendable (Int32) -> String?
+    package var unit: @Sendable (Int32) -> String? = { _ in nil }
     /// The path of the program that a process runs; nil if the kernel does not report it, as for processes of other
     /// users.
-    package var executable: @Sendable (Int32) -> String?
+    package var executable: @Sendable (Int32) -> String? = { _ in nil }
     /// Sends a signal (second parameter) to a process.
     package var signal: @Sendable (Int32, Int32) -> Void
-
-    package init(
-        user: UInt32,
-        descriptor: @escaping @Sendable (Int32) -> ProcessDescriptor? = { _ in nil },
-        beginning: @escaping @Sendable (Int32) -> String?,
-        unit: @escaping @Sendable (Int32) -> String? = { _ in nil },
-        executable: @escaping @Sendable (Int32) -> String? = { _ in nil },
-        signal: @escaping @Sendable (Int32, Int32) -> Void
-    ) {
-        self.user = user
-        self.descriptor = descriptor
-        self.beginning = beginning
-        self.unit = unit
-        self.executable = executable
-        self.signal = signal
-    }
 
     /// A mark that distinguishes a process from later ones with the same number; nil if there is no such process.
     func mark(_ process: Int32) -> ProcessMark? {

@@ -14,19 +14,7 @@ package struct Program: Hashable, Sendable {
     package var arguments: [String]
     /// The complete environment; nothing is inherited.
     package var environment: [String: String]
-    package var output: Output
-
-    package init(
-        path: String,
-        arguments: [String],
-        environment: [String: String],
-        output: Output = .inherited
-    ) {
-        self.path = path
-        self.arguments = arguments
-        self.environment = environment
-        self.output = output
-    }
+    package var output = Output.inherited
 
     /// The variables with which a service manager addresses a single process (systemd.exec(5), "Environment Variables
     /// Set or Propagated by the Service Manager"). A child that inherited them would notify the watchdog, take over the
@@ -73,11 +61,6 @@ package struct StartedProgram {
     package var process: Int32
     /// Sends a signal to the process. No later process with the same number can receive it.
     package var signal: (Int32) -> Void
-
-    package init(process: Int32, signal: @escaping (Int32) -> Void) {
-        self.process = process
-        self.signal = signal
-    }
 }
 
 /// An event of a program: either `notStarted` alone, or `started` followed by `ended`.

@@ -43,13 +43,6 @@ final class AppConversation: Conversation {
         case .note(let id, let note): app.note(note, of: id, at: site)
         case .misuse(let text): app.noteMisuse(text, at: site)
         case .eventsRead(let id, let count): return eventsRead(count, of: id)
-        case .openManager, .closeManager, .request, .query: return handle(message, at: site)
-        }
-        return nil
-    }
-
-    private func handle(_ message: AppMessage, at site: CallSite?) -> String? {
-        switch message {
         case .openManager(let id, let role, let options):
             // A number identifies one manager for as long as the manager is open.
             guard sinks[id] == nil, id != .none else { return "manager \(id.rawValue) is already open" }
@@ -62,7 +55,6 @@ final class AppConversation: Conversation {
         case .request(let id, let request): app.handle(request, from: id, at: site)
         case .query(let id, let number, let query):
             line.send(ServiceMessage.reply(number: number, app.answer(query, from: id)).encoded())
-        case .misuse, .eventsRead, .callSite, .note, .place: return nil
         }
         guard app.hasExceededRequestLimit else { return nil }
         return "the suspended app exceeds the limits of pending requests: "

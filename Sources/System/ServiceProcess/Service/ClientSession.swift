@@ -73,7 +73,7 @@ final class ClientSession {
     /// While the process does not read, events wait and its requests are not read either.
     private func roomChanged(_ hasRoom: Bool) {
         line.read(hasRoom)
-        if case .open(let conversation) = state { conversation.roomChanged(hasRoom) }
+        conversation?.roomChanged(hasRoom)
     }
 
     private func refuse(_ reason: String) {
@@ -87,14 +87,9 @@ final class ClientSession {
     func end(_ error: ServiceError) {
         if case .closed = state { return }
         server.refused(caller, error)
-        line.send(closingMessage(error))
+        line.send(conversation?.closingMessage(error) ?? ServiceMessage.goodbye(error).encoded())
         line.close()
         ended()
-    }
-
-    private func closingMessage(_ error: ServiceError) -> PacketBuffer {
-        if case .open(let conversation) = state { return conversation.closingMessage(error) }
-        return ServiceMessage.goodbye(error).encoded()
     }
 
     private func ended() {
