@@ -55,15 +55,12 @@ struct AdvertisingRedactor: Sendable {
     private func replaced(_ payload: PacketBuffer, _ type: UInt8, _ pseudonyms: inout Pseudonyms) -> [UInt8] {
         let kept =
             switch AdvertisingDataType(rawValue: type) {
-            case .shortenedLocalName, .completeLocalName: 0
             case .incompleteServices16, .completeServices16, .solicitedServices16: payload.count / 2 * 2
             case .incompleteServices32, .completeServices32, .solicitedServices32: payload.count / 4 * 4
             case .incompleteServices128, .completeServices128, .solicitedServices128: payload.count / 16 * 16
             case .flags, .txPowerLevel: 1
-            case .appearance, .advertisingInterval: 2
-            case .peripheralConnectionIntervalRange, .longAdvertisingInterval: 4
-            case .manufacturerData, .serviceData16: 2
-            case .serviceData32: 4
+            case .appearance, .advertisingInterval, .manufacturerData, .serviceData16: 2
+            case .peripheralConnectionIntervalRange, .longAdvertisingInterval, .serviceData32: 4
             case .serviceData128: 16
             default: 0
             }
@@ -79,7 +76,7 @@ struct AdvertisingRedactor: Sendable {
     private func addresses(_ octets: PacketBuffer, _ pseudonyms: inout Pseudonyms) -> [UInt8] {
         var (result, rest) = ([UInt8](), octets)
         while let address = rest.address(at: 0, isRandom: true) {
-            result += BluetoothAddress(pseudonyms.address(address.value), kind: .randomDevice).littleEndianBytes
+            result += pseudonyms.octets(of: address)
             rest = rest.suffix(after: 6)
         }
         return result + pseudonyms.octets(rest)

@@ -48,7 +48,7 @@ struct AirReception: Sendable {
         let kind: UInt8
         let count: Int
         let digest: UInt64
-        let protection: Protection
+        var protection: Protection
 
         /// Whether both are the same packet, as far as can be seen.
         func isSameAdvertisement(_ other: Advertisement) -> Bool {
@@ -88,7 +88,7 @@ struct AirReception: Sendable {
         let header = frame.pdu[0]
         let payload = frame.payload
         let (side, missedEvents, isTimely) = turns.next(frame, at: time)
-        let new = Advertisement(
+        var new = Advertisement(
             sequence: header >> 3 & 1,
             expected: header >> 2 & 1,
             kind: header & 0b11,
@@ -100,14 +100,8 @@ struct AirReception: Sendable {
         let isGap = isGap(new, from: side, missedEvents: missedEvents)
         if isGap { forget() }
         let content = content(of: frame, new, last, missesEvents: missedEvents > 0)
-        previous[side] = Advertisement(
-            sequence: new.sequence,
-            expected: new.expected,
-            kind: new.kind,
-            count: new.count,
-            digest: new.digest,
-            protection: Self.protection(of: content) ?? protection
-        )
+        new.protection = Self.protection(of: content) ?? protection
+        previous[side] = new
         let placed = place(content, of: side)
         if content == .control, payload.octet(at: 0) == 0x05 { protection = .encrypted }
         return Verdict(side: side, content: placed, followsGap: isGap, isTimely: isTimely && !isGap)
@@ -181,7 +175,7 @@ struct AirReception: Sendable {
     }
 
     /// The lengths of the control PDUs with their opcodes, by opcode (Core Vol 6 Part B 2.4.2).
-    private static let controlLengths: [Int] = [
+    static let controlLengths: [Int] = [
         12, 8, 2, 23, 13, 1, 1, 2, 9, 9, 1, 1, 6, 2, 9, 24, 24, 3, 1, 1, 9, 9, 3, 3, 5, 3, 2, 1, 35, 2, 2, 36, 9, 16, 4,
         4, 5, 5, 11, 11, 4, 11, 43, 27, 27,
     ]

@@ -92,12 +92,8 @@ struct AirRedactor: Sendable {
     private func addresses(_ count: Int, _ payload: PacketBuffer, _ pseudonyms: inout Pseudonyms) -> [UInt8] {
         let octets = payload.prefix(upTo: 6 * count)
         guard octets.count == 6 * count else { return [UInt8](repeating: 0, count: octets.count) }
-        return (0..<count).flatMap { Self.address(octets, at: 6 * $0, &pseudonyms) }
-    }
-
-    private static func address(_ octets: PacketBuffer, at index: Int, _ pseudonyms: inout Pseudonyms) -> [UInt8] {
-        let value = octets.address(at: index, isRandom: true)?.value ?? 0
-        return BluetoothAddress(pseudonyms.address(value), kind: .randomDevice).littleEndianBytes
+        return (0..<count).compactMap { octets.address(at: 6 * $0, isRandom: true) }
+            .flatMap { pseudonyms.octets(of: $0) }
     }
 
     /// Redacts a PDU with the common extended payload (Core Vol 6 Part B 2.3.4).
@@ -115,10 +111,10 @@ struct AirRedactor: Sendable {
             trains.set(train.initial, for: Key(adapter: key.adapter, accessAddress: train.accessAddress))
         }
         var result = Array(payload.prefix(upTo: header.controllerDataPosition))
-        for (address, position) in [
+        for case (let address?, let position) in [
             (header.advertiser, header.advertiserPosition), (header.target, header.targetPosition),
-        ] where address != nil {
-            result.replaceSubrange(position..<position + 6, with: Self.address(payload, at: position, &pseudonyms))
+        ] {
+            result.replaceSubrange(position..<position + 6, with: pseudonyms.octets(of: address))
         }
         let own = payload.slice(header.controllerDataPosition..<header.dataPosition)
         result += advertising.redacted(own, .none, isLast: true, &pseudonyms)
@@ -194,13 +190,9 @@ struct AirRedactor: Sendable {
 
 /// Replaces what is private in control PDUs of a link (Core Vol 6 Part B 2.4.2).
 enum ControlRedactor {
-    /// The lengths of the parameters that contain nothing private, apart from those that are replaced, by opcode from
-    /// zero on (Core Vol 6 Part B 2.4.2). What follows them is unknown (AB-F05).
-    private static let lengths = [
-        11, 7, 1, 22, 12, 0, 0, 1, 8, 8, 0, 0, 5, 1, 8, 23, 23, 2, 0, 0, 8, 8, 2, 2, 4, 2, 1, 0, 34, 1, 1, 35, 8, 15, 3,
-        3,
-        4, 4, 10, 10, 3, 10,
-    ]
+    /// The lengths of the PDUs that contain nothing private, apart from what is replaced, by opcode. What follows them
+    /// is unknown (AB-F05).
+    private static let lengths = AirReception.controlLengths.prefix(42)
 
     /// Returns the PDU with replacements, of the same length.
     ///
@@ -217,7 +209,7 @@ enum ControlRedactor {
             return [opcode] + secrets(pdu, [1..<9, 9..<13], pseudonyms)
         // LL_PERIODIC_SYNC_IND has the address of the advertiser.
         case 0x1C: return synchronization(pdu, &pseudonyms)
-        default: return zeros(pdu, after: 1 + (lengths.indices.contains(Int(opcode)) ? lengths[Int(opcode)] : 0))
+        default: return zeros(pdu, after: lengths.indices.contains(Int(opcode)) ? lengths[Int(opcode)] : 1)
         }
     }
 
@@ -234,8 +226,7 @@ enum ControlRedactor {
             return zeros(pdu, after: 1)
         }
         var octets = Array(pdu)
-        let replaced = BluetoothAddress(pseudonyms.address(address.value), kind: .randomDevice)
-        octets.replaceSubrange(position..<position + 6, with: replaced.littleEndianBytes)
+        octets.replaceSubrange(position..<position + 6, with: pseudonyms.octets(of: address))
         return octets
     }
 

@@ -88,7 +88,7 @@ struct AttributeStory: Sendable {
     func unanswered(_ side: StorySide, name: (StorySide) -> LinkEnd) -> String? {
         pending[side].map { request in
             let target = request.handle.map { books[side.other].title($0) } ?? "an attribute"
-            return "\(describe(request, target, side, name))"
+            return describe(request, target, side, name).description
         }
     }
 

@@ -47,12 +47,10 @@ extension CaptureStory {
         case Disconnect.opcode:
             guard let handle = data.word(at: 0), open[key(handle, adapter)] != nil else { return }
             withLink(key(handle, adapter)) { link, _ in link.isDisconnecting = true }
-        case LECreateConnection.opcode:
-            let usesList = data.octet(at: 4) == 1
-            attempt(usesList ? nil : data.address(at: 6, isRandom: (data.octet(at: 5) ?? 0) & 1 == 1), adapter)
-        case LEExtendedCreateConnection.opcode:
-            let usesList = data.octet(at: 0) == 1
-            attempt(usesList ? nil : data.address(at: 3, isRandom: (data.octet(at: 2) ?? 0) & 1 == 1), adapter)
+        case LECreateConnection.opcode, LEExtendedCreateConnection.opcode:
+            let (policy, kind) = number == LECreateConnection.opcode.rawValue ? (4, 5) : (0, 2)
+            let peer = data.address(at: kind + 1, isRandom: (data.octet(at: kind) ?? 0) & 1 == 1)
+            attempt(data.octet(at: policy) == 1 ? nil : peer, adapter)
         case LEAddDeviceToResolvingList.opcode:
             guard let entry = try? LEAddDeviceToResolvingList(reading: data),
                 let key = Key128(littleEndian: entry.peerIRK)

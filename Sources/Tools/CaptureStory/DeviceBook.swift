@@ -71,11 +71,6 @@ struct DeviceBook: Sendable {
         table.update(Key(address)) { $0.identity = identity }
     }
 
-    /// Sets the name that was read from a device.
-    mutating func named(_ address: BluetoothAddress, _ name: String) {
-        table.update(Key(address)) { if $0.name == nil { $0.name = name } }
-    }
-
     /// Adds a key, and resolves the addresses that are known.
     ///
     /// - Returns: The devices whose identity is new.

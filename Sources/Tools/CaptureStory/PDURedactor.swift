@@ -49,13 +49,11 @@ struct PDURedactor: Sendable {
         case .findByTypeValueRequest:
             return Self.isDeclaration(pdu.slice(min(5, pdu.count)..<min(7, pdu.count)))
                 ? Self.kept(pdu, 7 + Self.type(pdu, 7)) : value(pdu, from: 7, pseudonyms)
-        case .readResponse, .readBlobResponse, .readMultipleResponse: return value(pdu, from: 1, pseudonyms)
-        case .writeRequest, .writeCommand, .handleValueNotification, .handleValueIndication:
+        case .writeRequest, .writeCommand, .signedWriteCommand, .handleValueNotification, .handleValueIndication:
             return value(pdu, from: 3, pseudonyms)
         case .prepareWriteRequest, .prepareWriteResponse: return value(pdu, from: 5, pseudonyms)
         case .readMultipleVariableResponse: return values(pdu, handle: 0, pseudonyms)
         case .multipleHandleValueNotification: return values(pdu, handle: 2, pseudonyms)
-        case .signedWriteCommand: return value(pdu, from: 3, pseudonyms)
         default: return value(pdu, from: 1, pseudonyms)
         }
     }
@@ -151,8 +149,7 @@ struct PDURedactor: Sendable {
             guard let address = pdu.address(at: 2, isRandom: true) else {
                 return [code] + pseudonyms.octets(pdu.suffix(after: 1))
             }
-            let replaced = BluetoothAddress(pseudonyms.address(address.value), kind: .randomDevice)
-            return Array(pdu.prefix(upTo: 2)) + replaced.littleEndianBytes + pseudonyms.octets(pdu.suffix(after: 8))
+            return Array(pdu.prefix(upTo: 2)) + pseudonyms.octets(of: address) + pseudonyms.octets(pdu.suffix(after: 8))
         default: return [code] + pseudonyms.octets(pdu.suffix(after: 1))
         }
     }

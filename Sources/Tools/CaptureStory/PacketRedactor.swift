@@ -38,17 +38,13 @@ struct PacketRedactor: Sendable {
     mutating func redacted(_ packet: HCIPacket, adapter: UInt32) -> HCIPacket {
         switch packet.kind {
         case .command:
-            HCIPacket(
-                .command,
-                KnownEnd.zeros(command(packet.bytes, adapter), after: KnownEnd.end(ofCommand: packet.bytes))
-            )
+            let end = KnownEnd.end(ofCommand: packet.bytes)
+            return HCIPacket(.command, KnownEnd.zeros(command(packet.bytes, adapter), after: end))
         case .event:
-            HCIPacket(
-                .event,
-                KnownEnd.zeros(event(packet.bytes, adapter), after: KnownEnd.end(ofEvent: packet.bytes))
-            )
+            let end = KnownEnd.end(ofEvent: packet.bytes)
+            return HCIPacket(.event, KnownEnd.zeros(event(packet.bytes, adapter), after: end))
         // Audio and other data of unknown contents.
-        case .acl, .synchronous, .isochronous: emptied(packet)
+        case .acl, .synchronous, .isochronous: return emptied(packet)
         }
     }
 
@@ -62,14 +58,11 @@ struct PacketRedactor: Sendable {
         case 0x2008, 0x2009:
             return advertisingData(octets, length: header, key: .command(number, 0, adapter), isLast: true)
         // The same of an advertising set, whose operation says whether more follows.
-        case 0x2037, 0x2038:
+        case 0x2037, 0x2038, 0x203F:
             let set = octets.octet(at: header) ?? 0
             let isLast = [2, 3].contains(octets.octet(at: header + 1) ?? 3)
-            return advertisingData(octets, length: header + 3, key: .command(number, set, adapter), isLast: isLast)
-        case 0x203F:
-            let set = octets.octet(at: header) ?? 0
-            let isLast = [2, 3].contains(octets.octet(at: header + 1) ?? 3)
-            return advertisingData(octets, length: header + 2, key: .command(number, set, adapter), isLast: isLast)
+            let length = header + (number == 0x203F ? 2 : 3)
+            return advertisingData(octets, length: length, key: .command(number, set, adapter), isLast: isLast)
         // Subevents and responses of periodic advertising.
         case 0x2082, 0x2083: return KnownEnd.zeros(octets, after: header + 2)
         default: break
@@ -196,8 +189,7 @@ struct PacketRedactor: Sendable {
             guard let address = octets.address(at: start + position, isRandom: true) else {
                 return zero(&octets, start + position)
             }
-            let replaced = BluetoothAddress(pseudonyms.address(address.value), kind: .randomDevice)
-            put(replaced.littleEndianBytes, at: start + position, &octets)
+            put(pseudonyms.octets(of: address), at: start + position, &octets)
         case .secret(let position, let count):
             guard octets.count >= start + position + count else { return zero(&octets, start + position) }
             let source = octets.slice((start + position)..<(start + position + count))

@@ -57,6 +57,11 @@ struct Pseudonyms: Sendable {
         return made
     }
 
+    /// Returns the replacement of an address, least significant octet first.
+    mutating func octets(of address: BluetoothAddress) -> [UInt8] {
+        BluetoothAddress(self.address(address.value), kind: .randomDevice).littleEndianBytes
+    }
+
     private func computed(_ source: UInt64) -> UInt64 {
         let digest = Self.stream(seed, (0..<6).map { UInt8(truncatingIfNeeded: source >> (8 * $0)) }, count: 6)
         let random = digest.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
