@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Foundation
 
 /// The rules for requests: the page is for the browser of the person who has read the printed address.
@@ -65,10 +66,7 @@ struct PageAccess: Sendable {
 
     /// Returns a new secret: 32 hexadecimal digits.
     static func secret(using random: inout some RandomNumberGenerator) -> String {
-        (0..<secretLength).map { _ in
-            let octet = UInt8.random(in: 0...255, using: &random)
-            return (octet < 16 ? "0" : "") + String(octet, radix: 16)
-        }.joined()
+        hexadecimal((0..<secretLength).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
 
     /// Decides on a request.

@@ -12,10 +12,6 @@ final class PageApp {
     /// The maximum number of messages that the process has not answered.
     static let maximumPending = 64
 
-    private struct Pending {
-        let answer: (String) -> Void
-    }
-
     private final class Child: Sendable {
         let process: Process
         let input: FileHandle
@@ -42,7 +38,8 @@ final class PageApp {
     private let command: [String]
     private let loop: any EventLoop
     private var child: Child?
-    private var pending: [UInt32: Pending] = [:]
+    /// What receives the answer of each message.
+    private var pending: [UInt32: (String) -> Void] = [:]
     private var lastNumber: UInt32 = 0
     private var partial: [UInt8] = []
 
@@ -59,7 +56,7 @@ final class PageApp {
         if child == nil { launch() }
         guard let child else { return answer("the program that uses devices cannot be started: \(command[0])") }
         lastNumber &+= 1
-        pending[lastNumber] = Pending(answer: answer)
+        pending[lastNumber] = answer
         child.send(JSON.of(message.numbered(lastNumber)))
     }
 
@@ -74,7 +71,7 @@ final class PageApp {
         partial = []
         let unanswered = pending.values
         pending = [:]
-        for each in unanswered { each.answer("the program that uses devices has ended") }
+        for answer in unanswered { answer("the program that uses devices has ended") }
     }
 
     private func launch() {
@@ -108,7 +105,7 @@ final class PageApp {
 
     private func take(_ line: PageLine) {
         if let number = line.id {
-            pending.removeValue(forKey: number)?.answer(line.value)
+            pending.removeValue(forKey: number)?(line.value)
         } else {
             onValue?(line.type, line.value)
         }

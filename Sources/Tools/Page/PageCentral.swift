@@ -86,7 +86,7 @@ actor PageCentral {
         } catch is CancellationError {
             return
         } catch {
-            publish("trouble", JSON.text(PageFault.words(for: error)))
+            publish("trouble", JSON.of(PageFault.words(for: error)))
         }
     }
 
@@ -115,13 +115,9 @@ actor PageCentral {
         devices[id]?.watch?.cancel()
         devices[id] = Device(peripheral: peripheral)
         devices[id]?.watch = Task { [weak self, central] in
-            do {
-                for try await _ in central.disconnections(of: peripheral) { break }
-                await self?.lost(id)
-            } catch {
-                // Too many disconnections at once are one too.
-                await self?.lost(id)
-            }
+            // Too many disconnections at once are one too.
+            do { for try await _ in central.disconnections(of: peripheral) { break } } catch {}
+            await self?.lost(id)
         }
         try await discover(id, peripheral)
     }
@@ -148,7 +144,7 @@ actor PageCentral {
     private func lost(_ id: UUID) {
         guard let device = devices.removeValue(forKey: id) else { return }
         device.follows.values.forEach { $0.cancel() }
-        publish("tableClosed", JSON.text(id.uuidString))
+        publish("tableClosed", JSON.of(id.uuidString))
     }
 
     func disconnect(_ id: UUID) async {
@@ -199,7 +195,7 @@ actor PageCentral {
                     publish("value", JSON.of(Value(id, key, characteristic, data, isNotified: true)))
                 }
             } catch {
-                publish("trouble", JSON.text(PageFault.words(for: error)))
+                publish("trouble", JSON.of(PageFault.words(for: error)))
             }
         }
     }

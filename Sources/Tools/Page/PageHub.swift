@@ -131,7 +131,7 @@ final class PageHub {
     /// Handles a text of a page.
     func handle(_ text: [UInt8], from page: any PageOutlet) {
         guard let message = try? JSONDecoder().decode(PageMessage.self, from: Data(text)) else {
-            return page.show(Self.failure(nil, "the message cannot be read; reload the page"))
+            return page.show(Self.outcome(nil, "the message cannot be read; reload the page"))
         }
         if let world, message.verb == .world {
             send(text, of: message.id, to: world, from: page)
@@ -139,7 +139,8 @@ final class PageHub {
             client.answer(number, answer)
         } else if let question = message.question {
             client.ask(question) { [weak self, weak page] result in
-                page?.show(Self.outcome(message.id, result))
+                let error: String = if case .failure(let error) = result { Self.reason(error) } else { "" }
+                page?.show(Self.outcome(message.id, error))
                 // What changed is shown at once.
                 self?.refreshAll()
             }
@@ -147,18 +148,16 @@ final class PageHub {
             followPackets(message.on ?? true, page)
         } else if case .packet = message.verb, let number = message.packet {
             let details = packets.details(of: number)
-            page.show(details.map { Self.frame("packet", $0) } ?? Self.failure(message.id, "the packet is forgotten"))
+            page.show(details.map { Self.frame("packet", $0) } ?? Self.outcome(message.id, "the packet is forgotten"))
         } else if let order = message.order {
             page.show(Self.frame("ticket", JSON.of(PageAccess.downloadPath + tickets.issue(order, at: loop.now))))
         } else if message.action != nil {
             guard let app else {
-                return page.show(Self.failure(message.id, "in a world, its own apps use the devices"))
+                return page.show(Self.outcome(message.id, "in a world, its own apps use the devices"))
             }
-            app.send(message) { [weak page] error in
-                page?.show(error.isEmpty ? Self.outcome(message.id, .success("")) : Self.failure(message.id, error))
-            }
+            app.send(message) { [weak page] in page?.show(Self.outcome(message.id, $0)) }
         } else {
-            page.show(Self.failure(message.id, "a part of the message is missing; reload the page"))
+            page.show(Self.outcome(message.id, "a part of the message is missing; reload the page"))
         }
     }
 
@@ -169,7 +168,7 @@ final class PageHub {
         world.handle(text) { [loop] error, value in
             loop.submit {
                 if let value { bound.value.show(Self.frame(value)) }
-                bound.value.show(error.isEmpty ? Self.outcome(id, .success("")) : Self.failure(id, error))
+                bound.value.show(Self.outcome(id, error))
             }
         }
     }
@@ -197,17 +196,22 @@ final class PageHub {
         world?.begin()
     }
 
-    /// Opens a stream. A service that refuses it, for lack of rights, says why in the page.
     private func follow(_ name: String, _ question: ToolQuestion) {
-        let number = client.ask(
-            question,
-            onLine: { [weak self] line in self?.receive(name, line) },
-            answer: { [weak self] result in
-                guard case .failure(let error) = result else { return }
-                self?.keep("refused-\(name)", Self.text(error.reason ?? "the service gave no reason"))
-            }
-        )
-        streams.append(number)
+        streams.append(open(name, question) { [weak self] in self?.receive(name, $0) })
+    }
+
+    /// Opens a stream. A service that refuses it, for lack of rights, says why in the page.
+    private func open(
+        _ name: String,
+        _ question: ToolQuestion,
+        onRefusal: @escaping () -> Void = {},
+        onLine: @escaping (String) -> Void
+    ) -> UInt32 {
+        client.ask(question, onLine: onLine) { [weak self] result in
+            guard case .failure(let error) = result else { return }
+            onRefusal()
+            self?.keep("refused-\(name)", JSON.of([Self.reason(error)]))
+        }
     }
 
     private func receive(_ name: String, _ line: String) {
@@ -307,16 +311,11 @@ final class PageHub {
 
     private func openPackets() {
         snapshots["refused-packets"] = nil
-        let number = client.ask(
-            .packets,
-            onLine: { [weak self] line in self?.receivePackets(line) },
-            answer: { [weak self] result in
-                guard let self, case .failure(let error) = result else { return }
-                (packetStream, packetPages) = (nil, [])
-                keep("refused-packets", Self.text(error.reason ?? "the service gave no reason"))
-            }
-        )
-        packetStream = number
+        let forget = { [weak self] in
+            self?.packetStream = nil
+            self?.packetPages = []
+        }
+        packetStream = open("packets", .packets, onRefusal: forget) { [weak self] in self?.receivePackets($0) }
     }
 
     private func receivePackets(_ line: String) {
@@ -355,16 +354,12 @@ final class PageHub {
         let error: String?
     }
 
-    private static func outcome(_ id: UInt32?, _ result: Result<String, ServiceError>) -> PageFrame {
-        if case .failure(let error) = result { return failure(id, error.reason ?? "the service gave no reason") }
-        return frame("outcome", JSON.of(Outcome(id: id, error: nil)))
+    /// - Parameter error: The error in words, empty if there is none.
+    private static func outcome(_ id: UInt32?, _ error: String) -> PageFrame {
+        frame("outcome", JSON.of(Outcome(id: id, error: error.isEmpty ? nil : error)))
     }
 
-    private static func failure(_ id: UInt32?, _ reason: String) -> PageFrame {
-        frame("outcome", JSON.of(Outcome(id: id, error: reason)))
-    }
-
-    private static func text(_ text: String) -> String { JSON.of([text]) }
+    private static func reason(_ error: ServiceError) -> String { error.reason ?? "the service gave no reason" }
 
     private static func json(_ name: String, _ value: String) -> String {
         "{\"type\":\"\(name)\",\"value\":\(value)}"
@@ -463,8 +458,4 @@ package struct PageValue: Sendable {
     /// Whether a later value of this name takes the place of this one, so that a page which does not keep up may go
     /// without it.
     let isReplaced: Bool
-
-    package init(name: String, json: String, isReplaced: Bool) {
-        (self.name, self.json, self.isReplaced) = (name, json, isReplaced)
-    }
 }

@@ -195,11 +195,8 @@ struct PagePackets {
     }
 
     private static func details(of noted: MonitoredPacket, _ parts: [PacketPart]) -> String {
-        let octets = noted.octets.map(digits).joined()
-        return JSON.of(PacketDetails(number: noted.number, octets: octets, parts: parts))
+        JSON.of(PacketDetails(number: noted.number, octets: hexadecimal(noted.octets), parts: parts))
     }
-
-    private static func digits(_ octet: UInt8) -> String { (octet < 16 ? "0" : "") + String(octet, radix: 16) }
 
     private static func index(of number: UInt64, in entries: Deque<Entry>) -> Int? {
         var (low, high) = (0, entries.count)

@@ -217,12 +217,10 @@ final class LiveWorld {
 
     private func set(_ noise: Double?) {
         self.noise = noise
-        world.changeAir { $0.channelNoise = LiveWorld.noise(noise) }
-    }
-
-    private static func noise(_ noise: Double?) -> [UInt8: Double] {
-        guard let noise else { return [:] }
-        return Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, noise) })
+        let channels = (0..<40).map { UInt8($0) }
+        world.changeAir {
+            $0.channelNoise = noise.map { noise in channels.reduce(into: [:]) { $0[$1] = noise } } ?? [:]
+        }
     }
 }
 

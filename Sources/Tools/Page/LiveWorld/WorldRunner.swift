@@ -12,18 +12,10 @@ import Synchronization
 /// Runs a ``LiveWorld`` on a thread of its own, at a pace, and tells what it looks like.
 ///
 /// All methods may be called from any thread.
-package final class WorldRunner: Sendable {
-    /// A value for the page, under a name.
-    package struct News: Hashable, Sendable {
-        package let name: String
-        package let json: String
-        /// Whether a later value of this name takes the place of this one.
-        package let isReplaced: Bool
-    }
-
+package final class WorldRunner: PageWorld {
     /// Receives the reason why a message was refused, empty if it was not, and a value for the sender alone. Called on
     /// the thread of the world.
-    package typealias Reply = @Sendable (_ error: String, _ news: News?) -> Void
+    package typealias Reply = @Sendable (_ error: String, PageValue?) -> Void
 
     /// The maximum number of messages that wait for the world.
     static let maximumWaiting = 64
@@ -33,7 +25,7 @@ package final class WorldRunner: Sendable {
     enum Job: Sendable {
         case message([UInt8], Reply)
         /// Tells the state to a page that has opened.
-        case welcome(Reply)
+        case welcome(@Sendable (PageValue) -> Void)
         /// Tells the state again, for pages that have missed it.
         case refresh
         /// Opens the app and lets the time of the world begin.
@@ -49,7 +41,7 @@ package final class WorldRunner: Sendable {
     /// Creates a world. Its time begins with ``begin()``, and so does that of each later world.
     ///
     /// - Parameter publish: Called with each value for all pages, on the thread of the world.
-    package init(seed: UInt64, publish: @escaping @Sendable (News) -> Void) {
+    package init(seed: UInt64, publish: @escaping @Sendable (PageValue) -> Void) {
         Thread.detachNewThread { [self] in
             let loop = WorldLoop(seed: seed, publish: publish)
             while loop.perform(take()) { wait(loop.jobTimeout) }
@@ -57,14 +49,14 @@ package final class WorldRunner: Sendable {
     }
 
     /// Handles a message of a page.
-    package func handle(_ message: [UInt8], reply: @escaping Reply) {
-        guard add(.message(message, reply), atMost: Self.maximumWaiting) else {
-            return reply("too much is asked of the world; wait a moment", nil)
+    package func handle(_ message: [UInt8], answer: @escaping Reply) {
+        guard add(.message(message, answer), atMost: Self.maximumWaiting) else {
+            return answer("too much is asked of the world; wait a moment", nil)
         }
     }
 
-    /// Calls `reply` with each value that a page which opens has to know.
-    package func welcome(_ reply: @escaping Reply) { add(.welcome(reply)) }
+    /// Calls `show` with each value that a page which opens has to know.
+    package func welcome(_ show: @escaping @Sendable (PageValue) -> Void) { add(.welcome(show)) }
 
     /// Lets the time of the world begin, once those who want to follow its events do.
     package func begin() { add(.begin) }
@@ -111,7 +103,7 @@ private final class WorldLoop {
     /// The number of lines of the story in one report, the last ones.
     private static let maximumLines = StoryLog.maximumLines
 
-    private let publish: @Sendable (WorldRunner.News) -> Void
+    private let publish: @Sendable (PageValue) -> Void
     private let clock = ContinuousClock()
     private var world: LiveWorld
     private var pacer = WorldPacer()
@@ -125,7 +117,7 @@ private final class WorldLoop {
     private var publishedLines = 0
     private var hasNews = true
 
-    init(seed: UInt64, publish: @escaping @Sendable (WorldRunner.News) -> Void) {
+    init(seed: UInt64, publish: @escaping @Sendable (PageValue) -> Void) {
         self.publish = publish
         world = LiveWorld(seed: seed, opensApp: false)
         (lastStep, lastNews) = (clock.now, clock.now)
@@ -140,7 +132,7 @@ private final class WorldLoop {
         for job in jobs {
             switch job {
             case .message(let octets, let reply): handle(octets, reply)
-            case .welcome(let reply): welcome(reply)
+            case .welcome(let show): welcome(show)
             case .refresh: (publishedState, hasNews) = ("", true)
             case .begin: begin()
             case .tool(let number, let event): handle(event, of: number)
@@ -176,7 +168,7 @@ private final class WorldLoop {
         }
     }
 
-    private func perform(_ command: WorldCommand) throws(WorldRefusal) -> WorldRunner.News? {
+    private func perform(_ command: WorldCommand) throws(WorldRefusal) -> PageValue? {
         switch command {
         case .run: pacer.isRunning = true
         case .pause: pacer.isRunning = false
@@ -187,11 +179,7 @@ private final class WorldLoop {
         case .restart(let seed): restart(seed: seed ?? world.seed)
         case .act(let act): try world.perform(act)
         case .writeTest:
-            return WorldRunner.News(
-                name: "worldTest",
-                json: Self.json(WorldTestText.text(of: world)),
-                isReplaced: false
-            )
+            return PageValue(name: "worldTest", json: JSON.of(WorldTestText.text(of: world)), isReplaced: false)
         }
         return nil
     }
@@ -253,20 +241,20 @@ private final class WorldLoop {
         }
     }
 
-    private func welcome(_ reply: WorldRunner.Reply) {
-        reply("", state)
+    private func welcome(_ show: (PageValue) -> Void) {
+        show(state)
         let (first, lines) = world.story.lines(from: publishedLines - Self.maximumLines)
-        reply("", story(first, lines.prefix(max(0, publishedLines - first))))
+        show(story(first, lines.prefix(max(0, publishedLines - first))))
     }
 
-    private var state: WorldRunner.News {
-        let json = Self.json(WorldSnapshot(world, pacer, generation: generation))
-        return WorldRunner.News(name: "world", json: json, isReplaced: true)
+    private var state: PageValue {
+        let json = JSON.of(WorldSnapshot(world, pacer, generation: generation))
+        return PageValue(name: "world", json: json, isReplaced: true)
     }
 
-    private func story(_ first: Int, _ lines: some Sequence<StoryLog.Line>) -> WorldRunner.News {
+    private func story(_ first: Int, _ lines: some Sequence<StoryLog.Line>) -> PageValue {
         let value = Lines(generation: generation, first: first, lines: lines.map(Line.init))
-        return WorldRunner.News(name: "story", json: Self.json(value), isReplaced: false)
+        return PageValue(name: "story", json: JSON.of(value), isReplaced: false)
     }
 
     private func publishNews() {
@@ -282,8 +270,6 @@ private final class WorldLoop {
         publishedLines = count
         publish(story(first, lines))
     }
-
-    private static func json(_ value: some Encodable) -> String { JSONText.of(value) ?? "null" }
 }
 
 /// How much time of the world is due, in whole milliseconds.

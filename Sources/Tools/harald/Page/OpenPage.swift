@@ -42,14 +42,14 @@ final class OpenPage {
     }
 
     /// Shows a world, by way of a conversation with one of its devices.
-    func show(_ shown: WorldOnPage, loop: NIOEventLoop, _ options: PageOptions, _ outcome: Outcome) {
-        let client = ToolClient([shown.dialer(loop: loop)], loop: loop)
+    func show(_ world: WorldRunner, loop: NIOEventLoop, _ options: PageOptions, _ outcome: Outcome) {
+        let client = ToolClient([WorldDialer(world, loop: loop)], loop: loop)
         // A restart of the world ends the system that the page has talked with.
-        client.onEnd = { [weak self] _ in self?.show(shown, loop: loop, options, outcome) }
+        client.onEnd = { [weak self] _ in self?.show(world, loop: loop, options, outcome) }
         client.open { [weak self, weak client] in
             guard let self, let client else { return }
             if let server { return server.use(client) }
-            let server = PageServer(client, of: shown, loop: loop)
+            let server = PageServer(client, of: world, loop: loop)
             show(server, at: options.pageListen, port: Int(options.pagePort), outcome)
         }
         self.client = client
