@@ -11,8 +11,6 @@ package final class AdviceStream: AdviceSource {
     /// is bounded.
     private var found: [CallSite: String] = [:]
 
-    /// Creates an advisor that has seen nothing.
-    ///
     /// - Parameters:
     ///   - cost: Returns what the cause of an advice has cost; nil if that is not known.
     ///   - findPlace: Returns what is known of a place in the process of an app.
@@ -23,16 +21,13 @@ package final class AdviceStream: AdviceSource {
         (self.findPlace, self.cost) = (findPlace, cost)
     }
 
-    /// See ``ServiceEvents/AdviceSource/kinds``.
     package var kinds: Observation.Kinds { Advisor.kinds }
 
-    /// See ``ServiceEvents/AdviceSource/accept(_:)``.
     package func accept(_ observation: Observation) {
         // Asked at once, since the process may end soon.
         for site in advisor.accept(observation) { _ = find(site) }
     }
 
-    /// See ``ServiceEvents/AdviceSource/isWaiting``.
     package var isWaiting: Bool { advisor.hasChanges { $0.site.map(find) == .pending } }
 
     private func find(_ site: CallSite) -> PlaceFinding {
@@ -47,10 +42,8 @@ package final class AdviceStream: AdviceSource {
         return place
     }
 
-    /// See ``ServiceEvents/AdviceSource/count(_:)``.
     package func count(_ value: ValueArrival) { advisor.count(value) }
 
-    /// See ``ServiceEvents/AdviceSource/takeNews(at:isLast:)``.
     package func takeNews(at now: Instant, isLast: Bool) -> [AdviceStatus] {
         advisor.advance(to: now)
         return advisor.takeChanges { isLast || $0.site.map(find) != .pending }.map { app, advice in

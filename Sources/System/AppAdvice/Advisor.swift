@@ -19,7 +19,6 @@ package struct Advisor: Sendable {
     /// The index of the app that the last event was about, which the next one is likely to be about.
     private var last = 0
 
-    /// Creates an advisor that has seen nothing.
     package init() {}
 
     /// Takes in an event. Events have to come in the order in which they happened.

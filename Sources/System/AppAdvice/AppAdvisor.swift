@@ -50,8 +50,6 @@ struct AppAdvisor: Sendable {
         return advice
     }
 
-    /// Takes in an event.
-    ///
     /// - Returns: The places that new advice is about.
     @discardableResult
     mutating func accept(

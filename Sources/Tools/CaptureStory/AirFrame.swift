@@ -97,7 +97,6 @@ struct AirFrame: Sendable {
         }
     }
 
-    /// The payload of the PDU.
     var payload: PacketBuffer { pdu.suffix(after: 2) }
 }
 
@@ -116,7 +115,6 @@ struct AirExtendedHeader: Sendable {
     private(set) var train: (accessAddress: UInt32, initial: UInt32)?
     /// The position of the additional controller advertising data, which end where the data begin.
     private(set) var controllerDataPosition = 0
-    /// The position of the data.
     let dataPosition: Int
 
     init?(_ payload: PacketBuffer, isRandom: Bool) {

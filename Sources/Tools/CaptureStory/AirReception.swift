@@ -63,8 +63,6 @@ struct AirReception: Sendable {
     /// Whether the capture holds the beginning of the link, whose numbers begin with 0.
     private let hasBeginning: Bool
 
-    /// Creates the reception of a link.
-    ///
     /// - Parameters:
     ///   - hasBeginning: Whether the capture holds the request that made the link.
     ///   - interval: The connection interval, in units of 1.25 ms, if it is known.
@@ -109,7 +107,6 @@ struct AirReception: Sendable {
 
     // MARK: Gaps
 
-    /// Whether frames are missing before a frame.
     private func isGap(_ new: Advertisement, from side: StorySide, missedEvents: Int) -> Bool {
         guard let last = previous[side] else {
             if missedEvents > 1 { return true }

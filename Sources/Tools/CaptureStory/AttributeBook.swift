@@ -47,7 +47,6 @@ package struct AttributeBook: Hashable, Sendable {
         return (0x2800...0x2803).contains(number)
     }
 
-    /// Returns the type of an attribute.
     func type(of handle: UInt16) -> BluetoothUUID? { types[handle] }
 
     /// Returns the characteristic whose value or descriptor has a handle.

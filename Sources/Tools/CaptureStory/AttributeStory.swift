@@ -52,8 +52,6 @@ struct AttributeStory: Sendable {
     /// The streams of values, the most frequent first.
     var streams: [Stream] { streamTable.streams.sorted { ($1.count, $0.title) < ($0.count, $1.title) } }
 
-    /// Receives a PDU.
-    ///
     /// - Parameters:
     ///   - time: The time at which it was received.
     ///   - sent: The time at which it was first sent; nil if that is not known.
@@ -239,7 +237,6 @@ struct AttributeStory: Sendable {
         return StoryValue(response.suffix(after: 4).prefix(upTo: size - 2), type)
     }
 
-    /// Returns the attribute that a request is about.
     private mutating func attribute(of request: StoryRequest, _ server: StorySide) -> Attribute {
         guard let handle = request.handle else { return Attribute(title: "an attribute", type: nil) }
         if let known = used.withValue(server, { $0[handle] }) { return known }

@@ -38,7 +38,6 @@ struct CaptureAdvice: Sendable {
         var reports = 0
     }
 
-    /// The hosts that are followed.
     private static let maximumHosts = 64
     /// The reports of a scan that are told; more tell nothing new.
     private static let maximumReports = 4_000
@@ -65,7 +64,6 @@ struct CaptureAdvice: Sendable {
     private var now = Self.begin
     private var advanced = Self.begin
 
-    /// The advice so far.
     var advice: [Advice] { advisor.advice }
 
     /// The time of an advice, in microseconds since the Unix epoch.

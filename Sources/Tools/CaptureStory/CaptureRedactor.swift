@@ -93,11 +93,8 @@ package struct CaptureRedactor: Sendable {
     private var links: [Direction: PDURedactor] = [:]
     /// The replacement of the last fragment of each direction on the air.
     private var latest = RecencyTable<Direction, [UInt8]>(limit: Self.incompletePDUs)
-    /// The number of records that are left out.
     package private(set) var leftOut = 0
 
-    /// Creates a redactor.
-    ///
     /// - Parameters:
     ///   - seed: The random key of the replacements, at least 16 octets. It must not be stored.
     ///   - keys: The keys of the same capture.

@@ -16,7 +16,6 @@ package struct CaptureStory: Sendable {
         var fragments = RecencyTable<UInt64, PacketBuffer>(limit: 64)
     }
 
-    /// The totals so far.
     package internal(set) var totals = StoryTotals()
     /// The links that have ended, in the order of their ends.
     package internal(set) var links: [LinkSummary] = []
@@ -37,8 +36,6 @@ package struct CaptureStory: Sendable {
     /// Whether entries of a brief story are enough, so that no others are made.
     private let isBrief: Bool
 
-    /// Creates a story.
-    ///
     /// - Parameter isBrief: Whether entries of a brief story are enough (``StoryEntry/Kind/isBrief``).
     package init(isBrief: Bool = false) {
         self.isBrief = isBrief
@@ -315,7 +312,6 @@ package struct CaptureStory: Sendable {
 package enum StoryLimits {
     /// The devices by address. The one that was seen least recently is forgotten.
     package static let devices = 1_024
-    /// The identity resolving keys.
     package static let keys = 64
     /// The links that are open at the same time. The one that was silent the longest is treated as ended.
     package static let openLinks = 256
@@ -327,7 +323,6 @@ package enum StoryLimits {
     package static let servers = 64
     /// The attributes of a link that sent values unasked, with their counts.
     package static let subscriptions = 64
-    /// The marks of a link on the timeline.
     package static let marks = 64
     /// The adapters of a capture that have a state.
     package static let adapters = 16

@@ -96,7 +96,6 @@ struct DeviceBook: Sendable {
     /// Returns the name of a device, if it is known.
     func name(_ address: BluetoothAddress) -> String? { table[Key(address)]?.name }
 
-    /// Returns the name and the address of a device.
     func label(_ address: BluetoothAddress) -> String {
         let device = table[Key(address)]
         let identity = device?.identity

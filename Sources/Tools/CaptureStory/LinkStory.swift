@@ -130,7 +130,6 @@ struct LinkStory: Sendable {
         pairing.forgetPending()
     }
 
-    /// Returns the name of an end.
     func name(_ side: StorySide) -> String { LinkEnd(side, isCentral: isCentral).description }
 
     mutating func mark(_ kind: StoryEntry.Kind, _ text: String, at time: Int64) {

@@ -22,7 +22,6 @@ struct PairingStory: Sendable {
     private(set) var method: String?
     private(set) var result: String?
 
-    /// Receives a command of the Security Manager.
     mutating func receive(_ command: PacketBuffer, from side: StorySide, name: String) -> [News] {
         guard let code = command.octet(at: 0) else { return [] }
         let data = command.suffix(after: 1)

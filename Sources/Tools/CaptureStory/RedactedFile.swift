@@ -18,8 +18,6 @@ package struct RedactedFile: Sendable {
     /// The time zero of btsnoop, in microseconds before 1970 (RFC 1761 with the epoch of Symbian).
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-    /// Creates a file.
-    ///
     /// - Parameters:
     ///   - first: The first record of the source, which tells whether it is a capture of Linux's monitor.
     ///   - hasFrames: Whether the source has frames of the air.
@@ -28,7 +26,6 @@ package struct RedactedFile: Sendable {
         format = hasFrames ? .pcapng : isMonitor ? .monitor : .btsnoop
     }
 
-    /// The header of the file.
     package var header: [UInt8] {
         guard format != .pcapng else { return RedactedInterfaces.sectionHeader }
         let datalink: UInt32 = format == .monitor ? 2_001 : 1_002

@@ -9,7 +9,6 @@ package struct StoryEntry: Hashable, Sendable {
         case device, attempt, connected, parameters, mtu, phy, dataLength, channel, pairing, encryption
         case operation, notification, error, gap, disconnected, note
 
-        /// Whether the entry belongs to a brief story.
         package var isBrief: Bool {
             switch self {
             case .connected, .pairing, .encryption, .error, .disconnected, .parameters, .phy, .mtu: true
@@ -44,7 +43,6 @@ package struct StoryEntry: Hashable, Sendable {
         return String(decoding: text.octets, as: UTF8.self)
     }
 
-    /// Writes the text, the value, the latency and the section.
     func write(to text: inout TextOctets) {
         words.write(to: &text)
         if let content {

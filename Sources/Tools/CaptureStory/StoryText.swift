@@ -19,7 +19,6 @@ struct StoryText: Sendable {
 
     init(_ text: String) { self.text = text }
 
-    /// Creates the words for the use of an attribute.
     init(_ end: LinkEnd, _ verb: Verb, _ attribute: String, _ addition: String = "") {
         (use, text, self.addition) = ((end, verb), attribute, addition)
     }

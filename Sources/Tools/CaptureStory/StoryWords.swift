@@ -28,10 +28,8 @@ package enum StoryWords {
     /// Returns a handle in hexadecimal.
     static func handle(_ number: UInt16) -> String { "0x" + BluetoothUUID(number).description }
 
-    /// Returns a number with its noun.
     static func count(_ number: Int, _ noun: String) -> String { number == 1 ? "1 \(noun)" : "\(number) \(noun)s" }
 
-    /// Returns the interval, latency and supervision timeout of a connection.
     static func parameters(_ interval: UInt16, _ latency: UInt16, _ timeout: UInt16) -> String {
         let interval = time(Int64(interval) * 1_250)
         return "interval \(interval), latency \(latency), supervision timeout \(time(Int64(timeout) * 10_000))"
@@ -57,7 +55,6 @@ package enum StoryWords {
         code >= 0xE0 ? "Core Specification Supplement Part B 1.2" : "Core Vol 3 Part F 3.4.1.1"
     }
 
-    /// Returns an error code of ATT in words.
     static func attributeError(_ code: UInt8) -> String {
         (0x80...0x9F).contains(code)
             ? "application error 0x\(hexadecimal([code]))" : ATTErrorCode(rawValue: code).description
@@ -114,7 +111,6 @@ extension PacketBuffer {
 }
 
 extension StoryWords {
-    /// Returns the version of a controller and its manufacturer.
     static func controller(_ version: UInt8, _ company: UInt16) -> String {
         let core = AssignedNumbers.coreVersion(version).map { "Bluetooth \($0)" } ?? "version \(version)"
         return "\(core), \(AssignedNumbers.companyTitle(company))"

@@ -54,8 +54,6 @@ struct PageAccess: Sendable {
     let token: String
     private let hosts: Set<String>
 
-    /// Creates the access of one run.
-    ///
     /// - Parameters:
     ///   - port: The TCP port of the server.
     ///   - names: The names and addresses that the server is reached by, beside those of the loopback interface.

@@ -7,7 +7,6 @@ import ServiceMessages
 
 /// The app by which the page uses devices: a central manager of the service, like that of any other app.
 actor PageCentral {
-    /// How long a scan goes on.
     static let scanTime = Duration.seconds(30)
     /// The time between two reports of what a scan has found.
     static let reportInterval = Duration.milliseconds(500)
@@ -18,7 +17,6 @@ actor PageCentral {
     static let connectLimit = Duration.seconds(20)
     static let answerLimit = Duration.seconds(35)
 
-    /// Sends the page a value under a name.
     typealias Publish = @Sendable (_ name: String, _ json: String) -> Void
 
     private struct Device {

@@ -31,7 +31,6 @@ struct PageHistory {
         forgotten = 0
     }
 
-    /// Adds a line of advice.
     mutating func addAdvice(_ json: String) {
         advice.append(json)
         if advice.count > Self.maximumAdvice { advice.removeFirst() }

@@ -128,7 +128,6 @@ final class PageHub {
         }
     }
 
-    /// Handles a text of a page.
     func handle(_ text: [UInt8], from page: any PageOutlet) {
         guard let message = try? JSONDecoder().decode(PageMessage.self, from: Data(text)) else {
             return page.show(Self.outcome(nil, "the message cannot be read; reload the page"))

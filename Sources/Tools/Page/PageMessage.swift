@@ -58,7 +58,6 @@ struct PageMessage: Codable, Sendable {
     let format: String?
     let query: String?
 
-    /// The same message under another number.
     func numbered(_ number: UInt32) -> PageMessage {
         var message = self
         message.id = number

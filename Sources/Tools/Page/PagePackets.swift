@@ -83,7 +83,6 @@ struct PagePackets {
         limits = (maximumPackets, maximumOctets)
     }
 
-    /// The number of packets that are kept.
     var count: Int { packets.count + frames.count }
 
     /// Notes the app of an event, so that packets can be told by it.
@@ -103,7 +102,6 @@ struct PagePackets {
         fileprivate let entries: [Entry]
 
         var count: Int { entries.count }
-        /// The rows as JSON.
         var json: String { JSON.of(PacketRows(lost: lost, rows: entries.map(PacketRow.init))) }
     }
 

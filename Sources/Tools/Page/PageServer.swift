@@ -13,10 +13,8 @@ import ServiceProcess
 package final class PageServer {
     /// The reason why there is no page.
     package enum Failure: Error, Hashable, CustomStringConvertible {
-        /// The address cannot be listened at.
         case cannotListen(host: String, port: Int, reason: String)
 
-        /// The problem, and a remedy.
         package var description: String {
             switch self {
             case .cannotListen(let host, let port, let reason):
@@ -48,10 +46,8 @@ package final class PageServer {
         hub = PageHub(client, loop: loop, app: nil, world: world)
     }
 
-    /// Goes on with another conversation, because the system of the last one is gone.
     package func use(_ client: ToolClient) { hub.use(client) }
 
-    /// Sends a value of the world to all pages.
     package func send(_ value: PageValue) { hub.send(value) }
 
     /// Listens for browsers.

@@ -22,7 +22,6 @@ struct PageTickets {
 
     private var waiting: [Waiting] = []
 
-    /// Returns the ticket of a new download.
     mutating func issue(_ order: Order, at now: Instant) -> String {
         var random = SystemRandomNumberGenerator()
         let ticket = PageAccess.secret(using: &random)

@@ -149,7 +149,6 @@ package struct ToolRights: OptionSet, Hashable, Sendable {
 }
 
 extension ToolQuestion {
-    /// The rights that the question requires.
     package var needs: ToolRights {
         switch self {
         case .status, .devices, .monitor, .apps: .inspect

@@ -25,7 +25,6 @@ package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
     package var line: Int
     package var problem: Problem
 
-    /// The location, the problem, and what to write instead.
     package var description: String {
         line == 0 ? "the policy file \(what)" : "line \(line) of the policy file \(what)"
     }

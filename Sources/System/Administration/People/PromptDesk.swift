@@ -40,7 +40,6 @@ package final class PromptDesk {
     private var questions: [UInt64: Question] = [:]
     private var last: UInt64 = 0
     private var notices: Observers.Registration?
-    /// The number of questions that are not settled.
     var openQuestions: Int { questions.count }
 
     /// Creates the desk of a system, and registers it there.
@@ -190,7 +189,6 @@ extension PromptDesk: PairingPrompter {
         ask(.pairing(prompt, peer, answer), waits: false)
     }
 
-    /// Closes the prompt for this peer.
     package func closePrompt(_ peer: PromptedPeer) {
         let open = questions.first { if case .pairing(_, let asked, _) = $1 { asked.link == peer.link } else { false } }
         guard let id = open?.key else { return }

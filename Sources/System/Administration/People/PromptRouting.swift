@@ -22,7 +22,6 @@ struct PromptRouting {
     enum Action: Equatable {
         /// Shows a prompt under a number of its own. An answer counts for a single showing only.
         case show(UInt64, number: UInt32, at: UInt64)
-        /// Closes what was shown.
         case close(number: UInt32, at: UInt64)
         /// Decides without a prompter, because there is none.
         case decide(UInt64)
@@ -46,7 +45,6 @@ struct PromptRouting {
     private var open: [Open] = []
     private var lastNumber: UInt32 = 0
 
-    /// The number of open prompts.
     var count: Int { open.count }
 
     /// Returns the prompt that a prompter was shown under this number.

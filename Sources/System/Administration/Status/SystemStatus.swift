@@ -31,7 +31,6 @@ package struct TroubleStatus: Codable, Hashable, Sendable {
     package var text: String
     /// `notice`, `warning` or `error`.
     package var weight: String
-    /// The number of occurrences.
     package var count: Int
     /// Seconds since the last occurrence.
     package var secondsAgo: Double
@@ -127,7 +126,6 @@ package struct LinkStatus: Codable, Hashable, Sendable {
 /// A scan of an app.
 package struct ScanStatus: Codable, Hashable, Sendable {
     package var app: String
-    /// The user ID of the app.
     package var owner: UInt32
     /// The services to scan for. Empty for all.
     package var services: [String]
@@ -139,7 +137,6 @@ package struct ScanStatus: Codable, Hashable, Sendable {
 /// The advertisement of an app.
 package struct AdvertisingStatus: Codable, Hashable, Sendable {
     package var app: String
-    /// The user ID of the app.
     package var owner: UInt32
     package var localName: String?
     package var services: [String]
@@ -174,7 +171,6 @@ package struct AppsStatus: Codable, Hashable, Sendable {
 /// The user's decision about an app.
 package struct PermissionStatus: Codable, Hashable, Sendable {
     package var app: String
-    /// The user ID of the app.
     package var owner: UInt32
     /// `allowedAlways`, `denied`, `restricted` or `notDetermined`.
     package var permission: String

@@ -10,7 +10,6 @@ import ServiceMessages
 // MARK: - Status
 
 extension BluetoothSystem {
-    /// A snapshot of the system.
     package var status: SystemStatus {
         SystemStatus(
             state: controllers.state.name,
@@ -82,7 +81,6 @@ extension BluetoothSystem {
 // MARK: - App commands of tools
 
 extension BluetoothSystem {
-    /// The status of all apps.
     package var appsStatus: AppsStatus {
         let status = status
         let installed = appControl?.installedApps.sorted() ?? []

@@ -62,14 +62,10 @@ package final class ToolConversation {
     /// The number of the last observation.
     private var lastNumber: UInt64 = 0
 
-    /// Starts a conversation.
-    ///
     /// - Parameters:
-    ///   - rights: The rights of the tool.
     ///   - user: The user that the tool runs as. Nil for a tool within the service's process.
     ///   - knowsProcess: Whether the process of the tool is known, so that ``isProcess(of:)`` is called if it has apps.
     ///   - hasRoom: Whether the tool accepts a reply now. ``canSend`` follows in a separate task.
-    ///   - send: Sends a reply to the tool.
     package init(
         system: BluetoothSystem,
         rights: ToolRights,
@@ -86,7 +82,6 @@ package final class ToolConversation {
         self.send = send
     }
 
-    /// Handles a message of the tool.
     package func handle(_ message: ToolMessage) {
         guard !isClosed else { return }
         switch message {

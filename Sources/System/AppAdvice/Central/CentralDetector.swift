@@ -7,7 +7,6 @@ import ServiceMessages
 enum CentralStep: Sendable {
     case requested(CentralRequest)
     case delivered(CentralEvent)
-    /// Bluetooth has another state.
     case changed(ManagerState)
     /// Time has passed. Precedes each other step, for the detectors that depend on time.
     case passed
@@ -23,7 +22,6 @@ enum CentralStep: Sendable {
         }
     }
 
-    /// An event of a peer.
     var peerEvent: (peer: UUID, event: PeerEvent)? {
         switch self {
         case .delivered(.peer(let peer, let event)), .delivered(.answered(let peer, number: _, let event)):

@@ -19,7 +19,6 @@ package struct MonitorWords: Sendable {
     private var peers: [UUID: String] = [:]
     private var attributes: [AttributeKey: BluetoothUUID] = [:]
 
-    /// Creates words without any names.
     package init() {}
 
     /// Returns the line of an event: the time of day, and its text.

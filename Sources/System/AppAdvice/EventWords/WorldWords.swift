@@ -5,7 +5,6 @@ package struct WorldWords: Sendable {
     /// The words of the systems, by device.
     private var words: [String: MonitorWords] = [:]
 
-    /// Creates words without any names.
     package init() {}
 
     /// Returns the line of an event in the system of a device.

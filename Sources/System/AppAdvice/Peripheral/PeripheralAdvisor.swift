@@ -16,7 +16,6 @@ struct PeripheralAdvisor: Sendable {
         ]
     }
 
-    /// Lets the time pass.
     mutating func pass(_ findings: inout Findings) { take(.passed, &findings) }
 
     /// Takes in an event of the manager, after the time has passed to it.

@@ -7,7 +7,6 @@ import ServiceMessages
 enum PeripheralStep: Sendable {
     case requested(PeripheralRequest)
     case delivered(PeripheralEvent)
-    /// Bluetooth has another state.
     case changed(ManagerState)
     /// Time has passed. Precedes each other step.
     case passed

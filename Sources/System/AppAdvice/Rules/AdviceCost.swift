@@ -13,7 +13,6 @@ public struct AdviceCost: Hashable, Sendable, CustomStringConvertible {
     /// Whether the numbers are estimated, since the controller is a real one.
     public let isEstimate: Bool
 
-    /// Creates the cost of a use.
     package init(
         of use: AdvisedUse,
         microampereHours: Double,

@@ -17,7 +17,6 @@ enum AdviceThresholds {
     static let usedPart = 0.5
     /// The number of reads within ``polling`` that are polling (12.6, 12.17).
     static let polls = 3
-    /// See ``polls``.
     static let polling = Duration.seconds(60)
     /// The time in which a value should change at least once to be worth a subscription (12.7).
     static let rareValues = Duration.seconds(600)

@@ -29,7 +29,6 @@ struct Findings {
     private var newSites: [CallSite] = []
     private var manager: (id: ManagerID, role: ManagerRole)?
     private(set) var now = Instant.zero
-    /// The phase of the app.
     var phase = AppPhase.foreground
     /// The place of the present call in the app, if there is a call and its place is known.
     var site: CallSite?
@@ -66,8 +65,6 @@ struct Findings {
         return newSites
     }
 
-    /// Adds a finding.
-    ///
     /// - Parameters:
     ///   - site: The place of the call that began what is found; by default that of the present call.
     ///   - found: What the app did, in a clause that follows its name; used for the first finding of a cause.

@@ -21,7 +21,6 @@ package final class RemoteConnection: ServiceConnection {
         /// The number of events of this service that were delivered to the app.
         var eventsRead: UInt64 = 0
 
-        /// The options to open the manager with.
         var currentOptions: ManagerOptions {
             var options = options
             options.isReopened = isKnown
@@ -53,8 +52,6 @@ package final class RemoteConnection: ServiceConnection {
     private let link: LoopBound<ServiceLink>
     private let places: PlaceFinder
 
-    /// Creates a connection to a service.
-    ///
     /// - Parameters:
     ///   - isLaunched: Whether a service has launched this process.
     ///   - places: Looks up places of this process, on other threads.
@@ -139,7 +136,6 @@ package final class RemoteConnection: ServiceConnection {
     /// Whether a caller may block. Not in virtual time, which does not advance while an app waits.
     package var canWait: Bool { !(loop is VirtualEventLoop) }
 
-    /// Reports misuse to the observers of the service.
     package func noteMisuse(_ text: String) {
         shared.withLock { send(.misuse(text), &$0) }
     }
@@ -156,7 +152,6 @@ package final class RemoteConnection: ServiceConnection {
         }
     }
 
-    /// Calls `body` on the callback queue of the manager.
     package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
         shared.withLock { $0.managers[manager]?.outlet }?.call(body)
     }
@@ -311,7 +306,6 @@ extension RemoteConnection {
 }
 
 extension ServiceError {
-    /// The error of a query without a reply.
     fileprivate static let noService = ServiceError(
         .operationNotSupported,
         reason: "the Bluetooth service does not answer"

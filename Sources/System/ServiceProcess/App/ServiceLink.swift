@@ -35,7 +35,6 @@ final class ServiceLink {
         line?.send(message)
     }
 
-    /// Closes the connection for good.
     func close() {
         isClosed = true
         if let timer { loop.cancel(timer) }

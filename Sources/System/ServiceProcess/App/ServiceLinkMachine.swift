@@ -37,7 +37,6 @@ struct ServiceLinkMachine {
     /// The pause between attempts to reach a service that has just gone, which may be back at once. In all other cases
     /// it is the first pause, and each further one is twice as long.
     static let firstPause = Duration.milliseconds(50)
-    /// The upper limit of the pause between attempts.
     static let longestPause = Duration.seconds(5)
     /// The number of failures, in 3 s, after which a service that was available counts as gone.
     static let failuresOfOneGone = 60
@@ -50,7 +49,6 @@ struct ServiceLinkMachine {
     ///   be expected soon.
     init(isLaunched: Bool = false) { hasWorked = isLaunched }
 
-    /// Whether the service accepts messages.
     var isOpen: Bool { state == .open }
 
     /// Whether it will soon be known if there is a service.

@@ -19,7 +19,6 @@ enum AdviceAtExit {
 
     private static let source = Mutex<Source?>(nil)
 
-    /// Whether the environment asks for advice.
     static func isWanted(_ environment: [String: String]) -> Bool { environment[variable] == "1" }
 
     /// Follows a system in this process until the program exits. Called on the system's loop.

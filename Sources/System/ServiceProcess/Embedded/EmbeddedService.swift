@@ -12,7 +12,6 @@ import Synchronization
 
 /// A service on a real controller inside the process of the one app that uses it.
 package enum EmbeddedService {
-    /// The environment variable that names a controller.
     package static let controllerVariable = "HARALD_CONTROLLER"
 
     /// The environment variable that names a btsnoop file for all packets between this process and its controller. The
@@ -40,7 +39,6 @@ package enum EmbeddedService {
     ///   - capture: The path of the capture file, or nil.
     ///   - givesAdvice: Whether to print advice when the program exits.
     ///   - finder: Claims the controllers of this machine.
-    ///   - logger: The logger of the service.
     static func make(
         controller text: String?,
         capture: String? = nil,
@@ -98,8 +96,6 @@ package enum EmbeddedService {
 
     /// Returns the directory in which a system on a real controller stores its bonds: `harald/bonds` in the user's
     /// state directory (XDG Base Directory Specification).
-    ///
-    /// - Parameter environment: The environment variables of the process.
     package static func bondDirectory(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {

@@ -15,7 +15,6 @@ final class ServiceAdvice: Sendable {
         var order: [String] = []
         var lines: [String: String] = [:]
         var refusal: String?
-        /// The number of the question.
         var asked: UInt32?
     }
 

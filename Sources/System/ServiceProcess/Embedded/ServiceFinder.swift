@@ -18,7 +18,6 @@ package enum ServiceFinder {
     /// The place of a service.
     enum Place: Equatable {
         case socket(String)
-        /// A service that runs inside this process.
         case embedded
     }
 

@@ -13,7 +13,6 @@ package struct FrameParser {
 
     private var kept = PacketBuffer(headroom: 0)
 
-    /// Creates a parser for a new connection.
     package init() {}
 
     /// Parses more octets and returns the messages that are complete. A message that lies within `octets` is not
@@ -36,7 +35,6 @@ package struct FrameParser {
         return messages
     }
 
-    /// Returns a message preceded by its length.
     package static func frame(_ message: PacketBuffer) -> PacketBuffer {
         var frame = message
         frame.prepend(integer: UInt32(clamping: message.count))

@@ -6,7 +6,6 @@ import BluetoothTypes
 /// A connection never calls its owner from within a call of one of its own methods. Each callback runs in a task of its
 /// own, in the order of the events. The owner may call any method from within a callback.
 package protocol MessageLine: AnyObject {
-    /// Called with each message that arrives.
     var onReceive: ((PacketBuffer) -> Void)? { get set }
     /// Called once when the connection has ended, unless this side closed it.
     var onClose: ((MessageLineError) -> Void)? { get set }
@@ -28,7 +27,6 @@ package protocol MessageLine: AnyObject {
 
 /// The reason why there is no connection between an app and the service, or why it ended.
 package enum MessageLineError: Error, Hashable, Sendable {
-    /// No service is listening at the path.
     case unreachable(path: String, reason: String)
     /// The peer has closed the connection or ended.
     case closedByPeer
@@ -36,7 +34,6 @@ package enum MessageLineError: Error, Hashable, Sendable {
     case malformed(String)
     /// The peer does not read, and too much is queued for it.
     case notTaken(octets: Int)
-    /// The operating system reported an error.
     case failed(reason: String)
 }
 

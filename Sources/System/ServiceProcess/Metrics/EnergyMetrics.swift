@@ -5,14 +5,12 @@ import ServiceEvents
 ///
 /// The values of all parts add up to the charge of the device. Used on the event loop of its system.
 package final class EnergyMetrics {
-    /// The label of the charge in microampere hours.
     static let charge = "harald_estimated_charge_microampere_hours"
 
     private let factory: any MetricsFactory
     private var apps: [String: Gauge] = [:]
     private var parts: [String: Gauge] = [:]
 
-    /// Creates metrics without values.
     package init(factory: any MetricsFactory) {
         self.factory = factory
     }

@@ -22,7 +22,6 @@ package final class MetricsText: MetricsFactory {
 
     private let metrics = Mutex<[Name: Metric]>([:])
 
-    /// Creates an empty collection.
     package init() {}
 
     private final class Handler: CounterHandler, FloatingPointCounterHandler, RecorderHandler, MeterHandler {
@@ -92,18 +91,15 @@ package final class MetricsText: MetricsFactory {
         }
     }
 
-    /// See `MetricsFactory`.
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         handler(label, dimensions, "counter")
     }
 
-    /// See `MetricsFactory`.
     package func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler { handler(label, dimensions, "counter") }
 
-    /// See `MetricsFactory`.
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         handler(label, dimensions, "gauge")
     }
@@ -118,14 +114,9 @@ package final class MetricsText: MetricsFactory {
         NOOPMetricsHandler.instance
     }
 
-    /// See `MetricsFactory`.
     package func destroyCounter(_ handler: any CounterHandler) {}
-    /// See `MetricsFactory`.
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
-    /// See `MetricsFactory`.
     package func destroyMeter(_ handler: any MeterHandler) {}
-    /// See `MetricsFactory`.
     package func destroyRecorder(_ handler: any RecorderHandler) {}
-    /// See `MetricsFactory`.
     package func destroyTimer(_ handler: any TimerHandler) {}
 }

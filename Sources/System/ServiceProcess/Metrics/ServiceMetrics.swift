@@ -23,8 +23,6 @@ package final class ServiceMetrics {
     private let recovery: Gauge
     private var (linkCount, managerCount) = (0, 0)
 
-    /// Starts to count.
-    ///
     /// - Parameter factory: The metrics backend; by default, that of the process.
     package init(of system: BluetoothSystem, factory: any MetricsFactory = MetricsSystem.factory) {
         func counter(_ name: String) -> Counter { Counter(label: "harald_\(name)_total", factory: factory) }

@@ -175,7 +175,6 @@ package final class AppProcesses: AppLauncher {
         return AppProgram(executable, isLaunched: isLaunched(caller, as: app))
     }
 
-    /// Whether a process is still running.
     func exists(_ process: KnownProcess) -> Bool { process.exists(in: table) }
 }
 

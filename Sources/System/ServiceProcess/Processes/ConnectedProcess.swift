@@ -13,7 +13,6 @@ final class ConnectedProcess: AppProcess {
     private unowned let processes: AppProcesses
     private let dismiss: (ServiceError) -> Void
 
-    /// - Parameter dismiss: Ends the conversation with the process.
     init(
         _ app: App,
         _ caller: Caller,

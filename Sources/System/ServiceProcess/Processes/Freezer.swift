@@ -21,10 +21,8 @@ package final class Freezer {
         manager.perform(.thaw, on: Self.allUnits) { _ in }
     }
 
-    /// Freezes the processes of a unit.
     func freeze(_ unit: String) { handle(.suspended, unit) }
 
-    /// Thaws the processes of a unit.
     func thaw(_ unit: String) { handle(.resumed, unit) }
 
     private func handle(_ event: FreezingMachine.Event, _ unit: String) {

@@ -17,11 +17,9 @@ struct FreezingMachine: Hashable {
     }
 
     enum Event: Hashable {
-        /// The app was suspended.
         case suspended
         /// The app has to run, or to end.
         case resumed
-        /// The last command has completed.
         case done(isDone: Bool)
     }
 

@@ -2,7 +2,6 @@ import Foundation
 
 /// A particular process, as opposed to later ones with the same number.
 enum KnownProcess {
-    /// Identified by a handle.
     case held(ProcessDescriptor)
     /// Identified by its start time, if the kernel provides no handle. Between checking the start time and sending a
     /// signal, the number can be reused by another process.
@@ -22,7 +21,6 @@ enum KnownProcess {
         }
     }
 
-    /// Whether the process is still running.
     func exists(in table: ProcessTable) -> Bool {
         switch self {
         case .held(let descriptor): descriptor.isRunning
@@ -30,7 +28,6 @@ enum KnownProcess {
         }
     }
 
-    /// Sends a signal to the process.
     func signal(_ signal: Int32, in table: ProcessTable) {
         switch self {
         case .held(let descriptor): descriptor.signal(signal)
@@ -43,9 +40,7 @@ enum KnownProcess {
 package struct Caller: Sendable {
     /// The process that connected; 0 if it is not visible to this process.
     package var process: Int32
-    /// The user ID of the process.
     package var user: UInt32
-    /// The group ID of the process.
     package var group: UInt32
     /// A handle of the process that stays valid when its number is reused; nil if the kernel does not provide one.
     package var descriptor: ProcessDescriptor?

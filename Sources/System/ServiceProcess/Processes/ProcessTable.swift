@@ -24,7 +24,6 @@ package struct ProcessTable: Sendable {
         return ProcessMark(number: UInt32(process), beginning: beginning)
     }
 
-    /// The process table of the kernel.
     package static let ofKernel = ProcessTable(
         user: getuid(),
         descriptor: { ProcessDescriptor(of: $0) },

@@ -44,7 +44,6 @@ package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
     /// The kernel did not report how it ended; `code` is the error number of waitid(2).
     case unknown(code: Int32)
 
-    /// Whether the program exited with status 0.
     package var isSuccess: Bool { self == .exited(status: 0) }
 
     package var description: String {

@@ -16,7 +16,6 @@ final class ClientSession {
         case closed
     }
 
-    /// Called once the session has ended.
     var onEnd: (() -> Void)?
 
     private let line: any MessageLine
@@ -50,7 +49,6 @@ final class ClientSession {
         }
     }
 
-    /// Handles the first message.
     private func receiveHello(_ message: PacketBuffer, _ timer: ScheduledTask) throws(PacketError) {
         guard let version = Opening.version(in: message) else { return refuse("the first message is not an opening") }
         guard version == Hello.version else {
@@ -118,6 +116,5 @@ protocol Conversation: AnyObject {
     func closingMessage(_ error: ServiceError) -> PacketBuffer
     /// Called when the process starts or stops reading.
     func roomChanged(_ hasRoom: Bool)
-    /// Called when the connection has ended.
     func ended()
 }

@@ -6,7 +6,6 @@ import ServiceMessages
 // MARK: - Authorization of conversations
 
 extension ServiceClients {
-    /// Creates the conversation with the process of an app.
     func openApp(_ hello: Hello, _ caller: Caller, _ line: any MessageLine) -> Result<any Conversation, ServiceError> {
         let (identity, declaration) = (AppIdentity(name: hello.app.name, owner: caller.user), hello.declaration)
         // A process that answers prompts for the user may not answer those caused by itself as an app (AB-G07).
@@ -30,7 +29,6 @@ extension ServiceClients {
         return .success(conversation)
     }
 
-    /// Creates the conversation with a tool.
     func openTool(_ caller: Caller, by policy: PolicyFile, _ line: any MessageLine) -> any Conversation {
         let (rights, knows) = (rights(of: caller, by: policy), isVisible(caller))
         let tool = ToolSession(system, rights, user: caller.user, knowsProcess: knows, line)

@@ -45,13 +45,11 @@ package final class ServiceClients {
         system.appControl = processes
     }
 
-    /// The callers that are connected.
     package var callers: [Caller] { clients.values.map(\.caller) }
 
     /// Whether the number of the caller's process is known. 0 stands for any process that is not visible to this one.
     func isVisible(_ caller: Caller) -> Bool { caller.process > 1 }
 
-    /// The conversations of the caller's process.
     func conversations(of caller: Caller) -> [any Conversation] {
         guard isVisible(caller) else { return [] }
         return clients.values.filter { $0.caller.process == caller.process }.compactMap(\.session.conversation)
@@ -78,7 +76,6 @@ package final class ServiceClients {
         for client in Array(clients.values) { client.session.end(gone) }
     }
 
-    /// Creates the conversation that an opening requests.
     func open(
         _ opening: Opening,
         _ caller: Caller,

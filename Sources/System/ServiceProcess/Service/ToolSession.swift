@@ -28,7 +28,6 @@ final class ToolSession: Conversation {
 
     func begin() {}
 
-    /// See ``BluetoothService/ToolConversation/isProcess(of:)``.
     func isProcess(of app: AppIdentity) -> Bool { conversation.isProcess(of: app) }
 
     func received(_ message: PacketBuffer) throws(PacketError) -> String? {

@@ -8,7 +8,6 @@ package struct ListeningSocket {
     package struct Failure: Error, Hashable, CustomStringConvertible {
         package let description: String
 
-        /// Creates a failure from a description of the problem and its remedy.
         package init(_ description: String) {
             self.description = description
         }

@@ -14,13 +14,11 @@ package struct SocketDialer: Dialer {
     private let path: String
     private let loop: NIOEventLoop
 
-    /// Creates a dialer for the service at `path`.
     package init(path: String, loop: NIOEventLoop) {
         self.path = path
         self.loop = loop
     }
 
-    /// See ``Dialer/dial(_:)``.
     package func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void) {
         let (path, loop, done) = (path, loop, LoopBound(completion, loop: loop))
         ClientBootstrap(group: loop.nio)

@@ -9,11 +9,8 @@ package final class ToolClient {
     package enum Failure: Error, Hashable {
         /// No service is listening at any of the paths.
         case noService(tried: [MessageLineError])
-        /// The service refused this tool.
         case refused(String)
-        /// The service ended the conversation.
         case ended(String)
-        /// The connection to the service was lost.
         case lost(MessageLineError)
     }
 
@@ -173,7 +170,6 @@ extension ToolClient {
 }
 
 extension ToolClient.Failure: CustomStringConvertible {
-    /// The problem, and a remedy.
     package var description: String {
         switch self {
         case .noService(let tried) where tried.isEmpty:

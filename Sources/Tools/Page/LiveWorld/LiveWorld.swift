@@ -18,7 +18,6 @@ final class LiveWorld {
     static let longestStep = Duration.seconds(60)
     /// The device whose system the page shows.
     static let phoneName = "Phone"
-    /// The name of the phone's app.
     static let app = "watch"
     /// The path loss in a building. It makes the range 68 m.
     static let exponent = 3.0
@@ -87,7 +86,6 @@ final class LiveWorld {
         phone.open(Self.app)
     }
 
-    /// The time of the world, in milliseconds.
     var milliseconds: Int64 { Int64(world.now / .milliseconds(1)) }
 
     // MARK: Time
@@ -118,10 +116,8 @@ final class LiveWorld {
     /// Runs a closure with the phone's system, as a task of the world.
     func withPhone(_ body: @escaping @Sendable (BluetoothSystem) -> Void) { phone.withSystem(body) }
 
-    /// Binds a value to the loop of the world.
     func bind<Value>(_ value: Value) -> LoopBound<Value> { LoopBound(value, loop: world.loop) }
 
-    /// Ends everything in the world.
     func end() {
         world.end()
         world.run(for: .zero)

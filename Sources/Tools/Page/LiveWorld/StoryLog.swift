@@ -6,7 +6,6 @@ import Synchronization
 
 /// The story of a world in words, of which the last lines are kept.
 final class StoryLog: Sendable {
-    /// The number of lines that are kept.
     static let maximumLines = 2_000
     /// The kinds of events in systems that the story consists of, as in reports of failed tests.
     static let kinds: Observation.Kinds = [

@@ -48,20 +48,16 @@ package final class WorldRunner: PageWorld {
         }
     }
 
-    /// Handles a message of a page.
     package func handle(_ message: [UInt8], answer: @escaping Reply) {
         guard add(.message(message, answer), atMost: Self.maximumWaiting) else {
             return answer("too much is asked of the world; wait a moment", nil)
         }
     }
 
-    /// Calls `show` with each value that a page which opens has to know.
     package func welcome(_ show: @escaping @Sendable (PageValue) -> Void) { add(.welcome(show)) }
 
-    /// Lets the time of the world begin, once those who want to follow its events do.
     package func begin() { add(.begin) }
 
-    /// Tells the state to all pages, even if it has not changed.
     package func refresh() { add(.refresh, atMost: Self.maximumWaiting) }
 
     /// Ends the world and its thread.
