@@ -94,15 +94,13 @@ struct AirReception: Sendable {
             digest: Self.digest(payload),
             protection: protection
         )
-        let last = previous[side]
         let isGap = isGap(new, from: side, missedEvents: missedEvents)
         if isGap { forget() }
-        let content = content(of: frame, new, last, missesEvents: missedEvents > 0)
+        let content = content(of: frame, new, from: side, missesEvents: missedEvents > 0)
         new.protection = Self.protection(of: content) ?? protection
         previous[side] = new
-        let placed = place(content, of: side)
         if content == .control, payload.octet(at: 0) == 0x05 { protection = .encrypted }
-        return Verdict(side: side, content: placed, followsGap: isGap, isTimely: isTimely && !isGap)
+        return Verdict(side: side, content: content, followsGap: isGap, isTimely: isTimely && !isGap)
     }
 
     // MARK: Gaps
@@ -133,11 +131,11 @@ struct AirReception: Sendable {
 
     // MARK: Contents
 
-    private mutating func content(of frame: AirFrame, _ new: Advertisement, _ last: Advertisement?, missesEvents: Bool)
+    private mutating func content(of frame: AirFrame, _ new: Advertisement, from side: StorySide, missesEvents: Bool)
         -> Content
     {
         guard !frame.payload.isEmpty else { return .empty }
-        if let last, new.isSameAdvertisement(last) {
+        if let last = previous[side], new.isSameAdvertisement(last) {
             // An event in which nothing was heard has place for another packet, after which the same contents are new.
             return missesEvents ? .possiblyRepeated(last.protection) : .repeated(last.protection)
         }
@@ -147,8 +145,10 @@ struct AirReception: Sendable {
         guard protection == .plain else { return .unreadable(protection) }
         switch new.kind {
         case 0b11: return .control
-        case 0b10: return .start
-        case 0b01: return .continuation(isWhole: true)
+        case 0b10:
+            isPartMissing[side] = false
+            return .start
+        case 0b01: return .continuation(isWhole: !isPartMissing[side])
         default: return .reserved
         }
     }
@@ -157,17 +157,6 @@ struct AirReception: Sendable {
         switch content {
         case .repeated(let protection), .possiblyRepeated(let protection), .unreadable(let protection): protection
         default: nil
-        }
-    }
-
-    /// Records whether the parts of an L2CAP PDU were all heard.
-    private mutating func place(_ content: Content, of side: StorySide) -> Content {
-        switch content {
-        case .start:
-            isPartMissing[side] = false
-            return content
-        case .continuation: return .continuation(isWhole: !isPartMissing[side])
-        default: return content
         }
     }
 

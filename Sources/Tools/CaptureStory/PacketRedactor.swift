@@ -187,19 +187,16 @@ struct PacketRedactor: Sendable {
         switch field {
         case .address(let position):
             guard let address = octets.address(at: start + position, isRandom: true) else {
-                return zero(&octets, start + position)
+                return octets = KnownEnd.zeros(octets, after: start + position)
             }
             put(pseudonyms.octets(of: address), at: start + position, &octets)
         case .secret(let position, let count):
-            guard octets.count >= start + position + count else { return zero(&octets, start + position) }
+            guard octets.count >= start + position + count else {
+                return octets = KnownEnd.zeros(octets, after: start + position)
+            }
             let source = octets.slice((start + position)..<(start + position + count))
             put(pseudonyms.octets(source), at: start + position, &octets)
         }
-    }
-
-    /// Clears the rest of a packet that ends within a field.
-    private func zero(_ octets: inout PacketBuffer, _ start: Int) {
-        for index in octets.indices where index >= start { octets[index] = 0 }
     }
 
     private func put(_ replacement: [UInt8], at position: Int, _ octets: inout PacketBuffer) {

@@ -8,21 +8,19 @@ import SMP
 package enum StoryWords {
     /// Returns a duration in microseconds, milliseconds or seconds.
     package static func time(_ microseconds: Int64) -> String {
-        var text = TextOctets()
-        text.append(microseconds: microseconds)
-        return String(decoding: text.octets, as: UTF8.self)
+        text { $0.append(microseconds: microseconds) }
     }
 
     /// Returns a rate in octets or thousands of octets a second.
     package static func rate(_ octetsPerSecond: Double) -> String {
-        guard octetsPerSecond >= 1_000 else { return "\(Int64(octetsPerSecond.rounded())) B/s" }
-        return "\(decimal(Int64(octetsPerSecond.rounded()), per: 1_000)) kB/s"
+        let octets = Int64(octetsPerSecond.rounded())
+        return octetsPerSecond >= 1_000 ? text { $0.append(octets, per: 1_000, " kB/s") } : "\(octets) B/s"
     }
 
-    /// Returns a quotient with one decimal, without `.0`.
-    static func decimal(_ amount: Int64, per unit: Int64) -> String {
-        let tenths = (amount * 10 + unit / 2) / unit
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    private static func text(_ write: (inout TextOctets) -> Void) -> String {
+        var text = TextOctets()
+        write(&text)
+        return String(decoding: text.octets, as: UTF8.self)
     }
 
     /// Returns a handle in hexadecimal.

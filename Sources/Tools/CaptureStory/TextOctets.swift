@@ -80,7 +80,8 @@ struct TextOctets: Sendable {
         }
     }
 
-    private mutating func append(_ amount: Int64, per unit: Int64, _ name: String) {
+    /// Appends a quotient with one decimal, without `.0`.
+    mutating func append(_ amount: Int64, per unit: Int64, _ name: String) {
         let tenths = UInt64((amount * 10 + unit / 2) / unit)
         append(tenths / 10)
         if tenths % 10 != 0 {

@@ -8,7 +8,7 @@ struct WideDiscovery: CentralDetector {
     /// The maximum number of peers that are followed at once.
     private static let maximumPeers = 64
     /// The maximum number of attributes of a peer that count.
-    private static let maximumAttributes = 256
+    fileprivate static let maximumAttributes = 256
 
     private struct Peer: Sendable {
         /// The app's last request for services named none.
@@ -20,19 +20,6 @@ struct WideDiscovery: CentralDetector {
         var characteristics: [AttributeHandle: Bool] = [:]
         /// The places of the calls that discovered all services, and all characteristics.
         var sites: [String: CallSite] = [:]
-
-        mutating func learn(services found: [RemoteService]) {
-            for each in found where services.count < WideDiscovery.maximumAttributes && services[each.handle] == nil {
-                services[each.handle] = false
-            }
-        }
-
-        mutating func learn(characteristics found: [RemoteCharacteristic]) {
-            for each in found
-            where characteristics.count < WideDiscovery.maximumAttributes && characteristics[each.handle] == nil {
-                characteristics[each.handle] = false
-            }
-        }
     }
 
     private var peers: [UUID: Peer] = [:]
@@ -52,30 +39,26 @@ struct WideDiscovery: CentralDetector {
             peers[id, default: Peer()].asksForAllServices = uuids == nil
             if uuids == nil { peers[id]?.sites["service"] = site }
         case .discoverCharacteristics(of: let service, let uuids):
-            use(service: service, id)
+            peers[id]?.services.use(service)
             guard uuids == nil else { return _ = peers[id]?.wideServices.remove(service) }
             peers[id]?.wideServices.insert(service)
             peers[id]?.sites["characteristic"] = site
-        case .discoverIncludedServices(of: let service, _): use(service: service, id)
+        case .discoverIncludedServices(of: let service, _): peers[id]?.services.use(service)
         case .discoverDescriptors(of: let handle), .readCharacteristic(let handle),
             .writeCharacteristic(let handle, value: _), .writeWithoutResponse(let handle, value: _),
             .setNotify(let handle, isEnabled: _):
-            if peers[id]?.characteristics[handle] != nil { peers[id]?.characteristics[handle] = true }
+            peers[id]?.characteristics.use(handle)
         default: break
         }
-    }
-
-    private mutating func use(service: AttributeHandle, _ id: UUID) {
-        if peers[id]?.services[service] != nil { peers[id]?.services[service] = true }
     }
 
     private mutating func accept(_ event: PeerEvent, _ id: UUID) {
         guard let peer = peers[id] else { return }
         switch event {
         case .servicesDiscovered(.success(let found)) where peer.asksForAllServices:
-            peers[id]?.learn(services: found)
+            peers[id]?.services.learn(found.map(\.handle))
         case .characteristicsDiscovered(of: let service, .success(let found)) where peer.wideServices.contains(service):
-            peers[id]?.learn(characteristics: found)
+            peers[id]?.characteristics.learn(found.map(\.handle))
         default: break
         }
     }
@@ -94,5 +77,18 @@ struct WideDiscovery: CentralDetector {
                 "discovered all of \(count(found.count, kind)) of \(picture[id].words), and used \(used)"
             )
         }
+    }
+}
+
+extension [AttributeHandle: Bool] {
+    /// Adds handles that are not used so far, if there is room.
+    fileprivate mutating func learn(_ handles: [AttributeHandle]) {
+        for handle in handles where count < WideDiscovery.maximumAttributes && self[handle] == nil {
+            self[handle] = false
+        }
+    }
+
+    fileprivate mutating func use(_ handle: AttributeHandle) {
+        if self[handle] != nil { self[handle] = true }
     }
 }
