@@ -5,7 +5,6 @@ import ServiceMessages
 
 /// The advisor of one app, over all its processes.
 struct AppAdvisor: Sendable {
-    /// The maximum number of managers that are followed at once.
     static let maximumManagers = 64
 
     /// A manager with the detectors of its role.

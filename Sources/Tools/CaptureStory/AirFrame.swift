@@ -109,7 +109,6 @@ struct AirExtendedHeader: Sendable {
     private(set) var targetPosition = 0
     /// The set and the data that the PDU belongs to.
     private(set) var dataInfo: UInt16?
-    /// Whether another PDU follows.
     private(set) var hasMore = false
     /// The access address and the CRC's initial value of a periodic advertising train.
     private(set) var train: (accessAddress: UInt32, initial: UInt32)?

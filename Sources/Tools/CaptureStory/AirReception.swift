@@ -166,7 +166,6 @@ struct AirReception: Sendable {
         4, 5, 5, 11, 11, 4, 11, 43, 27, 27,
     ]
     private static let lengths = Set(controlLengths)
-    /// The length of the message integrity check.
     private static let checkLength = 4
 
     /// Whether a frame with a payload is readable for certain.

@@ -55,7 +55,6 @@ package struct AttributeBook: Hashable, Sendable {
         return characteristicTable.values.filter { $0.value <= handle }.max { $0.value < $1.value }
     }
 
-    /// Returns the service that an attribute belongs to.
     func service(around handle: UInt16) -> Service? {
         serviceTable.values.first { $0.start <= handle && $0.end >= handle }
     }

@@ -5,7 +5,6 @@ import HCI
 package struct RedactionKeys: Sendable {
     /// The keys, least significant octet first.
     package private(set) var keys: [PacketBuffer] = []
-    /// Whether the capture has frames of the air.
     package private(set) var hasFrames = false
 
     package init() {}

@@ -194,7 +194,6 @@ package struct CaptureStory: Sendable {
 
     // MARK: L2CAP
 
-    /// Receives a fragment of a PDU on a link.
     mutating func receive(_ payload: PacketBuffer, isStart: Bool, from side: StorySide, on link: inout LinkStory) {
         let silence = now &- link.lastPacket
         if silence > StoryLimits.gap {

@@ -93,7 +93,6 @@ struct DeviceBook: Sendable {
         table[Key(address)]?.identity ?? address
     }
 
-    /// Returns the name of a device, if it is known.
     func name(_ address: BluetoothAddress) -> String? { table[Key(address)]?.name }
 
     func label(_ address: BluetoothAddress) -> String {

@@ -75,9 +75,7 @@ struct LinkStory: Sendable {
     var peer: BluetoothAddress?
     /// Whether the near end is the central; nil if the capture does not tell.
     var isCentral: Bool?
-    /// Whether the capture is one of the air.
     var isAir = false
-    /// Whether the capture holds the beginning.
     var hasBeginning = true
     var begin: Int64
     var end: Int64?
@@ -98,7 +96,6 @@ struct LinkStory: Sendable {
     var marks: [Mark] = []
     var gaps = 0
 
-    /// The frames of a link of the air.
     var reception: AirReception
     /// Whether the time of the current packet is when it was first sent.
     var isTimely = true

@@ -51,7 +51,6 @@ package struct LinkSummary: Sendable {
     package let doubtful: Int
     /// The packets that were sent again, or have the contents of one before that was.
     package let possibleRepeats: Int
-    /// Whether ``isEncrypted`` is known.
     package let isProtectionKnown: Bool
     private let hasBeginning: Bool
     /// The attributes that were discovered, or that are known from an earlier link.

@@ -12,7 +12,6 @@ package struct RedactedFile: Sendable {
     }
 
     private let format: Format
-    /// The interfaces of a pcapng file so far.
     private var interfaces = RedactedInterfaces()
 
     /// The time zero of btsnoop, in microseconds before 1970 (RFC 1761 with the epoch of Symbian).

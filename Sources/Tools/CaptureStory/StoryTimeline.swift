@@ -7,7 +7,6 @@ package struct StoryTimeline: Sendable {
     private static let row = 44.0
     /// The links that are drawn. More of them would not be readable.
     package static let maximumLinks = 100
-    /// The lines of the scale.
     private static let steps = 5
 
     private let links: [LinkSummary]

@@ -60,7 +60,6 @@ package enum StoryWords {
 
     static let pairingFailedSection = "Core Vol 3 Part H 3.5.5"
 
-    /// Returns how the devices authenticate each other.
     static func method(_ model: AssociationModel) -> String {
         switch model {
         case .justWorks: "Just Works, without MITM protection"

@@ -8,7 +8,6 @@ import ServiceMessages
 /// The app by which the page uses devices: a central manager of the service, like that of any other app.
 actor PageCentral {
     static let scanTime = Duration.seconds(30)
-    /// The time between two reports of what a scan has found.
     static let reportInterval = Duration.milliseconds(500)
     /// The maximum number of devices in a report. Those that come later are found by the next scan.
     static let maximumDevices = 2_048

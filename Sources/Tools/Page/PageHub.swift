@@ -13,7 +13,6 @@ import struct NIOCore.ByteBuffer
 ///
 /// Used on its loop.
 final class PageHub {
-    /// The maximum number of pages that are open at once.
     static let maximumPages = 128
     /// The time between two looks at devices, apps and links.
     static let interval = Duration.seconds(1)
@@ -100,7 +99,6 @@ final class PageHub {
         return true
     }
 
-    /// Removes a page that was closed.
     func remove(_ page: any PageOutlet) {
         followPackets(false, page)
         guard pages.removeValue(forKey: ObjectIdentifier(page)) != nil, pages.isEmpty else { return }
@@ -272,7 +270,6 @@ final class PageHub {
         if isFirst || answer == nil { send("energy", energy.snapshot) }
     }
 
-    /// Sends what has changed of the devices.
     private func keepDevices(_ text: String) {
         guard !pages.isEmpty, let answer = try? JSONDecoder().decode([DeviceStatus].self, from: Data(text.utf8)),
             let change = devices.update(answer, now: date())
@@ -452,7 +449,6 @@ package protocol PageWorld: AnyObject, Sendable {
 package struct PageValue: Sendable {
     /// The name, which is not escaped.
     let name: String
-    /// The value as JSON.
     let json: String
     /// Whether a later value of this name takes the place of this one, so that a page which does not keep up may go
     /// without it.

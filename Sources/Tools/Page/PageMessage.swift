@@ -41,7 +41,6 @@ struct PageMessage: Codable, Sendable {
     let name: String?
     let owner: UInt32?
     let command: String?
-    /// The identifier of the device.
     let peer: UUID?
     /// The characteristic, by the key in the table of the device.
     let key: String?

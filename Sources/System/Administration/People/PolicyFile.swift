@@ -23,9 +23,7 @@ import ServiceMessages
 package struct PolicyFile: Hashable, Sendable {
     /// The maximum size of a file, in octets (AB-G05).
     package static let maximumOctets = 65_536
-    /// The maximum number of lines in a file.
     package static let maximumLines = 1_024
-    /// The maximum number of prompters that a file may name.
     package static let maximumPrompters = 64
 
     /// The ruling on a device that wants to pair.

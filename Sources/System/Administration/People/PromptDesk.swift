@@ -177,7 +177,6 @@ package final class PromptDesk {
 }
 
 extension PromptDesk: PairingPrompter {
-    /// Shows a prompt, or has the policy decide it.
     package func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         closePrompt(peer)
         let standing = policy.standingAnswer(to: prompt, of: peer, for: system.links.apps(of: peer).map(\.app))

@@ -148,9 +148,7 @@ package struct AdvertisingStatus: Codable, Hashable, Sendable {
 package struct PreservedStatus: Codable, Hashable, Sendable {
     package var app: String
     package var owner: UInt32
-    /// The restore identifiers of central managers.
     package var centrals: [String]
-    /// The restore identifiers of peripheral managers.
     package var peripherals: [String]
     /// The number of consecutive processes that ended early (behaviour 10.25).
     package var earlyEnds: Int?

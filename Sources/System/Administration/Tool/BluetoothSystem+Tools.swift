@@ -209,7 +209,6 @@ extension BluetoothSystem {
 }
 
 extension App {
-    /// Applies the command to the life cycle.
     fileprivate func move(_ verb: AppVerb) {
         switch verb {
         case .foreground: happened(.entered)

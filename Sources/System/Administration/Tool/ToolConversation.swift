@@ -55,11 +55,9 @@ package final class ToolConversation {
     private var budgets: [UInt32: DiscoveryBudget] = [:]
     private var pending: Set<UInt32> = []
     private var isClosed = false
-    /// The apps in the tool's process.
     private var ownApps: Set<AppIdentity> = []
     /// Whether the tool has asked for more than advice about its own process.
     private var isTool = false
-    /// The number of the last observation.
     private var lastNumber: UInt64 = 0
 
     /// - Parameters:

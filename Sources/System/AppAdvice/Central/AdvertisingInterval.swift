@@ -8,7 +8,6 @@ import ServiceMessages
 /// 4.4.2.2.1), or a multiple where reports are missed. A hint only: if no two advertisements in a row are received, the
 /// interval is overestimated.
 struct AdvertisingInterval: CentralDetector {
-    /// The maximum number of devices that are followed in a scan.
     private static let maximumDevices = 32
 
     private struct Device: Sendable {

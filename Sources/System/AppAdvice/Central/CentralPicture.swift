@@ -21,7 +21,6 @@ struct CentralPicture: Sendable {
             var canNotify: Bool { properties & 0x30 != 0 }
         }
 
-        /// The maximum number of characteristics that are remembered.
         static let maximumCharacteristics = 256
 
         var link = Link.none

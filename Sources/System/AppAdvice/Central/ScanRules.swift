@@ -130,7 +130,6 @@ extension CentralStep {
 
 /// 12.2: duplicates that are not used for a connection, or that are asked for in the background, where there are none.
 struct DuplicateReports: CentralDetector {
-    /// The maximum number of devices that are counted in a scan.
     private static let maximumDevices = 128
 
     private struct Device: Sendable {

@@ -46,7 +46,6 @@ struct ReadWhileNotifying: CentralDetector {
 
 /// 12.7: a subscription that brings hardly any values.
 struct RareValues: CentralDetector {
-    /// The maximum number of subscriptions that are followed.
     private static let maximumValues = 256
 
     /// When each subscription began, or was reported. ``CentralPicture/Peer/arrivals`` has the values since then.

@@ -5,9 +5,7 @@ import ServiceMessages
 
 /// 12.5: a discovery of everything, most of which is not used before the connection ends.
 struct WideDiscovery: CentralDetector {
-    /// The maximum number of peers that are followed at once.
     private static let maximumPeers = 64
-    /// The maximum number of attributes of a peer that count.
     fileprivate static let maximumAttributes = 256
 
     private struct Peer: Sendable {

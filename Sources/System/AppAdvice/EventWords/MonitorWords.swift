@@ -7,7 +7,6 @@ import ServiceEvents
 package struct MonitorWords: Sendable {
     /// The maximum number of remembered names of each kind. Then all are forgotten.
     private static let maximumNames = 10_000
-    /// The maximum number of attributes and services in a line.
     private static let maximumListed = 8
 
     /// An attribute of a peer, whose handles are the same for all apps, or one that a manager publishes.

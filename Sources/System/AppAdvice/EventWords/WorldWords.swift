@@ -2,7 +2,6 @@ import ServiceEvents
 
 /// Puts the events of a simulated world into words, a line for each. Remembers the names that earlier events contained.
 package struct WorldWords: Sendable {
-    /// The words of the systems, by device.
     private var words: [String: MonitorWords] = [:]
 
     package init() {}

@@ -11,7 +11,6 @@ enum PeripheralStep: Sendable {
     /// Time has passed. Precedes each other step.
     case passed
 
-    /// The central that is at work here.
     var central: UUID? {
         switch self {
         case .delivered(.subscribed(let central, _)),

@@ -9,7 +9,6 @@ struct PeripheralPicture: Sendable {
     struct Characteristic: Sendable {
         let uuid: BluetoothUUID
         let properties: UInt16
-        /// The published service that has the characteristic.
         let service: LocalAttributeID
         /// The place of the call that publishes it.
         let site: CallSite?

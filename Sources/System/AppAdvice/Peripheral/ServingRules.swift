@@ -45,7 +45,6 @@ struct OpenWrites: PeripheralDetector {
 
 /// 12.19: a request of a central that waits for its response. All requests of the central wait with it.
 struct LateResponses: PeripheralDetector {
-    /// The maximum number of requests that are followed.
     private static let maximumRequests = 256
 
     private struct Open: Sendable {

@@ -99,7 +99,6 @@ package final class RemoteConnection: ServiceConnection {
         }
     }
 
-    /// Closes the manager and ends all its activity.
     package func closeManager(_ manager: ManagerID) {
         let closed = shared.withLock { shared in
             send(.closeManager(manager), &shared)

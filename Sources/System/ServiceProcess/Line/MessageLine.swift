@@ -38,7 +38,6 @@ package enum MessageLineError: Error, Hashable, Sendable {
 }
 
 extension MessageLineError: CustomStringConvertible {
-    /// The problem, and a remedy if there is one.
     package var description: String {
         switch self {
         case .unreachable(let path, let reason):

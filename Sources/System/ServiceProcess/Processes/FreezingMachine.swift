@@ -31,7 +31,6 @@ struct FreezingMachine: Hashable {
     /// Whether the unit is assumed to be frozen, and no more commands are tried.
     private(set) var isStuck = false
 
-    /// Returns the next command for the unit, if any.
     mutating func handle(_ event: Event) -> UnitVerb? {
         switch (state, event) {
         case (.thawed, .suspended): return freeze()

@@ -37,7 +37,6 @@ struct LaunchCommand: Hashable {
         )
     }
 
-    /// The unit of an app that was launched as one.
     static func unit(of app: AppIdentity) -> String { "\(unitPrefix)\(escaped(app.name)).service" }
 
     /// Escapes a name for use in a unit name (systemd.unit(5)): all octets but letters, digits, dots and underscores

@@ -2,7 +2,6 @@
 package struct Program: Hashable, Sendable {
     /// The destination of standard output and standard error.
     package enum Output: Hashable, Sendable {
-        /// The standard output and error of this process.
         case inherited
         /// The null device, which discards it.
         case discarded

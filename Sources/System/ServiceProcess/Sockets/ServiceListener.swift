@@ -9,7 +9,6 @@ import ServiceMessages
 package final class ServiceListener {
     /// The number of octets that are read from one process before others have their turn (AB-G05).
     static let readAtOnce = 2_048
-    /// The maximum number of connections that wait to be accepted.
     static let backlog: Int32 = 64
 
     let clients: ServiceClients

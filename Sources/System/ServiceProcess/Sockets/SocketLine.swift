@@ -132,7 +132,6 @@ final class SocketLine: MessageLine {
         onClose?(error)
     }
 
-    /// The operating system's description of an error.
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))

@@ -22,7 +22,6 @@ final class LiveWorld {
     /// The path loss in a building. It makes the range 68 m.
     static let exponent = 3.0
     static let start = Position(x: 40, y: 20)
-    /// The currents of both radios.
     static let profile = RadioProfile.nrf52832
     /// The sensor's battery: a coin cell CR2032 with 230 mAh.
     static let battery = Charge.milliampereHours(230)

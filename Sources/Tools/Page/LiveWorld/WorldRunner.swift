@@ -17,7 +17,6 @@ package final class WorldRunner: PageWorld {
     /// the thread of the world.
     package typealias Reply = @Sendable (_ error: String, PageValue?) -> Void
 
-    /// The maximum number of messages that wait for the world.
     static let maximumWaiting = 64
     /// The time between two looks at the clock while the world runs.
     static let tick = Duration.milliseconds(20)
@@ -63,7 +62,6 @@ package final class WorldRunner: PageWorld {
     /// Ends the world and its thread.
     package func stop() { add(.stop) }
 
-    /// Returns a number for a tool that is about to connect.
     func nextTool() -> UInt64 { lastTool.add(1, ordering: .relaxed).newValue }
 
     @discardableResult
@@ -92,7 +90,6 @@ package final class WorldRunner: PageWorld {
 
 /// The thread's side of a ``WorldRunner``.
 private final class WorldLoop {
-    /// The least time between two reports.
     private static let newsInterval = Duration.milliseconds(100)
     /// The time of the machine after which a run of the world makes way for messages.
     private static let longestRun = Duration.milliseconds(100)
