@@ -1,19 +1,16 @@
 import { clock, count, element } from "./elements.js";
-import { LongList } from "./list.js";
+import { ListView, LongList } from "./list.js";
 
 const KINDS = ["state", "managers", "messages", "links", "notices", "misuse", "trouble", "host", "privacy", "security",
   "access"];
 
 /** The events of the system as they come, and one of them with its packets. */
-export class Events {
+export class Events extends ListView {
   constructor(page) {
-    this.page = page;
+    super(page, "events");
     this.parts = ["events"];
     this.kind = "";
     this.filter = "";
-    this.follows = true;
-    this.next = 0;
-    this.wanted = null;
   }
 
   open(view) {
@@ -26,9 +23,6 @@ export class Events {
       oninput: (event) => { this.filter = event.target.value.toLowerCase(); this.again(); },
     });
     filter.value = this.filter;
-    this.button = element("button", {
-      id: "follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
-    }, "Keep at the end");
     this.count = element("span", { class: "quiet" });
     this.detail = element("section", { class: "detail", "aria-label": "Event", hidden: true });
     this.list = new LongList({
@@ -37,7 +31,7 @@ export class Events {
       onChoose: (event) => this.describe(event),
     });
     view.replaceChildren(element("div", { class: "columns" },
-      element("div", { class: "tools" }, kind, filter, this.button, this.count), this.list.area, this.detail));
+      element("div", { class: "tools" }, kind, filter, this.followButton("follow"), this.count), this.list.area, this.detail));
     const number = Number(location.hash.split("/")[1]);
     if (number) {
       const event = this.page.model.events.find((each) => each.number === number);
@@ -45,16 +39,6 @@ export class Events {
       this.wanted = number;
     }
     this.again();
-  }
-
-  /** The address of the chosen event. */
-  get chosenPlace() { return this.list.index() >= 0 ? `#events/${this.list.chosen.number}` : null; }
-
-  follow(follows) {
-    if (this.follows === follows) return;
-    this.follows = follows;
-    this.button.setAttribute("aria-pressed", `${follows}`);
-    this.show();
   }
 
   again() {
@@ -71,31 +55,12 @@ export class Events {
 
   show() {
     const { events, firstEvent, lost, leftOut, refusals } = this.page.model;
-    const { list } = this;
-    if (this.source !== events) {
-      // The events of another system.
-      [this.source, this.next] = [events, firstEvent];
-      list.clear();
-    }
-    if (this.next < firstEvent) this.next = firstEvent;
-    for (; this.next < firstEvent + events.length; this.next += 1) {
-      const event = events[this.next - firstEvent];
-      if (this.fits(event)) list.items.push(event);
-    }
-    list.keep(events.length);
+    // Another system has other events.
+    this.take(events, events, firstEvent);
     const refusal = refusals.get("event");
-    this.count.textContent = refusal ?? count(list.items.length, "event") + (lost ? `, ${lost} lost` : "") +
+    this.count.textContent = refusal ?? count(this.list.items.length, "event") + (lost ? `, ${lost} lost` : "") +
       (leftOut ? `, ${leftOut} about discoveries left out` : "");
-    list.follows = this.follows;
-    list.show();
-    this.chooseWanted();
-  }
-
-  chooseWanted() {
-    const found = this.wanted === null ? null : this.list.items.find((event) => event.number === this.wanted);
-    if (!found) return;
-    this.wanted = null;
-    this.list.choose(found);
+    this.showList();
   }
 
   describe(event) {

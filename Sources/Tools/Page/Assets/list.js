@@ -104,3 +104,56 @@ export class LongList {
     this.draw();
   }
 }
+
+/** A view with a list of numbered items that come by themselves. A filter selects some, and one is shown in detail. */
+export class ListView {
+  constructor(page, name) {
+    Object.assign(this, { page, name, follows: true, next: 0, source: null, wanted: null });
+  }
+
+  /** The address of the chosen item. */
+  get chosenPlace() { return this.list.index() >= 0 ? `#${this.name}/${this.list.chosen.number}` : null; }
+
+  followButton(id) {
+    this.scroll = element("button", {
+      id, "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
+    }, "Keep at the end");
+    return this.scroll;
+  }
+
+  follow(follows) {
+    if (this.follows === follows) return;
+    this.follows = follows;
+    this.scroll.setAttribute("aria-pressed", `${follows}`);
+    this.show();
+  }
+
+  /** Called with each new item, whether it fits or not. */
+  learn() {}
+
+  /** Lists the new items that fit; `first` is the number of those removed before. Another source begins anew. */
+  take(source, items, first) {
+    if (this.source !== source) {
+      [this.source, this.next] = [source, first];
+      this.list.clear();
+    }
+    if (this.next < first) this.next = first;
+    for (; this.next < first + items.length; this.next += 1) {
+      const item = items[this.next - first];
+      this.learn(item);
+      if (this.fits(item)) this.list.items.push(item);
+    }
+    this.list.keep(items.length);
+  }
+
+  /** Draws the list, and chooses the item of the address once it is there. Returns whether it did. */
+  showList() {
+    this.list.follows = this.follows;
+    this.list.show();
+    const found = this.wanted === null ? null : this.list.items.find((item) => item.number === this.wanted);
+    if (!found) return false;
+    this.wanted = null;
+    this.list.choose(found);
+    return true;
+  }
+}

@@ -14,6 +14,14 @@ const MOST_APPS = 200;
 // How far apart an event and a packet may be that belong together only by their time, in seconds.
 const NEAR = 5;
 
+/** Adds to the list under a key, and drops the oldest entry of a list that is too long. */
+function push(lists, key, value, most) {
+  const list = lists.get(key) ?? [];
+  list.push(value);
+  if (list.length > most) list.shift();
+  lists.set(key, list);
+}
+
 /** Whether a packet caused an event, or was caused by it. */
 function tells(packet, event) {
   return packet.cause === event ||
@@ -126,11 +134,7 @@ export class Model {
   }
 
   #notePhase(key, phase, time) {
-    const phases = this.phases.get(key) ?? [];
-    if (phases.at(-1)?.phase === phase) return;
-    phases.push({ time, phase });
-    if (phases.length > MOST_PHASES) phases.shift();
-    this.phases.set(key, phases);
+    if (this.phases.get(key)?.at(-1)?.phase !== phase) push(this.phases, key, { time, phase }, MOST_PHASES);
   }
 
   #beginStory(generation) {
@@ -260,11 +264,7 @@ export class Model {
   }
 
   #takeValue(value) {
-    const key = `${value.peer}/${value.key}`;
-    const values = this.values.get(key) ?? [];
-    values.push({ ...value, time: Date.now() / 1000 });
-    if (values.length > MOST_VALUES) values.shift();
-    this.values.set(key, values);
+    push(this.values, `${value.peer}/${value.key}`, { ...value, time: Date.now() / 1000 }, MOST_VALUES);
   }
 
   #takeEvent(event) {

@@ -1,5 +1,5 @@
 import { clock, count, element } from "./elements.js";
-import { LongList } from "./list.js";
+import { ListView, LongList } from "./list.js";
 
 const LAYERS = [["", "All layers"], ["hci", "HCI"], ["l2cap", "L2CAP"], ["att", "ATT"], ["smp", "SMP"]];
 const MOST_OPTIONS = 500;
@@ -9,15 +9,11 @@ const HELP = "→ to the controller, ← from it; on the air, → from this devi
 const ALL = { layer: "", device: "", app: "", text: "", empty: "no" };
 
 /** The packets between the host and its controller, in a world also those on the air, and one of them layer by layer. */
-export class Packets {
+export class Packets extends ListView {
   constructor(page) {
-    this.page = page;
+    super(page, "packets");
     this.parts = ["packets", "packet"];
     this.filters = { ...ALL };
-    this.follows = true;
-    this.next = 0;
-    this.source = null;
-    this.wanted = null;
   }
 
   open(view) {
@@ -33,9 +29,6 @@ export class Packets {
       oninput: (event) => { this.filters.text = event.target.value.toLowerCase(); this.again(); },
     });
     text.value = this.filters.text;
-    this.scroll = element("button", {
-      id: "packets-follow", "aria-pressed": `${this.follows}`, onclick: () => this.follow(!this.follows),
-    }, "Keep at the end");
     this.empty = element("button", { id: "packets-empty", hidden: true, onclick: () => this.showEmpty() }, "Empty PDUs");
     const saves = ["btsnoop", "pcapng"].map((format) => element("button", {
       id: `packets-${format}`, title: "Saves the packets that the filter selects",
@@ -49,8 +42,8 @@ export class Packets {
     });
     this.list.area.setAttribute("aria-describedby", "packets-help");
     view.replaceChildren(element("div", { class: "columns" },
-      element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.empty, this.scroll,
-        ...saves, this.count),
+      element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.empty,
+        this.followButton("packets-follow"), ...saves, this.count),
       element("p", { class: "quiet help", id: "packets-help" }, HELP), this.list.area, this.detail));
     const number = Number(location.hash.split("/")[1]);
     if (number) {
@@ -64,9 +57,6 @@ export class Packets {
     this.described = null;
     this.again();
   }
-
-  /** The address of the chosen packet. */
-  get chosenPlace() { return this.list.index() >= 0 ? `#packets/${this.list.chosen.number}` : null; }
 
   select(name, label, options) {
     const made = element("select", {
@@ -95,13 +85,6 @@ export class Packets {
     return `${clock(packet.time)} ${packet.isReceived ? "←" : "→"} ${packet.layer.toUpperCase().padEnd(5)} ${packet.text}`;
   }
 
-  follow(follows) {
-    if (this.follows === follows) return;
-    this.follows = follows;
-    this.scroll.setAttribute("aria-pressed", `${follows}`);
-    this.show();
-  }
-
   again() {
     this.list.clear();
     this.next = this.page.model.packets.first;
@@ -122,42 +105,25 @@ export class Packets {
     return !text || packet.text.toLowerCase().includes(text);
   }
 
+  learn(packet) {
+    if (packet.peer) this.offer("device", packet.peer, this.page.nameOf(packet.peer));
+    if (packet.app) this.offer("app", packet.app, packet.app);
+    if (packet.layer === "air") {
+      this.offer("layer", "air", "Air");
+      this.empty.hidden = false;
+    }
+  }
+
   show() {
     const { packets, refusals } = this.page.model;
-    const { list } = this;
-    if (this.source !== packets) {
-      // The packets of another system, or fewer in the middle.
-      [this.source, this.next] = [packets, packets.first];
-      list.clear();
-    }
-    if (this.next < packets.first) this.next = packets.first;
-    for (; this.next < packets.first + packets.items.length; this.next += 1) {
-      const packet = packets.items[this.next - packets.first];
-      if (packet.peer) this.offer("device", packet.peer, this.page.nameOf(packet.peer));
-      if (packet.app) this.offer("app", packet.app, packet.app);
-      if (packet.layer === "air") {
-        this.offer("layer", "air", "Air");
-        this.empty.hidden = false;
-      }
-      if (this.fits(packet)) list.items.push(packet);
-    }
-    list.keep(packets.items.length);
+    // Another system has other packets, and so has one of which some in the middle are gone.
+    this.take(packets, packets.items, packets.first);
     this.button.textContent = this.page.wantsPackets ? "Stop capturing" : "Capture packets";
     const lost = packets.lost ? `, ${packets.lost} lost` : "";
     this.count.textContent = refusals.get("packets") ??
-      count(list.items.length, "packet") + lost + forgotten(packets.items);
-    list.follows = this.follows;
-    list.show();
-    this.chooseWanted();
+      count(this.list.items.length, "packet") + lost + forgotten(packets.items);
+    if (this.showList()) this.list.area.focus({ preventScroll: true });
     this.describe();
-  }
-
-  chooseWanted() {
-    const found = this.wanted === null ? null : this.list.items.find((packet) => packet.number === this.wanted);
-    if (!found) return;
-    this.wanted = null;
-    this.list.choose(found);
-    this.list.area.focus({ preventScroll: true });
   }
 
   choose(packet) {
