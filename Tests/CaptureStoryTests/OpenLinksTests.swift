@@ -8,7 +8,7 @@ import Testing
         OpenLinks.Key(adapter: 0, number: number, isAir: false)
     }
 
-    private static func link(_ number: Int) -> LinkStory { LinkStory(number: number, adapter: 0, at: Int64(number)) }
+    private static func link(_ number: Int) -> LinkStory { LinkStory(number: number, at: Int64(number)) }
 
     @Test("each key has its own link, whichever was changed last, and removed ones leave their place to others")
     func places() {

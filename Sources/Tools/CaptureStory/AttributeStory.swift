@@ -40,7 +40,6 @@ struct AttributeStory: Sendable {
     private var streamTable = StreamTable()
     /// The attributes that the story has used, as the tables describe them so far.
     private var used = PerSide<[UInt16: Attribute]>([:])
-    private(set) var pdus = 0
     private(set) var errors = 0
     private(set) var retries = 0
     private(set) var operations = 0
@@ -64,7 +63,6 @@ struct AttributeStory: Sendable {
         name: (StorySide) -> LinkEnd
     ) -> News? {
         guard let first = pdu.octet(at: 0) else { return nil }
-        pdus += 1
         let opcode = ATTOpcode(rawValue: first)
         switch opcode.kind {
         case .request:

@@ -135,7 +135,7 @@ package struct CaptureStory: Sendable {
         if open[key] != nil { close(key, "replaced by another link with the same handle") }
         if open.count >= StoryLimits.openLinks, let idle = open.leastRecent { close(idle, nil) }
         totals.connections += 1
-        var link = LinkStory(number: totals.connections, adapter: key.adapter, at: now)
+        var link = LinkStory(number: totals.connections, at: now)
         link.peer = peer
         if let peer {
             book.addConnected(peer, at: now)

@@ -71,7 +71,6 @@ struct LinkStory: Sendable {
     }
 
     let number: Int
-    let adapter: UInt32
     var peer: BluetoothAddress?
     /// Whether the near end is the central; nil if the capture does not tell.
     var isCentral: Bool?
@@ -109,9 +108,8 @@ struct LinkStory: Sendable {
     /// The number of gaps in what the sniffer heard.
     private(set) var missing = 0
 
-    init(number: Int, adapter: UInt32, at time: Int64) {
+    init(number: Int, at time: Int64) {
         self.number = number
-        self.adapter = adapter
         (begin, lastPacket) = (time, time)
         reception = AirReception(hasBeginning: false, at: time)
     }

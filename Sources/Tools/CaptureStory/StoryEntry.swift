@@ -37,11 +37,7 @@ package struct StoryEntry: Hashable, Sendable {
     package var value: String? { content?.description }
 
     /// The text, the value, the latency and the section.
-    package var line: String {
-        var text = TextOctets()
-        write(to: &text)
-        return String(decoding: text.octets, as: UTF8.self)
-    }
+    package var line: String { TextOctets.string { write(to: &$0) } }
 
     func write(to text: inout TextOctets) {
         words.write(to: &text)

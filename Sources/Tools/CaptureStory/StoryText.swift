@@ -36,7 +36,7 @@ struct StoryText: Sendable {
 }
 
 extension StoryText: CustomStringConvertible {
-    var description: String { (use.map { "\($0.end)\($0.verb.text)" } ?? "") + text + addition }
+    var description: String { TextOctets.string { write(to: &$0) } }
 }
 
 /// The value of an attribute, which is put into words where it is shown.

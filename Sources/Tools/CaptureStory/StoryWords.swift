@@ -8,19 +8,13 @@ import SMP
 package enum StoryWords {
     /// Returns a duration in microseconds, milliseconds or seconds.
     package static func time(_ microseconds: Int64) -> String {
-        text { $0.append(microseconds: microseconds) }
+        TextOctets.string { $0.append(microseconds: microseconds) }
     }
 
     /// Returns a rate in octets or thousands of octets a second.
     package static func rate(_ octetsPerSecond: Double) -> String {
         let octets = Int64(octetsPerSecond.rounded())
-        return octetsPerSecond >= 1_000 ? text { $0.append(octets, per: 1_000, " kB/s") } : "\(octets) B/s"
-    }
-
-    private static func text(_ write: (inout TextOctets) -> Void) -> String {
-        var text = TextOctets()
-        write(&text)
-        return String(decoding: text.octets, as: UTF8.self)
+        return octetsPerSecond >= 1_000 ? TextOctets.string { $0.append(octets, per: 1_000, " kB/s") } : "\(octets) B/s"
     }
 
     /// Returns a handle in hexadecimal.

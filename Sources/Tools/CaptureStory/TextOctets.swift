@@ -8,6 +8,13 @@ struct TextOctets: Sendable {
 
     var octets: ArraySlice<UInt8> { storage[..<count] }
 
+    /// Returns what `write` writes.
+    static func string(_ write: (inout TextOctets) -> Void) -> String {
+        var text = TextOctets()
+        write(&text)
+        return String(decoding: text.octets, as: UTF8.self)
+    }
+
     mutating func append(_ octet: UInt8) {
         makeRoom(1)
         storage[count] = octet
