@@ -54,7 +54,6 @@ struct AttributeStory: Sendable {
     /// - Parameters:
     ///   - time: The time at which it was received.
     ///   - sent: The time at which it was first sent; nil if that is not known.
-    ///   - name: Returns the name of an end.
     mutating func receive(
         _ pdu: PacketBuffer,
         from side: StorySide,

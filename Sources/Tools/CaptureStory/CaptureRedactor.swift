@@ -94,9 +94,7 @@ package struct CaptureRedactor: Sendable {
     private var latest = RecencyTable<Direction, [UInt8]>(limit: Self.incompletePDUs)
     package private(set) var leftOut = 0
 
-    /// - Parameters:
-    ///   - seed: The random key of the replacements, at least 16 octets. It must not be stored.
-    ///   - keys: The keys of the same capture.
+    /// - Parameter seed: The random key of the replacements, at least 16 octets. It must not be stored.
     package init(seed: [UInt8], keys: RedactionKeys) {
         packets = PacketRedactor(Pseudonyms(seed: seed, keys: keys.keys))
     }

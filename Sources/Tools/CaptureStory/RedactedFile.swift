@@ -17,9 +17,7 @@ package struct RedactedFile: Sendable {
     /// The time zero of btsnoop, in microseconds before 1970 (RFC 1761 with the epoch of Symbian).
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-    /// - Parameters:
-    ///   - first: The first record of the source, which tells whether it is a capture of Linux's monitor.
-    ///   - hasFrames: Whether the source has frames of the air.
+    /// - Parameter first: The first record of the source, which tells whether it is a capture of Linux's monitor.
     package init(like first: CaptureRecord, hasFrames: Bool = false) {
         let isMonitor = if case .monitor = first.content { true } else { first.adapter != 0 }
         format = hasFrames ? .pcapng : isMonitor ? .monitor : .btsnoop

@@ -54,9 +54,7 @@ struct PageAccess: Sendable {
     let token: String
     private let hosts: Set<String>
 
-    /// - Parameters:
-    ///   - port: The TCP port of the server.
-    ///   - names: The names and addresses that the server is reached by, beside those of the loopback interface.
+    /// - Parameter names: The names and addresses that the server is reached by, beside those of the loopback interface.
     init(port: Int, names: [String], using random: inout some RandomNumberGenerator) {
         token = Self.secret(using: &random)
         hosts = Set((["127.0.0.1", "localhost", "[::1]"] + names).map { "\($0):\(port)".lowercased() })

@@ -9,7 +9,6 @@ package enum PageDevices {
     /// Does what the lines say, and answers each.
     ///
     /// - Parameters:
-    ///   - connection: The connection to the service, as an app.
     ///   - lines: Messages of the page, one in each line.
     ///   - say: Prints a line. From any thread.
     package static func run(

@@ -47,7 +47,6 @@ final class PageHub {
     ///
     /// - Parameters:
     ///   - app: The process by which pages use devices; nil if they cannot.
-    ///   - world: The world that the pages control, if there is one.
     ///   - date: Returns the time of day, in seconds since the beginning of 1970.
     init(
         _ client: ToolClient,

@@ -30,7 +30,6 @@ final class PacketStream {
     /// - Parameters:
     ///   - origin: The time of day at the loop's instant zero, in microseconds since 1970; 0 without a calendar.
     ///   - hasRoom: Whether the tool accepts a line now.
-    ///   - send: Sends a line.
     init(
         _ tap: PacketTap,
         loop: any EventLoop,

@@ -56,10 +56,6 @@ enum CentralStep: Sendable {
 ///
 /// Values that the app is notified of are no steps: ``CentralPicture`` counts them.
 protocol CentralDetector: Sendable {
-    /// Takes in a step.
-    ///
-    /// - Parameters:
-    ///   - picture: The manager before the step.
-    ///   - findings: Receives what breaks the rule.
+    /// Takes in a step. The picture is that of the manager before the step.
     mutating func accept(_ step: CentralStep, _ picture: CentralPicture, _ findings: inout Findings)
 }

@@ -25,10 +25,6 @@ enum PeripheralStep: Sendable {
 
 /// A state machine that notices where a peripheral manager breaks one rule.
 protocol PeripheralDetector: Sendable {
-    /// Takes in a step.
-    ///
-    /// - Parameters:
-    ///   - picture: The manager before the step.
-    ///   - findings: Receives what breaks the rule.
+    /// Takes in a step. The picture is that of the manager before the step.
     mutating func accept(_ step: PeripheralStep, _ picture: PeripheralPicture, _ findings: inout Findings)
 }

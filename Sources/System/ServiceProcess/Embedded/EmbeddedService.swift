@@ -36,9 +36,7 @@ package enum EmbeddedService {
     ///
     /// - Parameters:
     ///   - text: The controller, as the environment variable names it, or nil.
-    ///   - capture: The path of the capture file, or nil.
     ///   - givesAdvice: Whether to print advice when the program exits.
-    ///   - finder: Claims the controllers of this machine.
     static func make(
         controller text: String?,
         capture: String? = nil,

@@ -21,11 +21,7 @@ package enum ServiceFinder {
         case embedded
     }
 
-    /// Returns the place of the service.
-    ///
-    /// - Parameters:
-    ///   - environment: The environment variables of the process.
-    ///   - listens: Returns whether a service is listening at a path.
+    /// Returns the place of the service. `listens` returns whether a service is listening at a path.
     static func place(environment: [String: String], listens: (String) -> Bool) -> Place {
         if let path = environment[ServicePath.variable], !path.isEmpty { return .socket(path) }
         // What the user names takes precedence over what happens to run.

@@ -13,7 +13,6 @@ struct LaunchCommand: Hashable {
     /// - Parameters:
     ///   - command: The absolute path of the program, followed by its arguments.
     ///   - variables: Variables to add to its environment.
-    ///   - environment: The environment of the service.
     init(_ app: AppIdentity, _ command: [String], variables: [String: String], environment: [String: String]) {
         let own = Program.environment(from: environment, output: .inherited)
         guard environment["INVOCATION_ID"] != nil, environment["XDG_RUNTIME_DIR"] != nil else {
