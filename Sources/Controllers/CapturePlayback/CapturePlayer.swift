@@ -83,8 +83,7 @@ package final class CapturePlayer {
     }
 
     private func cancelEnd() {
-        if let endTimer { loop.cancel(endTimer) }
-        endTimer = nil
+        if let endTimer = endTimer.take() { loop.cancel(endTimer) }
     }
 
     private func fire() {

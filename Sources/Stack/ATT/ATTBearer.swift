@@ -157,8 +157,7 @@ package final class ATTBearer {
         channel.onClose = nil
         // An enhanced bearer owns its channel.
         if isEnhanced { (channel as? L2CAPCreditBasedChannel)?.disconnect() }
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
         peerRequests.removeAll()
         joined = JoinedNotifications()
         let handler = onClose

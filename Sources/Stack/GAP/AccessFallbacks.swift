@@ -169,8 +169,7 @@ final class AccessFallbacks {
     }
 
     private func endDoubt() {
-        if let doubt { access.loop.cancel(doubt) }
-        doubt = nil
+        if let doubt = doubt.take() { access.loop.cancel(doubt) }
     }
 
     // MARK: Radio turns
@@ -216,8 +215,7 @@ final class AccessFallbacks {
                     perform(turns.handle(.turnOver))
                 }
             case .endTimer:
-                if let turnTimer { access.loop.cancel(turnTimer) }
-                turnTimer = nil
+                if let turnTimer = turnTimer.take() { access.loop.cancel(turnTimer) }
             }
         }
     }

@@ -349,8 +349,7 @@ package final class HCIHost {
     }
 
     private func cancelTimer() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 
     // MARK: Shutdown

@@ -430,8 +430,7 @@ final class Advertiser: RadioClaimant {
     func radioLost() {
         if isBetweenChainedPDUs { return }
         // A connection event cuts this one short.
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
         guard isEnabled else { return }
         endEvent()
     }

@@ -56,8 +56,7 @@ struct LinkSupervision {
     }
 
     mutating func stop(on loop: any EventLoop) {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 }
 
@@ -83,7 +82,6 @@ struct ProcedureTimer {
     }
 
     mutating func stop(on loop: any EventLoop) {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 }

@@ -204,8 +204,7 @@ final class PeriodicAdvertiser: RadioClaimant {
     /// Stops the train. A PDU on the air is still sent.
     func stop() {
         state = .off
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
         subeventData = [:]
         arbiter.remove(self)
         if let pendingConnect = cancelConnection() { owner.train(self, failed: pendingConnect) }
@@ -305,8 +304,7 @@ final class PeriodicAdvertiser: RadioClaimant {
     /// Moves on to the next event or subevent.
     private func endEvent() {
         guard isRunning else { return }
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
         advance()
         wait()
         arbiter.release(self)
@@ -337,8 +335,7 @@ final class PeriodicAdvertiser: RadioClaimant {
 
     func radioDetectedStart() {
         guard case .subevent = state else { return }
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 
     func radioReceived(_ frame: ReceivedFrame) {

@@ -226,8 +226,7 @@ final class PeriodicFollower: RadioClaimant {
     }
 
     private func endEvent(wasHeard: Bool) {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
         guard !isOff else { return }
         if !wasHeard, !isEstablished {
             attempts += 1
@@ -268,8 +267,7 @@ final class PeriodicFollower: RadioClaimant {
     }
 
     func radioDetectedStart() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 
     func radioReceived(_ frame: ReceivedFrame) {

@@ -128,8 +128,7 @@ class PrimaryListener: RadioClaimant {
     }
 
     private func clearDeadline() {
-        if let deadline { loop.cancel(deadline) }
-        deadline = nil
+        if let deadline = deadline.take() { loop.cancel(deadline) }
     }
 
     // MARK: Auxiliary PDUs

@@ -70,8 +70,7 @@ final class Scanner: PrimaryListener {
     func stop() {
         isActive = false
         asked = nil
-        if let limit { loop.cancel(limit) }
-        limit = nil
+        if let limit = limit.take() { loop.cancel(limit) }
         end()
     }
 

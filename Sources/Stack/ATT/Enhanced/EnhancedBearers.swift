@@ -121,8 +121,7 @@ package final class EnhancedBearers {
     }
 
     private func stopTimer() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 
     /// Creates a bearer on an open channel. Its MTU is the smaller of the two ends' MTUs (Vol 3 Part G 5.3.1).

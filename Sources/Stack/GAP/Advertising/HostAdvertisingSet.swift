@@ -187,8 +187,7 @@ extension HostAdvertisingSet {
     }
 
     private func endTimers() {
-        if let fastPhase { advertiser.loop.cancel(fastPhase) }
-        fastPhase = nil
+        if let fastPhase = fastPhase.take() { advertiser.loop.cancel(fastPhase) }
     }
 
     @discardableResult
@@ -225,7 +224,6 @@ extension HostAdvertisingSet {
     }
 
     private func endAddressChange() {
-        if let addressChange { advertiser.loop.cancel(addressChange) }
-        addressChange = nil
+        if let addressChange = addressChange.take() { advertiser.loop.cancel(addressChange) }
     }
 }

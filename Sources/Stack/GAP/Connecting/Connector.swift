@@ -210,8 +210,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
     }
 
     private func endTurn() {
-        if let turn { loop.cancel(turn) }
-        turn = nil
+        if let turn = turn.take() { loop.cancel(turn) }
     }
 }
 

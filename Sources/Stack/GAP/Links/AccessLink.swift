@@ -245,8 +245,7 @@ package final class AccessLink {
     }
 
     private func endTimer() {
-        if let updateTimer { loop.cancel(updateTimer) }
-        updateTimer = nil
+        if let updateTimer = updateTimer.take() { loop.cancel(updateTimer) }
     }
 
     /// Requests the longest packets that the controller can send.

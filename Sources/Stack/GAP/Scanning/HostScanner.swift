@@ -246,8 +246,7 @@ extension HostScanner {
     }
 
     private func endWatch() {
-        if let watchTimer { loop.cancel(watchTimer) }
-        watchTimer = nil
+        if let watchTimer = watchTimer.take() { loop.cancel(watchTimer) }
     }
 
     /// Restarts the watch, if it expired when no other commands could be tried.

@@ -149,8 +149,7 @@ extension GATTServerSession {
 
     /// Removes and returns all prepared writes.
     func takePreparedWrites() -> [PreparedWrites.Part] {
-        if let preparedTimer { bearer.loop.cancel(preparedTimer) }
-        preparedTimer = nil
+        if let preparedTimer = preparedTimer.take() { bearer.loop.cancel(preparedTimer) }
         return prepared.takeAll()
     }
 

@@ -167,8 +167,7 @@ final class ConnectionTable {
     }
 
     private func stopCreditTimer() {
-        if let creditTimer { loop.cancel(creditTimer) }
-        creditTimer = nil
+        if let creditTimer = creditTimer.take() { loop.cancel(creditTimer) }
     }
 
     /// Returns the buffers of completed packets. Parsed by hand, and validated as a whole before anything changes

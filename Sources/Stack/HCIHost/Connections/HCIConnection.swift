@@ -127,8 +127,7 @@ package final class HCIConnection: ACLLink {
 
     /// Stops the timer. The packets are still held.
     func stopHoldTimer(on loop: any EventLoop) {
-        if let holdTimer { loop.cancel(holdTimer) }
-        holdTimer = nil
+        if let holdTimer = holdTimer.take() { loop.cancel(holdTimer) }
     }
 
     // MARK: Receiving

@@ -116,8 +116,7 @@ package final class L2CAPConnection {
         isOpen = false
         link.onReceive = nil
         link.onDrain = nil
-        if let recombinationTimer { loop.cancel(recombinationTimer) }
-        recombinationTimer = nil
+        if let recombinationTimer = recombinationTimer.take() { loop.cancel(recombinationTimer) }
         closeSignalling()
         let closing = channels
         channels = []

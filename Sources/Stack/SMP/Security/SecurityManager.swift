@@ -295,7 +295,6 @@ extension SecurityManager {
     }
 
     private func stopTimer() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 }

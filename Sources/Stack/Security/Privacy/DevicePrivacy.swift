@@ -249,8 +249,7 @@ extension DevicePrivacy {
                 self?.handle(.timeOver)
             }
         case .endTimer:
-            if let pauseTimer { loop.cancel(pauseTimer) }
-            pauseTimer = nil
+            if let pauseTimer = pauseTimer.take() { loop.cancel(pauseTimer) }
         }
     }
 

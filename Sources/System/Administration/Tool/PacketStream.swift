@@ -53,8 +53,7 @@ final class PacketStream {
 
     func stop() {
         if let registration { tap.remove(registration) }
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        if let timer = timer.take() { loop.cancel(timer) }
     }
 
     func append(_ packet: MonitoredPacket) {

@@ -185,7 +185,7 @@ extension CentralSession {
     private func setScan(_ new: ScanSubscription?) {
         lastScan = scan ?? lastScan
         scan = new
-        loop.cancel(&presenceTimer)
+        if let presenceTimer = presenceTimer.take() { loop.cancel(presenceTimer) }
     }
 
     /// Schedules the next report of devices that have been silent for too long.

@@ -63,7 +63,7 @@ final class AppChannel {
                     self?.timer = nil
                     self?.handle(.timedOut)
                 }
-            case .endTimer: loop.cancel(&timer)
+            case .endTimer: if let timer = timer.take() { loop.cancel(timer) }
             case .forget: onEnd.take()?()
             }
         }

@@ -110,8 +110,8 @@ extension Controllers {
     /// Stops for good, and cancels all recovery.
     func stop() {
         handle(.stop)
-        loop.cancel(&quietTime)
-        loop.cancel(&deviceResetTimer)
+        if let quietTime = quietTime.take() { loop.cancel(quietTime) }
+        if let deviceResetTimer = deviceResetTimer.take() { loop.cancel(deviceResetTimer) }
         resettingLine = nil
     }
 
@@ -156,7 +156,7 @@ extension Controllers {
                     self?.retry = nil
                     self?.handle(.retry)
                 }
-            case .endTimer: loop.cancel(&retry)
+            case .endTimer: if let retry = retry.take() { loop.cancel(retry) }
             }
         }
     }
@@ -221,7 +221,7 @@ extension Controllers {
                     self?.quietTime = nil
                     self?.recover(.quiet)
                 }
-            case .endQuietTime: loop.cancel(&quietTime)
+            case .endQuietTime: if let quietTime = quietTime.take() { loop.cancel(quietTime) }
             }
         }
     }
@@ -252,7 +252,7 @@ extension Controllers {
     private func deviceReset(_ number: UInt64, _ result: DeviceReset) {
         guard resettingLine != nil, number == deviceResets else { return }
         resettingLine = nil
-        loop.cancel(&deviceResetTimer)
+        if let deviceResetTimer = deviceResetTimer.take() { loop.cancel(deviceResetTimer) }
         if case .failed(let reason) = result { observers.trouble("the reset of the device failed: \(reason)") }
         guard case .repairing = power.phase else { return }
         recover(.deviceReset(result))

@@ -160,7 +160,7 @@ extension PeerLink {
 
     /// Adds a manager, which is connected from then on (behaviour 3.9).
     func attach(_ user: Attachment) {
-        links.loop.cancel(&lingering)
+        if let lingering = lingering.take() { links.loop.cancel(lingering) }
         attachments.add(user)
         user.emit(.connected(name: links.peers[peer]?.info.name, maximumWriteWithoutResponse: maximumCommandLength))
         if attributes.lacksServiceChanged { reportFlaw(.noServiceChanged, of: [user]) }
@@ -197,7 +197,7 @@ extension PeerLink {
     /// Called when the link has ended. Returns its users, which get no outcomes of pending requests (behaviour 3.39).
     func close() -> [Attachment] {
         isEnding = true
-        links.loop.cancel(&lingering)
+        if let lingering = lingering.take() { links.loop.cancel(lingering) }
         let left = attachments.removeAll()
         for user in left { user.end() }
         operations.close()

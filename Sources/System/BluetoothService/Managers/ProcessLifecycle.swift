@@ -101,12 +101,12 @@ final class ProcessLifecycle: ManagerLifecycle {
         for action in actions {
             switch action {
             case .startTimer(let time):
-                loop.cancel(&timer)
+                if let timer = timer.take() { loop.cancel(timer) }
                 timer = loop.schedule(after: time) { [weak self] in
                     self?.timer = nil
                     self?.handle(.timeIsUp)
                 }
-            case .endTimer: loop.cancel(&timer)
+            case .endTimer: if let timer = timer.take() { loop.cancel(timer) }
             case .suspend:
                 process?.suspend()
                 onChange?(.suspend)

@@ -1,13 +1,3 @@
-import EventLoops
-
-extension EventLoop {
-    /// Cancels a task, if there is one, and forgets it.
-    func cancel(_ task: inout ScheduledTask?) {
-        if let task { cancel(task) }
-        task = nil
-    }
-}
-
 extension Duration {
     /// Returns a pause that doubles with each attempt, from `first` on, up to `longest`.
     ///
