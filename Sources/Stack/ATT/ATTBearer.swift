@@ -22,9 +22,7 @@ package final class ATTBearer {
     package static let maximumAttributeLength = 512
     /// How long a request waits for its response, and an indication for its confirmation (Vol 3 Part F 3.3.3).
     package static let transactionTimeout = Duration.seconds(30)
-    /// The maximum number of local requests queued behind the outstanding one.
     package static let maximumWaitingRequests = 64
-    /// The maximum number of local indications queued behind the outstanding one.
     package static let maximumWaitingIndications = 20
     /// The maximum number of peer requests queued behind the one being answered.
     package static let maximumPeerRequests = 16
@@ -76,11 +74,8 @@ package final class ATTBearer {
     typealias ResponseHandler = (Result<ATTPDU, ATTBearerError>, LinkMoment) -> Void
     typealias ConfirmationHandler = (Result<Void, ATTBearerError>) -> Void
 
-    /// Whether this is an enhanced bearer (EATT).
     package let isEnhanced: Bool
-    /// The event loop on which the bearer runs and calls its handlers.
     package let loop: any EventLoop
-    /// The security of the link at each of its moments.
     package let history: LinkHistory
 
     private let channel: any L2CAPChannel
@@ -178,8 +173,6 @@ package final class ATTBearer {
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each PDU and timer, and after the
-    /// end.
     private var brokenInvariant: String? {
         let isWaiting = requests.current != nil || indications.current != nil
         switch state {
@@ -196,7 +189,6 @@ package final class ATTBearer {
 // MARK: - Time-outs and backpressure
 
 extension ATTBearer {
-    /// The deadline and the moment of a transaction that starts now.
     private var start: TransactionStart {
         TransactionStart(deadline: loop.now + Self.transactionTimeout, moment: moment)
     }
@@ -248,7 +240,6 @@ extension ATTBearer {
         return !wantsNotificationRoom
     }
 
-    /// Calls the room handlers that are waiting, if there is room.
     private func offerRoom() {
         if wantsCommandRoom, hasRoom {
             wantsCommandRoom = false
@@ -264,10 +255,8 @@ extension ATTBearer {
 // MARK: - Client
 
 extension ATTBearer {
-    /// Sends a request once the requests before it have completed.
-    ///
-    /// - Parameter completion: Called exactly once, with the matching response and the moment at which it began to
-    ///   arrive.
+    /// Sends a request once the requests before it have completed. Calls `completion` exactly once, with the matching
+    /// response and the moment at which it began to arrive.
     package func request(
         _ request: consuming ATTPDU,
         completion: @escaping (Result<ATTPDU, ATTBearerError>, _ moment: LinkMoment) -> Void
@@ -325,9 +314,8 @@ extension ATTBearer {
 }
 
 extension ATTBearer {
-    /// Sends a Signed Write Command (Core Vol 3 Part F 3.4.5.4).
-    ///
-    /// - Returns: False if there is no room, if the PDU exceeds the MTU, or if this is an enhanced bearer.
+    /// Sends a Signed Write Command (Core Vol 3 Part F 3.4.5.4). Returns false if there is no room, if the PDU exceeds
+    /// the MTU, or if this is an enhanced bearer.
     package func write(_ command: ATTSignedWriteCommand) -> Bool {
         guard !isEnhanced, askForCommandRoom() else { return false }
         let pdu = command.framed()
@@ -379,7 +367,6 @@ extension ATTBearer {
         joined.add(value, of: handle, behind: channel.queuedPDUs)
     }
 
-    /// Flushes the batched notifications.
     private func sendJoined() {
         guard !joined.isEmpty, let pdu = joined.take() else { return }
         channel.send(pdu)
@@ -422,7 +409,6 @@ extension ATTBearer {
 // MARK: - Transactions of both sides
 
 extension ATTBearer {
-    /// Completes the outstanding request with its result, and sends the next one.
     func finishRequest(_ result: Result<ATTPDU, ATTBearerError>, _ moment: LinkMoment) {
         let (finished, next) = requests.finish(nextStart: start)
         if let next {
@@ -453,7 +439,6 @@ extension ATTBearer {
     /// Whether another answer may be queued. False when the peer does not drain the ones before (AB-A06).
     private var takesAnswers: Bool { channel.queuedPDUs < L2CAPConnection.maximumQueuedAnswers }
 
-    /// Serves a request, or queues it behind those that are being answered.
     func receiveRequest(_ payload: PacketBuffer, _ moment: LinkMoment) {
         guard takesAnswers else { return close(.tooManyRequests) }
         switch peerRequests.add(.init(pdu: payload, moment: moment)) {
@@ -471,10 +456,8 @@ extension ATTBearer {
         if hasChanged { onMTUChange?(mtu) }
     }
 
-    /// Applies the result of an exchange. Values below 23 are treated as 23, and only the first exchange has an effect
-    /// (AB-A04).
-    ///
-    /// - Returns: Whether the MTU changed.
+    /// Applies the result of an exchange, and returns whether the MTU changed. Values below 23 are treated as 23, and
+    /// only the first exchange has an effect (AB-A04).
     func agree(onMTU peer: Int) -> Bool {
         guard !hasExchangedMTU else { return false }
         hasExchangedMTU = true
@@ -486,17 +469,11 @@ extension ATTBearer {
 
 /// An error of an operation on a bearer.
 package enum ATTBearerError: Error, Hashable, Sendable {
-    /// The peer answered with an error response.
     case response(ATTErrorResponse)
-    /// The peer's response has the expected opcode and invalid fields.
     case malformedResponse(ATTOpcode, PacketError)
-    /// The peer's response is longer than the MTU.
     case oversizedResponse(ATTOpcode, length: Int)
-    /// The request is longer than the MTU.
     case requestTooLong(length: Int)
-    /// The queue of waiting requests is full.
     case queueFull
-    /// The bearer is closed.
     case closed(ATTBearerClosure)
 }
 
@@ -504,7 +481,6 @@ package enum ATTBearerError: Error, Hashable, Sendable {
 package enum ATTBearerClosure: Hashable, Sendable {
     /// The channel closed, in general because the link was lost.
     case linkLost
-    /// The owner closed the bearer.
     case local
     /// The peer did not answer a request within ``ATTBearer/transactionTimeout`` (Core Vol 3 Part F 3.3.3).
     case requestTimeout

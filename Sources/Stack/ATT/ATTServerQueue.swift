@@ -15,11 +15,8 @@ struct ATTServerQueue {
 
     /// The decision about an incoming request.
     enum Admission {
-        /// Answer it now, under the given turn.
         case serve(Request, turn: UInt64)
-        /// The request is queued.
         case waits
-        /// The queue is full.
         case overflow
     }
 
@@ -54,10 +51,8 @@ struct ATTServerQueue {
         return serve(request)
     }
 
-    /// Whether there are no requests, being answered or queued.
     var isEmpty: Bool { !isServing && waiting.isEmpty }
 
-    /// The first broken invariant; nil if all hold.
     var brokenInvariant: String? {
         guard waiting.count <= maximumWaiting else { return "too many requests of the peer wait" }
         return isServing || waiting.isEmpty ? nil : "a request of the peer waits for none"
@@ -82,12 +77,10 @@ package struct ATTReply {
     /// The bearer that received the request; nil when it no longer exists.
     package internal(set) weak var bearer: ATTBearer?
     let turn: UInt64
-    /// The opcode of the request.
     package let opcode: ATTOpcode
     /// The moment at which the request began to arrive. The request may have been queued since.
     package let moment: LinkMoment
 
-    /// The MTU of the bearer, which limits the response, in octets.
     package var mtu: Int { bearer?.mtu ?? ATTBearer.defaultMTU }
 
     /// Sends the response. Only the first answer to a request is sent; further ones are dropped.
@@ -95,7 +88,6 @@ package struct ATTReply {
         bearer?.answer(turn: turn, response.encoded())
     }
 
-    /// Sends an error response that names `handle`.
     package func fail(_ code: ATTErrorCode, at handle: UInt16 = 0) {
         bearer?.answer(turn: turn, ATTErrorResponse(code, to: opcode, at: handle).framed())
     }

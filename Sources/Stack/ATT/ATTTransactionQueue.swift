@@ -5,7 +5,6 @@ import L2CAP
 
 /// The deadline and the starting moment of a transaction.
 struct TransactionStart {
-    /// The time at which the transaction fails.
     let deadline: Instant
     /// The moment at which the transaction started. A valid answer begins to arrive later than this.
     let moment: LinkMoment
@@ -17,15 +16,11 @@ struct TransactionStart {
 struct ATTTransactionQueue<Waiter> {
     /// The decision about a new transaction.
     enum Admission {
-        /// Send the PDU now.
         case send(PacketBuffer)
-        /// The transaction is queued.
         case waits
-        /// The queue is full.
         case full
     }
 
-    /// The maximum number of queued transactions.
     let maximumWaiting: Int
     // The outstanding PDU is not retained: the sender must hold the only reference, so that headers go into its
     // headroom.
@@ -36,7 +31,6 @@ struct ATTTransactionQueue<Waiter> {
         self.maximumWaiting = maximumWaiting
     }
 
-    /// Whether another transaction would be admitted.
     var hasRoom: Bool { current == nil || waiting.count < maximumWaiting }
 
     mutating func add(_ pdu: consuming PacketBuffer, _ waiter: Waiter, start: TransactionStart) -> Admission {
@@ -60,10 +54,8 @@ struct ATTTransactionQueue<Waiter> {
         return (finished, next.pdu)
     }
 
-    /// Whether there are no transactions, outstanding or queued.
     var isEmpty: Bool { current == nil && waiting.isEmpty }
 
-    /// The first broken invariant; nil if all hold.
     var brokenInvariant: String? {
         guard waiting.count <= maximumWaiting else { return "too many transactions wait" }
         return current != nil || waiting.isEmpty ? nil : "a transaction waits for none"

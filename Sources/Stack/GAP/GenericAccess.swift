@@ -17,11 +17,9 @@ package final class GenericAccess {
     package enum State: Hashable, Sendable {
         /// Not started, or stopped.
         case off
-        /// The controller is being initialized.
         case starting
         /// The device is ready, with this initial address. A private address changes later.
         case ready(OwnAddress)
-        /// The controller is unusable.
         case failed(HCIHostError)
     }
 
@@ -33,16 +31,11 @@ package final class GenericAccess {
     /// The open links, oldest first.
     package private(set) var links: [AccessLink] = []
     private var onAllDisconnected: (() -> Void)?
-    /// The event loop of the device.
     package let loop: any EventLoop
     package let advertiser: HostAdvertiser
-    /// Establishes links.
     package let connector: Connector
-    /// The private addresses of this device and of bonded peers.
     package let privacy: DevicePrivacy
-    /// The servers for credit-based channels that peers open.
     package let channels: ChannelServers
-    /// The security of all links: bonds, prompts and pairing.
     package let deviceSecurity: DeviceSecurity
     /// Opens the bonds that belong to a controller, which is ready and has not used an address yet (AB-H08); returns
     /// nil if there are none. If not set, the bonds from the initializer remain.
@@ -76,12 +69,8 @@ package final class GenericAccess {
     ///
     /// - Parameters:
     ///   - host: A host for exclusive use. Its callbacks are replaced.
-    ///   - random: The source of addresses and keys.
-    ///   - policy: The kind of address to use.
     ///   - bonds: Stores bonds, and the identity of this device behind private addresses. Without it pairing makes no
     ///     bonds.
-    ///   - pairing: How the device pairs.
-    ///   - interval: The lifetime of a private address.
     package convenience init(
         host: HCIHost,
         loop: any EventLoop,
@@ -115,12 +104,8 @@ package final class GenericAccess {
     ///
     /// - Parameters:
     ///   - host: A host for exclusive use. Its callbacks are replaced.
-    ///   - random: The source of private addresses.
-    ///   - identity: The identity of the device.
     ///   - deviceSecurity: The bonds and the pairing configuration. It belongs to this device until another one is
     ///     created with it.
-    ///   - channels: The servers for credit-based channels.
-    ///   - interval: The lifetime of a private address.
     package init(
         host: HCIHost,
         loop: any EventLoop,
@@ -152,7 +137,6 @@ package final class GenericAccess {
         wire()
     }
 
-    /// Connects the parts with each other.
     private func wire() {
         privacy.advertiser = advertiser
         privacy.scanner = scanner
@@ -324,7 +308,6 @@ extension GenericAccess {
         watchers.append((ObjectIdentifier(owner), report))
     }
 
-    /// Stops reporting connections to `owner`.
     package func unwatchConnections(for owner: AnyObject) {
         watchers.removeAll { $0.owner == ObjectIdentifier(owner) }
     }
@@ -393,7 +376,6 @@ extension GenericAccess {
         loop.schedule(after: .zero) { [weak self] in self?.allDisconnected() }
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each connection and disconnection.
     private var brokenInvariant: String? {
         guard links.allSatisfy({ $0.connection.isOpen && host.connection($0.connection.handle) === $0.connection })
         else { return "a link without a connection of the host" }
@@ -431,12 +413,10 @@ extension GenericAccess {
         )
     }
 
-    /// Returns the open link with this handle.
     private func link(_ handle: ConnectionHandle) -> AccessLink? {
         links.first { $0.connection.handle == handle }
     }
 
-    /// Called when another link to the same peer replaces this one.
     private func replaced(_ link: AccessLink) {
         links.removeAll { $0 === link }
         link.ended(.replaced)

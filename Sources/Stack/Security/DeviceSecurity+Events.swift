@@ -37,7 +37,6 @@ extension DeviceSecurity {
 }
 
 extension EncryptionFailure {
-    /// Creates the failure that corresponds to the controller's error.
     init(_ status: HCIStatus) {
         switch status {
         case .pinOrKeyMissing: self = .keyMissing

@@ -16,7 +16,6 @@ package final class DeviceSecurity {
     package var configuration: PairingConfiguration {
         didSet { for link in links { link.reconfigure() } }
     }
-    /// The security procedures that the device performs on its own initiative.
     package var policy = SecurityPolicy() {
         didSet { for link in links { link.reconfigure() } }
     }
@@ -71,13 +70,6 @@ package final class DeviceSecurity {
     private var shown: UInt64 = 0
 
     /// Creates the security of a device, which has no links until ``begin(on:_:)`` gives it a controller.
-    ///
-    /// - Parameters:
-    ///   - loop: The event loop that everything runs on.
-    ///   - random: The random source for keys.
-    ///   - bonds: The bond store; without one no pairing creates a bond.
-    ///   - configuration: The way the device pairs.
-    ///   - stackEvents: Receives the security events of links.
     package init(
         loop: any EventLoop,
         random: RandomSource,
@@ -216,7 +208,6 @@ extension DeviceSecurity {
         return bonds.bonds.first { $0.keys.identityKey.map { address.isResolved(by: $0) } ?? false }
     }
 
-    /// The out-of-band data for pairing.
     var outOfBand: OutOfBand { OutOfBand(peer: outOfBandOfNext, own: ownOutOfBand) }
 
     /// Returns the identity that this device distributes on a link.
@@ -249,7 +240,6 @@ extension DeviceSecurity {
         if outOfBandOfNext != nil { outOfBandOfNext = nil }
     }
 
-    /// Reports an event on a link.
     func report(_ event: @autoclosure () -> SecurityEvent) { stackEvents.report(event()) }
 
     func ended(_ link: SecureLink) {

@@ -1,6 +1,5 @@
 /// The life cycle of a link.
 enum LinkState {
-    /// The link can be used.
     case open(Procedure)
     /// Disconnection has been requested. Until it completes, no more data is sent over the link.
     case ending(Procedure)
@@ -43,7 +42,6 @@ enum PairingStage: Hashable {
     /// The pairing would replace the bond, which the policy refused without a prompt. It is about to fail.
     case replacementRefused(PairingCause)
 
-    /// The cause of the pairing; nil if there is none.
     var cause: PairingCause? {
         switch self {
         case .none: nil

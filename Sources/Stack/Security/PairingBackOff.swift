@@ -25,7 +25,6 @@ struct PairingBackOff {
 
     private struct Entry {
         var peer: BluetoothAddress
-        /// Whether the pairings were those of a stranger.
         var isStranger: Bool
         var failures: Int
         var last: Instant
@@ -42,9 +41,7 @@ struct PairingBackOff {
         return now - entry.last >= Self.wait(entry.failures)
     }
 
-    /// Takes a pairing out of the budget of strangers.
-    ///
-    /// - Returns: Whether there was one left.
+    /// Takes a pairing out of the budget of strangers. Returns whether there was one left.
     mutating func strangerBegins(at now: Instant) -> Bool {
         let due = max(strangersDue, now) + Self.strangerInterval
         guard due - now <= Self.strangerInterval * Self.strangerBurst else { return false }
@@ -57,7 +54,6 @@ struct PairingBackOff {
         strangersDue = strangersDue - Self.strangerInterval
     }
 
-    /// Records a failed pairing with the peer.
     mutating func failed(_ peer: BluetoothAddress, isStranger: Bool = false, at now: Instant) {
         entries.removeAll { now - $0.last > Self.memory }
         var entry = Entry(peer: peer, isStranger: isStranger, failures: 0, last: now)

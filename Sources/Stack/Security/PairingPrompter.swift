@@ -36,11 +36,8 @@ package struct PromptedPeer: Hashable, Sendable {
 package protocol PairingPrompter: AnyObject {
     /// Shows a prompt. A number or passkey stays on display until ``closePrompt(_:)``.
     ///
-    /// - Parameters:
-    ///   - prompt: The prompt.
-    ///   - peer: The peer that the prompt is about.
-    ///   - answer: Reports the user's answer, at any time; calls after the prompt has closed are ignored. A decision
-    ///     ends the prompt, except that accepting a displayed passkey leaves it open.
+    /// - Parameter answer: Reports the user's answer, at any time; calls after the prompt has closed are ignored. A
+    ///   decision ends the prompt, except that accepting a displayed passkey leaves it open.
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void)
 
     /// Closes the prompt about this peer, because the pairing has advanced, failed, or lost its link, or because

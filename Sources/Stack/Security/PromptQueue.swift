@@ -24,14 +24,11 @@ struct PromptQueue {
     }
 
     enum Event: Hashable {
-        /// A link has a new prompt.
         case ask(Entry)
         /// The pairing of a link that has a prompt has another cause, too. The prompt does not go back in the order.
         case caused(link: UInt64, PairingCause)
-        /// The link's prompt is over.
         case close(link: UInt64)
         case answered(ticket: UInt64, PairingAnswer)
-        /// The prompter is gone.
         case prompterRemoved
     }
 
@@ -39,7 +36,6 @@ struct PromptQueue {
         case open(Entry)
         /// Close the link's prompt, which is no longer needed, or has been replaced.
         case close(link: UInt64)
-        /// Pass the answer to the link.
         case answer(Entry, PairingAnswer)
     }
 

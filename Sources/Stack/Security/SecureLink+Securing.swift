@@ -16,7 +16,6 @@ extension SecureLink {
     /// ``SecurityPolicy/lostBonds`` decides.
     ///
     /// - Parameters:
-    ///   - level: The minimum security of the link.
     ///   - isForApp: Whether an app of this device waits for it. If not, a prompt is ordered as if the peer had begun
     ///     (AB-S16).
     ///   - completion: Called once.
@@ -39,10 +38,7 @@ extension SecureLink {
 
     /// Secures the link as required by a request that the peer refused for lack of security (table 10.2).
     ///
-    /// - Parameters:
-    ///   - refusal: The error with which the peer refused.
-    ///   - isForApp: Whether an app of this device made the request.
-    ///   - completion: Called with the outcome. After ``SecuringOutcome/secured`` the request can be repeated.
+    /// - Parameter completion: Called with the outcome. After ``SecuringOutcome/secured`` the request can be repeated.
     package func secure(
         after refusal: ATTErrorCode,
         isForApp: Bool = true,

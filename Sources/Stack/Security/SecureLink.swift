@@ -21,9 +21,7 @@ package protocol SecureLinkOwner: AnyObject {
 /// A level is trusted only if this host requested encryption and the controller reported that it is on (AB-H05). A link
 /// that loses its encryption ends.
 package final class SecureLink {
-    /// The HCI connection of the link.
     package let connection: HCIConnection
-    /// The Security Manager, whose delegate is this link.
     package let manager: SecurityManager
     /// The bond with the peer, as currently stored; nil if there is none.
     ///
@@ -65,7 +63,6 @@ package final class SecureLink {
     private(set) var bondIdentifier: BondIdentifier?
     /// The link's prompt, open or waiting.
     private var prompt: (ticket: UInt64, answer: (PairingAnswer) -> Void)?
-    /// The stage of the pairing in progress.
     private(set) var pairing = PairingStage.none
     /// Whether the peer has paired on this link without a bond. Such a pairing proves nothing about an existing bond.
     private(set) var hasPairedWithoutBond = false
@@ -74,7 +71,6 @@ package final class SecureLink {
     private var appRequests = 0
     private let l2cap: L2CAPConnection
 
-    /// Called once, with the outcome of a procedure.
     package typealias Completion = (Result<Void, SecurityError>) -> Void
 
     init(
@@ -103,7 +99,6 @@ package final class SecureLink {
         reconfigure()
     }
 
-    /// Whether the link has not ended.
     var isOpen: Bool {
         if case .over = state { return false }
         return true
@@ -112,7 +107,6 @@ package final class SecureLink {
     /// The identity address of the peer if it is known, or else its address on the air.
     package var peer: BluetoothAddress { bond?.address ?? connection.peerAddress.plain }
 
-    /// Returns the description of the peer for prompts.
     func prompted(_ cause: PairingCause) -> PromptedPeer {
         PromptedPeer(
             link: number,
@@ -123,7 +117,6 @@ package final class SecureLink {
         )
     }
 
-    /// The cause of a pairing on this link, as of now.
     var cause: PairingCause {
         guard appRequests == 0 else { return .app }
         let isProven = bond != nil && manager.encryption != nil && !hasPairedWithoutBond
@@ -133,13 +126,11 @@ package final class SecureLink {
     /// The security that the configuration of the device requires of all links.
     var requiredByDevice: SecurityLevel { device.configuration.floor.asked }
 
-    /// The response to a peer that no longer has the bond.
     package var lostBonds: SecurityPolicy.LostBonds {
         let ofCentrals = connection.role == .peripheral ? device.policy.lostBondsOfCentrals : nil
         return ofCentrals ?? device.policy.lostBonds
     }
 
-    /// Applies the device's configuration and policy.
     func reconfigure() {
         var configuration = device.configuration
         // Without a bond store, bonding is not offered.
@@ -155,7 +146,6 @@ package final class SecureLink {
         update()
     }
 
-    /// Starts the procedures that the device performs on its own initiative.
     func begin() {
         guard connection.role == .central, bond != nil, device.policy.encryptsBondedPeers else { return }
         state.procedure = .encrypting
@@ -209,7 +199,6 @@ extension SecureLink {
         onEvent?(.changed(new))
     }
 
-    /// Reports an event on the link.
     func report(_ kind: @autoclosure () -> SecurityEvent.Kind) {
         device.report(SecurityEvent(kind(), peer: peer, link: connection.handle))
     }
@@ -240,7 +229,6 @@ extension SecureLink {
 // MARK: - Events from the controller
 
 extension SecureLink {
-    /// Returns the key that the controller of a peripheral requests; nil if there is none.
     func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
         manager.longTermKey(random: random, diversifier: diversifier)
     }
@@ -355,7 +343,6 @@ extension SecureLink: SecurityManagerDelegate {
         }
     }
 
-    /// Returns the stored keys of the peer.
     package func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { bond?.keys }
 
     /// Stores the signature counters, which never decrease.
@@ -398,7 +385,6 @@ extension SecureLink {
         device.ask(prompt, of: self, answer: answer)
     }
 
-    /// Passes the key to the controller.
     private func encrypt(with key: EncryptionKey) {
         let command = LEEnableEncryption(
             handle: connection.handle,
@@ -412,7 +398,6 @@ extension SecureLink {
         }
     }
 
-    /// Stores the keys of a pairing.
     func store(_ keys: PeerKeys, isBonding: Bool) throws {
         let peer = peer
         if isBonding {
@@ -459,7 +444,6 @@ extension SecureLink {
         return try bonds.add(new)
     }
 
-    /// Propagates a change of encryption to the layers above.
     private func followEncryption() {
         if manager.encryption != nil {
             // A pairing that an attacker started ends when the peer proves its key, and does not count as the peer's
@@ -470,7 +454,6 @@ extension SecureLink {
         update()
     }
 
-    /// Propagates a failure to the layers above, and records its consequences.
     private func failed(_ error: SecurityError) {
         if let cause = pairing.cause, error.countsAsFailedPairing {
             device.pairingFailed(with: peer, isStranger: cause == .stranger)

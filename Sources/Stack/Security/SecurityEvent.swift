@@ -9,19 +9,15 @@ package struct SecurityEvent: StackEvent {
     package enum Kind: Sendable {
         /// A new link was refused because an encrypted link to the same peer exists (AB-G03).
         case secondLinkRefused
-        /// The link was ended in favour of another one to the same peer.
         case gaveWay
         /// The link lost its encryption and is being ended (AB-L07).
         case securityLost
         /// A pairing succeeded, with or without a bond.
         case paired(hasBond: Bool)
-        /// A pairing or encryption failed.
         case failed(SecurityError)
         /// The peer has no key for the existing bond (behaviour 6.12).
         case bondLost
-        /// The counter of a signature could not be stored, so that the signature is not valid.
         case signatureNotKept(BondError)
-        /// A change of a bond could not be stored.
         case bondNotKept(BondError)
         /// A pairing was refused, because the peer, or strangers in general, failed too often (AB-S12, AB-S18).
         case notNow(PairingCause)

@@ -12,7 +12,6 @@ package struct SecurityPolicy: Hashable, Sendable {
         case asked
     }
 
-    /// The response to a peer that no longer has the bond.
     package var lostBonds = LostBonds.refused
     /// The response to a central that pairs again with this device as peripheral; nil to use ``lostBonds``. A central
     /// on which this device was forgotten pairs again in this way (behaviour 6.14).
@@ -53,7 +52,6 @@ extension PairingConfiguration {
 }
 
 extension KeyLevel {
-    /// The security level that a key of this level satisfies.
     var asked: SecurityLevel {
         SecurityLevel(
             isAuthenticated: isAuthenticated,

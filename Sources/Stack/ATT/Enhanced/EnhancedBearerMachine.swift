@@ -15,14 +15,11 @@ struct EnhancedBearerMachine {
     enum Event {
         /// The total number of bearers wanted; `open` are open now.
         case want(Int, open: Int)
-        /// The peer answered a request; `open` are open now.
         case answered(ChannelOpenError?, open: Int)
-        /// The wait is over; `open` are open now.
         case due(open: Int)
     }
 
     enum Action: Equatable {
-        /// Request this number of bearers.
         case request(Int)
         /// Wait, then report ``Event/due(open:)``.
         case wait(Duration)

@@ -34,9 +34,7 @@ package final class EnhancedBearers {
     private var completion: ((ChannelOpenError?) -> Void)?
     private var isClosed = false
 
-    /// Creates the set of enhanced bearers of `connection`.
-    ///
-    /// - Parameter listener: Delivers the bearers that the peer opens. Without it the peer cannot open any.
+    /// Without `listener` the peer cannot open any bearer.
     package init(connection: L2CAPConnection, loop: any EventLoop, listener: EnhancedBearerListener? = nil) {
         self.connection = connection
         self.loop = loop
@@ -45,11 +43,8 @@ package final class EnhancedBearers {
         listener?.add(self)
     }
 
-    /// Updates the connection parameters, which determine a peripheral's wait after a collision (Vol 3 Part G 5.4).
-    ///
-    /// - Parameters:
-    ///   - interval: The connection interval.
-    ///   - latency: The peripheral latency, in connection events.
+    /// Updates the connection parameters, which determine a peripheral's wait after a collision (Vol 3 Part G 5.4). The
+    /// `latency` is in connection events.
     package func linkTiming(interval: Duration, latency: Int) {
         machine.linkDelay = interval * 2 * (latency + 1)
     }

@@ -5,47 +5,34 @@ package struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
     /// The code on the wire. 0x80 to 0x9F are reserved for applications.
     package var rawValue: UInt8
 
-    /// Creates a code, which may be an unassigned one.
     @inlinable
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The server has no attribute with this handle.
     package static let invalidHandle = ATTErrorCode(rawValue: 0x01)
-    /// The attribute cannot be read.
     package static let readNotPermitted = ATTErrorCode(rawValue: 0x02)
-    /// The attribute cannot be written.
     package static let writeNotPermitted = ATTErrorCode(rawValue: 0x03)
-    /// The PDU is malformed.
     package static let invalidPDU = ATTErrorCode(rawValue: 0x04)
     /// The attribute requires an authenticated link or a stronger key.
     package static let insufficientAuthentication = ATTErrorCode(rawValue: 0x05)
-    /// The server does not support the request.
     package static let requestNotSupported = ATTErrorCode(rawValue: 0x06)
     /// The offset is past the end of the value.
     package static let invalidOffset = ATTErrorCode(rawValue: 0x07)
-    /// The application denied the access.
     package static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
-    /// Too many writes are prepared.
     package static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
     /// The range contains no such attribute.
     package static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
     /// The value fits into one response and cannot be read in parts.
     package static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
-    /// The link's encryption key is too short.
     package static let encryptionKeySizeTooShort = ATTErrorCode(rawValue: 0x0C)
-    /// The value is too long or too short for the attribute.
     package static let invalidAttributeValueLength = ATTErrorCode(rawValue: 0x0D)
     /// An error for which no other code fits.
     package static let unlikelyError = ATTErrorCode(rawValue: 0x0E)
     /// The attribute requires encryption; a key exists, but the link is not encrypted.
     package static let insufficientEncryption = ATTErrorCode(rawValue: 0x0F)
-    /// The attribute type is not a grouping type.
     package static let unsupportedGroupType = ATTErrorCode(rawValue: 0x10)
-    /// The server lacks the resources to complete the request.
     package static let insufficientResources = ATTErrorCode(rawValue: 0x11)
     /// The client's view of the database is out of date; it must discover the database again.
     package static let databaseOutOfSync = ATTErrorCode(rawValue: 0x12)
-    /// The attribute does not accept this value.
     package static let valueNotAllowed = ATTErrorCode(rawValue: 0x13)
     /// The profile rejects the write for now.
     package static let writeRequestRejected = ATTErrorCode(rawValue: 0xFC)
@@ -72,6 +59,5 @@ package struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
         0xFE: "procedure already in progress", 0xFF: "out of range",
     ]
 
-    /// The name of the code, or its number in hexadecimal.
     package var description: String { Self.names[rawValue] ?? "error 0x" + String(rawValue, radix: 16) }
 }

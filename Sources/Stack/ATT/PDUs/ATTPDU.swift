@@ -75,16 +75,12 @@ package enum ATTPDU: Hashable, Sendable {
 
 /// An error in decoding an ATT PDU.
 package enum ATTDecodingError: Error, Hashable, Sendable {
-    /// The payload is empty.
     case empty
-    /// The opcode is not assigned.
     case unknownOpcode(ATTOpcode)
-    /// The fields are invalid for the opcode.
     case malformed(ATTOpcode, PacketError)
 }
 
 extension ATTPDU {
-    /// Decodes a complete PDU.
     package init(reading payload: PacketBuffer) throws(ATTDecodingError) {
         guard let first = payload.first else { throw .empty }
         let opcode = ATTOpcode(rawValue: first)
@@ -153,13 +149,11 @@ extension ATTPDU {
         }
     }
 
-    /// Prepends an opcode to a value.
     static func frame(_ opcode: ATTOpcode, _ value: consuming PacketBuffer) -> PacketBuffer {
         value.prepend(opcode.rawValue)
         return value
     }
 
-    /// Prepends an opcode and a handle to a value.
     static func frame(_ opcode: ATTOpcode, _ handle: UInt16, _ value: consuming PacketBuffer) -> PacketBuffer {
         value.prepend(integer: handle)
         value.prepend(opcode.rawValue)
@@ -168,7 +162,6 @@ extension ATTPDU {
 }
 
 extension ATTPDU: CustomStringConvertible {
-    /// The PDU's name and fields, on one line.
     package var description: String {
         let packet = packet
         return "\(type(of: packet).opcode) \(packet.fieldDescription)"

@@ -24,7 +24,6 @@ package struct ATTHandleRange: PacketFields, Hashable, Sendable {
 
     package init() {}
 
-    /// Creates a range from `start` through `end`.
     package init(_ start: UInt16, _ end: UInt16) { (self.start, self.end) = (start, end) }
 
     /// The range as a `ClosedRange`; nil if it is empty or begins at 0 (Core Vol 3 Part F 3.4.3.1).

@@ -3,7 +3,6 @@ import BluetoothTypes
 /// ATT_ERROR_RSP (Core Vol 3 Part F 3.4.1.1).
 package struct ATTErrorResponse: ATTPacket, Error {
     package static let opcode = ATTOpcode.errorResponse
-    /// The request that failed.
     package var request = ATTOpcode(rawValue: 0)
     /// The attribute at which the request failed; 0 if there is none.
     package var handle: UInt16 = 0
@@ -11,7 +10,6 @@ package struct ATTErrorResponse: ATTPacket, Error {
 
     package init() {}
 
-    /// Creates an error response for `request` at `handle`.
     package init(_ code: ATTErrorCode, to request: ATTOpcode, at handle: UInt16 = 0) {
         (self.request, self.handle, self.code) = (request, handle, code)
     }

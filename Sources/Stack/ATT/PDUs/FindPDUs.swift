@@ -85,7 +85,6 @@ package struct ATTFindByTypeValueResponse: ATTPacket {
 
     package init() {}
 
-    /// Creates a response with the given groups.
     package init(_ groups: [ATTHandleRange]) { self.groups = groups }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

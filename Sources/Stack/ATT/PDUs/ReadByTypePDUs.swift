@@ -65,7 +65,6 @@ package struct ATTReadByTypeResponse: ATTPacket {
 package struct ATTReadByGroupTypeRequest: ATTPacket {
     package static let opcode = ATTOpcode.readByGroupTypeRequest
     package var range = ATTHandleRange()
-    /// The grouping type to search for.
     package var type: BluetoothUUID = 0
 
     package init() {}
@@ -82,7 +81,6 @@ package struct ATTReadByGroupTypeResponse: ATTPacket {
     /// A group and the value of its first attribute.
     package struct Entry: Hashable, Sendable {
         package var group: ATTHandleRange
-        /// The value of its first attribute.
         package var value: PacketBuffer
 
         package init(group: ATTHandleRange, value: PacketBuffer) { (self.group, self.value) = (group, value) }

@@ -33,7 +33,6 @@ package struct ATTReadResponse: ATTPacket {
 package struct ATTReadBlobRequest: ATTPacket {
     package static let opcode = ATTOpcode.readBlobRequest
     package var handle: UInt16 = 0
-    /// The offset of the first octet to read.
     package var offset: UInt16 = 0
 
     package init() {}
@@ -48,7 +47,6 @@ package struct ATTReadBlobRequest: ATTPacket {
 /// ATT_READ_BLOB_RSP (Core Vol 3 Part F 3.4.4.6).
 package struct ATTReadBlobResponse: ATTPacket {
     package static let opcode = ATTOpcode.readBlobResponse
-    /// The part of the value that begins at the requested offset.
     package var value = PacketBuffer(headroom: 0)
 
     package init() {}

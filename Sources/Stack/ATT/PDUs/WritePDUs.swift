@@ -72,9 +72,7 @@ package struct ATTSignedWriteCommand: ATTPacket {
 package struct ATTPrepareWriteRequest: ATTPacket {
     package static let opcode = ATTOpcode.prepareWriteRequest
     package var handle: UInt16 = 0
-    /// The offset of the part in the value.
     package var offset: UInt16 = 0
-    /// The part of the value.
     package var value = PacketBuffer(headroom: 0)
 
     package init() {}
@@ -94,14 +92,11 @@ package struct ATTPrepareWriteRequest: ATTPacket {
 package struct ATTPrepareWriteResponse: ATTPacket {
     package static let opcode = ATTOpcode.prepareWriteResponse
     package var handle: UInt16 = 0
-    /// The offset of the part in the value.
     package var offset: UInt16 = 0
-    /// The part of the value.
     package var value = PacketBuffer(headroom: 0)
 
     package init() {}
 
-    /// Creates the echo of `request`.
     package init(_ request: ATTPrepareWriteRequest) {
         handle = request.handle
         offset = request.offset
@@ -120,12 +115,9 @@ package struct ATTExecuteWriteRequest: ATTPacket {
     /// Whether to execute or discard the prepared writes.
     package struct Flags: WireValue {
         package var rawValue: UInt8
-        /// Creates a value, which may be an unassigned one.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Discard all prepared writes.
         package static let cancel = Flags(rawValue: 0)
-        /// Execute all prepared writes.
         package static let write = Flags(rawValue: 1)
     }
 

@@ -35,7 +35,6 @@ struct AdvertiserMachine {
         case endTimers
         /// Start a timer with ``AdvertiserMachine/retryDelay``.
         case startRetry
-        /// The wanted advertisement has started.
         case reportStarted
         /// The wanted advertisement failed and was discarded.
         case reportFailed(GAPError)
@@ -53,7 +52,6 @@ struct AdvertiserMachine {
 
     var state: RadioActivity<AdvertisingConfiguration>.State { activity.state }
     var wanted: AdvertisingConfiguration? { activity.wanted }
-    /// Whether advertising is paused.
     var isPaused: Bool { activity.isPaused }
 
     mutating func handle(_ event: Event) -> [Action] {
@@ -142,7 +140,6 @@ struct AdvertiserMachine {
 
 /// The reason why advertising ended by itself.
 package enum AdvertisingEnd: Hashable, Sendable {
-    /// A central has connected to the set.
     case connected
     /// The controller has ended it without a connection.
     case timeOver

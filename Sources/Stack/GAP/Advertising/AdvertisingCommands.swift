@@ -20,12 +20,10 @@ struct AdvertisingCommands {
     let phase: AdvertisingTempo.Phase
     let address: OwnAddress
 
-    /// The start commands for a set that is off.
     var start: [any HCICommand] {
         generation == .extended ? extendedStart : legacyStart
     }
 
-    /// Returns the stop commands for a set.
     static func stop(_ generation: CommandGeneration, set: UInt8) -> [any HCICommand] {
         switch generation {
         case .legacy: return [LESetAdvertisingEnable(isEnabled: false)]

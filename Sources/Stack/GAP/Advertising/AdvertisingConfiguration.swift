@@ -8,9 +8,7 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Connectable by any device; with legacy packets also scannable.
         case connectable
-        /// Scannable by any device.
         case scannable
-        /// Neither connectable nor scannable.
         case nonConnectable
 
         var isConnectable: Bool { self == .connectable }
@@ -33,7 +31,6 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
         /// Whether the address is omitted. Only for advertisements that are neither connectable nor scannable.
         package var isAnonymous = false
 
-        /// Creates the default options: 1M, with an address.
         package init() {}
 
         /// The octets of data that fit into AUX_ADV_IND: 255 less the length of the header, its flags, AdvA and ADI. A
@@ -42,18 +39,13 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// The advertising data.
     package var data: AdvertisingData
-    /// The scan response data.
     package var scanResponse: AdvertisingData
-    /// The packet format, legacy by default.
     package var packets = Packets.legacy
-    /// The advertising intervals; by default those that the specification recommends.
     package var tempo = AdvertisingTempo.specification
     /// Whether advertising continues after a device has connected.
     package var outlastsConnections = false
 
-    /// Creates an advertisement with legacy packets.
     package init(
         _ kind: Kind,
         data: AdvertisingData = AdvertisingData(),

@@ -2,9 +2,7 @@
 package struct AdvertisingTempo: Hashable, Sendable {
     /// A phase of advertising.
     package enum Phase: Hashable, Sendable {
-        /// The first phase, for quick discovery.
         case fast
-        /// The phase after it.
         case slow
     }
 
@@ -12,10 +10,8 @@ package struct AdvertisingTempo: Hashable, Sendable {
     package var fast: ClosedRange<UInt16>
     /// The interval of the slow phase, in the same units; nil for a fast phase without an end.
     package var slow: ClosedRange<UInt16>?
-    /// The duration of the fast phase.
     package var fastPhase: Duration
 
-    /// Creates a tempo with intervals in units of 625 µs.
     package init(
         fast: ClosedRange<UInt16>,
         slow: ClosedRange<UInt16>? = nil,
@@ -30,7 +26,6 @@ package struct AdvertisingTempo: Hashable, Sendable {
     /// A).
     package static let specification = AdvertisingTempo(fast: 48...96, slow: 1_600...1_920)
 
-    /// Returns the interval of a phase.
     func interval(_ phase: Phase) -> ClosedRange<UInt16> {
         phase == .slow ? slow ?? fast : fast
     }

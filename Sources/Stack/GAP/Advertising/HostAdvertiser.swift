@@ -16,8 +16,6 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
     let stackEvents: StackEventSink
     let privacy: DevicePrivacy?
     private(set) var isPaused = false
-    /// Called when the controller refuses to advertise. Returns whether a fall-back is being applied, for which the set
-    /// waits.
     var onTrouble: ((ControllerTrouble) -> Bool)?
     private var holders = RadioHolders()
     /// The address of the set that ended with a connection which has not been reported yet.
@@ -30,10 +28,7 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
         weak var set: HostAdvertisingSet?
     }
 
-    /// Creates an advertiser, which is off.
-    ///
-    /// - Parameters:
-    ///   - privacy: Provides the addresses of the sets; nil to use the address from ``begin(_:on:)``.
+    /// - Parameter privacy: Provides the addresses of the sets; nil to use the address from ``begin(_:on:)``.
     package init(
         host: HCIHost,
         loop: any EventLoop,
@@ -86,7 +81,6 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
         activeSets.first { $0.wanted != nil }?.keep(address)
     }
 
-    /// Whether a set is advertising or about to.
     var isBusy: Bool { activeSets.contains { $0.isOnAir } }
 
     /// Called when the controller is gone. Discards all wanted advertisements.
@@ -171,7 +165,6 @@ extension HostAdvertiser {
         generation == .extended ? min(controller?.advertisingSets ?? 1, Self.maximumSets) : 1
     }
 
-    /// Throws an error if `set` cannot start the advertisement.
     func check(_ advertisement: AdvertisingConfiguration, for set: HostAdvertisingSet) throws(GAPError) {
         guard let controller, let generation else { throw .notReady }
         try advertisement.check(for: generation, maximumLength: controller.maxAdvertisingDataLength)
@@ -181,7 +174,6 @@ extension HostAdvertiser {
         }
     }
 
-    /// The commands for an advertisement; nil without a controller.
     func commands(
         _ advertisement: AdvertisingConfiguration,
         _ phase: AdvertisingTempo.Phase,
@@ -201,12 +193,10 @@ extension HostAdvertiser {
         )
     }
 
-    /// The commands that stop a set.
     func stopCommands(set: UInt8) -> [any HCICommand] {
         generation.map { AdvertisingCommands.stop($0, set: set) } ?? []
     }
 
-    /// The commands that remove a set from the controller.
     func cleanUpCommands(set: UInt8) -> [any HCICommand] {
         guard let controller, CommandGeneration(controller) == .extended else { return [] }
         return controller.supports(LERemoveAdvertisingSet.self) ? [LERemoveAdvertisingSet(set: set)] : []

@@ -9,7 +9,6 @@ import Security
 /// With extended advertising this is one of the controller's sets; otherwise it is the only advertisement possible at a
 /// time. Releasing the object, on the loop, stops the set.
 package final class HostAdvertisingSet {
-    /// Called when the wanted advertisement has started.
     package var onStarted: (() -> Void)?
     /// Called when the wanted advertisement failed. It is discarded.
     package var onFailed: ((GAPError) -> Void)?
@@ -23,7 +22,6 @@ package final class HostAdvertisingSet {
     private var addressChange: ScheduledTask?
     /// The set's own resolvable private address; nil if it has none.
     private(set) var privateAddress: BluetoothAddress?
-    /// The address used last.
     private(set) var address: BluetoothAddress?
     /// The generation, incremented by every reset, so that late command results are ignored.
     private var epoch = 0
@@ -48,7 +46,6 @@ package final class HostAdvertisingSet {
     /// Whether the set is advertising or about to, possibly after a pause.
     var isActive: Bool { isOnAir || machine.isPaused && machine.wanted != nil }
 
-    /// Whether the set is paused and off.
     var isQuiet: Bool { machine.isPaused && !isOnAir }
 
     var isOnAir: Bool {
@@ -58,7 +55,6 @@ package final class HostAdvertisingSet {
         }
     }
 
-    /// Whether the current advertisement is connectable.
     var isConnectable: Bool {
         if case .running(let advertisement) = machine.state { advertisement.kind.isConnectable } else { false }
     }
@@ -91,7 +87,6 @@ package final class HostAdvertisingSet {
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
     private var brokenInvariant: String? {
         machine.wanted != nil || fastPhase == nil ? nil : "a timer runs for an advertisement that has ended"
     }

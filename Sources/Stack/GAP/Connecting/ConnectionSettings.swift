@@ -10,7 +10,6 @@ package struct ConnectionSettings: Hashable, Sendable {
     package var scanInterval: UInt16 = 96
     /// The scan window, in units of 625 µs, 4 to ``scanInterval``.
     package var scanWindow: UInt16 = 48
-    /// The initial connection parameters.
     package var parameters: ConnectionParameters
     /// The PHYs to scan on: 1M, Coded, or both. Without extended advertising only 1M.
     package var phys: LEPHYs = .le1M

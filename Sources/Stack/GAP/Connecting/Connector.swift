@@ -6,15 +6,12 @@ import Security
 
 /// Establishes connections with legacy or extended commands as suits the controller.
 package final class Connector: ConnectingUser, HeldRadioUser {
-    /// The scan and connection parameters of new connections.
     package var settings = ConnectionSettings.specification
     /// Called when the controller cannot connect to a peer. The pending connection is removed.
     package var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
     /// Called when the controller claims to have a link to a peer already. The connection stays pending.
     package var onHeld: ((BluetoothAddress) -> Void)?
 
-    /// Called when the controller refuses to connect. Returns whether a fall-back is being applied, for which the
-    /// attempt waits.
     var onTrouble: ((ControllerTrouble) -> Bool)?
     private var holders = RadioHolders()
 
@@ -69,7 +66,6 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         handle(.ready(acceptListSize: controller.acceptListSize))
     }
 
-    /// Whether the controller is searching for peers or about to.
     var isBusy: Bool {
         switch machine.state {
         case .idle, .waiting: false

@@ -21,13 +21,10 @@ struct ConnectorMachine {
     enum Event {
         case want(BluetoothAddress)
         case withdraw(BluetoothAddress)
-        /// The attempt ended with a connection.
         case connected(BluetoothAddress)
         /// The attempt ended without a connection: it was cancelled, or the controller refused.
         case ended(HCIStatus)
-        /// The turn of the current selection is over.
         case turnOver
-        /// The retry delay has passed.
         case retry
         /// Stop searching until ``resume``.
         case pause
@@ -50,7 +47,6 @@ struct ConnectorMachine {
         case endTurn
         /// Send ``ConnectorMachine/Event/retry`` after the given delay.
         case startRetry(Duration)
-        /// The controller cannot make this connection.
         case reportFailure(BluetoothAddress, HCIStatus)
         /// The controller claims to have a link to this peer; the connection stays pending.
         case reportHeld(BluetoothAddress)
@@ -74,7 +70,6 @@ struct ConnectorMachine {
     /// The rounds of such refusals without an event that could help.
     private var rounds = 0
 
-    /// The number of peers to request at a time.
     private var room: Int { isListRefused ? 1 : capacity }
 
     /// Handles an event. The queue of `peers` has the addresses to connect to.
@@ -84,7 +79,6 @@ struct ConnectorMachine {
         return actions
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
     func brokenInvariant(with peers: PendingPeers) -> String? {
         switch state {
         case .initiating(let selection):

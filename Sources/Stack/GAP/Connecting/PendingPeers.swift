@@ -21,7 +21,6 @@ struct PendingPeers {
         var route = Route.controller
         /// The position in the controller's queue; nil for a peer outside of it.
         var rank: Int?
-        /// The timer of the attempt to connect at a private address.
         var timer: ScheduledTask?
 
         /// The address for the controller; nil while the peer has none.
@@ -68,10 +67,8 @@ struct PendingPeers {
 // MARK: - Routes
 
 extension PendingPeers {
-    /// The peers that the host searches for.
     var sought: [BluetoothAddress] { entries.filter { $0.route != .controller }.map(\.peer) }
 
-    /// Whether the host searches for a peer.
     func isSought(_ peer: BluetoothAddress) -> Bool { route(of: peer).map { $0 != .controller } ?? false }
 
     /// Whether the host scans for any peer.

@@ -10,11 +10,9 @@ struct SeekMachine {
         case withdraw(BluetoothAddress)
         /// A connectable packet of a peer was received from an address.
         case received(BluetoothAddress, at: BluetoothAddress)
-        /// The attempt to connect has timed out.
         case timeOver(BluetoothAddress)
         /// A link to the peer exists.
         case connected(BluetoothAddress)
-        /// The controller cannot connect to the peer.
         case failed(BluetoothAddress)
         /// The controller is gone.
         case reset

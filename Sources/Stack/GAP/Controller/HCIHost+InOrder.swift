@@ -2,9 +2,8 @@ import HCI
 import HCIHost
 
 extension HCIHost {
-    /// Sends commands one by one, each after the success of the one before.
-    ///
-    /// - Parameter completion: Called once, after the last command or with the first error.
+    /// Sends commands one by one, each after the success of the one before. Calls `completion` once, after the last
+    /// command or with the first error.
     func send(
         inOrder commands: [any HCICommand],
         _ completion: @escaping (Result<Void, HCICommandError>) -> Void

@@ -8,7 +8,6 @@ struct RadioActivity<Content: Equatable> {
         /// The start commands are in progress. ``RadioActivity/wanted`` has later requests.
         case starting(Content)
         case running(Content)
-        /// The stop commands are in progress.
         case stopping
         /// The controller was unable to start for a passing reason. Retried later.
         case blocked
@@ -17,7 +16,6 @@ struct RadioActivity<Content: Equatable> {
     enum Step: Equatable {
         case start(Content)
         case stop
-        /// The wanted content has started.
         case started
         /// The controller cannot start the wanted content at present; a retry is due later.
         case blocked
@@ -31,7 +29,6 @@ struct RadioActivity<Content: Equatable> {
     private(set) var wanted: Content?
     private(set) var isPaused = false
 
-    /// The first broken invariant; nil if all hold.
     var brokenInvariant: String? {
         switch state {
         case .off: wanted == nil || isPaused ? nil : "what is wanted is not started"
@@ -94,9 +91,7 @@ extension RadioActivity {
         return [.started] + (isPaused ? stop() : [])
     }
 
-    /// Handles the failure of the start commands.
-    ///
-    /// - Parameter isPassing: Whether the controller may accept them later.
+    /// Handles the failure of the start commands, which the controller may accept later if `isPassing`.
     mutating func failed(isPassing: Bool) -> [Step] {
         guard case .starting(let content) = state else { return [] }
         guard wanted == content else { return next() }

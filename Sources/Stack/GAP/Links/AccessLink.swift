@@ -31,12 +31,10 @@ package final class AccessLink {
     /// The L2CAP channels. Register fixed channels in ``GenericAccess/onLink``; the Security Manager's is already
     /// registered.
     package let l2cap: L2CAPConnection
-    /// The security of the link.
     package let secureLink: SecureLink
     /// Decides on the peer's requests for other connection parameters, by the link layer or by L2CAP. Illegal
     /// parameters are refused before this is called (AB-C10).
     package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
-    /// Called once when the link has ended.
     package var onEnd: ((End) -> Void)?
     /// Called when the connection parameters have changed, whichever side requested it.
     package var onParametersChanged: (() -> Void)?
@@ -55,7 +53,6 @@ package final class AccessLink {
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
     private var onEstablished: (() -> Void)?
     private var establishment: ScheduledTask?
-    /// Whether the link is open.
     package private(set) var isOpen = true
     /// The Attribute Protocol on the link; nil until it is opened.
     package private(set) var attributes: LinkAttributes?
@@ -71,11 +68,6 @@ package final class AccessLink {
     }
 
     /// Returns nil if another link to the peer takes precedence.
-    ///
-    /// - Parameters:
-    ///   - controller: The capabilities of the controller.
-    ///   - security: The security of all links.
-    ///   - channels: The servers for credit-based channels that peers open.
     init?(
         _ commands: LinkCommands,
         ownAddress: BluetoothAddress,
@@ -186,10 +178,8 @@ package final class AccessLink {
     /// Updates the connection parameters as central, or asks the central to do so as peripheral (Core Vol 3 Part C
     /// 9.3.9).
     ///
-    /// - Parameters:
-    ///   - request: The way in which a peripheral asks.
-    ///   - completion: Called once, when the new parameters are in effect or with an error. The error is
-    ///     ``GAPError/busy`` if an update is already in progress.
+    /// - Parameter completion: Called once, when the new parameters are in effect or with an error. The error is
+    ///   ``GAPError/busy`` if an update is already in progress.
     package func updateParameters(
         _ parameters: ConnectionParameters,
         by request: ParameterRequest = .automatic,
@@ -248,7 +238,6 @@ package final class AccessLink {
         if let updateTimer = updateTimer.take() { loop.cancel(updateTimer) }
     }
 
-    /// Requests the longest packets that the controller can send.
     func requestLongPackets() {
         if let controller { commands.requestLongPackets(controller) }
     }
@@ -277,7 +266,6 @@ package final class AccessLink {
         )
     }
 
-    /// Called when the link has ended.
     func ended(_ end: End) {
         guard isOpen else { return }
         isOpen = false
@@ -294,11 +282,9 @@ package final class AccessLink {
 // MARK: - Security
 
 extension AccessLink: SecureLinkOwner {
-    /// Called when the security of the link has changed.
     package func secureLink(_ secureLink: SecureLink, changedFrom old: LinkSecurity) {
         attributes?.linkSecurityChanged(from: old)
     }
 
-    /// Called when another link to the peer has replaced this one.
     package func secureLinkWasReplaced(_ secureLink: SecureLink) { onReplaced?() }
 }

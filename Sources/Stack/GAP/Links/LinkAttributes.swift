@@ -9,7 +9,6 @@ import Security
 package final class LinkAttributes {
     /// The bearer on the fixed channel.
     package var bearer: ATTBearer { client.bearer }
-    /// The client of the peer's server.
     package let client: GATTClient
     /// The local server's session with the peer; nil without a server.
     package let session: GATTServerSession?
@@ -64,7 +63,6 @@ package final class LinkAttributes {
         session?.onSecurityNeeded = { [weak secureLink] in secureLink?.secure($0, isForApp: false) { _ in } }
     }
 
-    /// Called when the security of the link has changed.
     func linkSecurityChanged(from old: LinkSecurity) {
         client.linkSecurityChanged()
         session?.linkSecurityChanged(from: old)

@@ -19,7 +19,6 @@ struct LinkCommands {
         }
     }
 
-    /// Reads the signal strength of the link, in dBm.
     func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
         host.send(ReadRSSI(handle: connection.handle)) { result in completion(result.map { Int($0.rssi) }) }
     }
@@ -34,10 +33,8 @@ struct LinkCommands {
     }
 
     /// Updates the parameters of the link as central, or requests an update by the link layer as peripheral (Core Vol 4
-    /// Part E 7.8.18).
-    ///
-    /// - Parameter refused: Called if the controller refuses the command. Otherwise LE Connection Update Complete
-    ///   reports the outcome.
+    /// Part E 7.8.18). Calls `refused` if the controller refuses the command. Otherwise LE Connection Update Complete
+    /// reports the outcome.
     func update(_ parameters: ConnectionParameters, refused: @escaping (GAPError) -> Void = { _ in }) {
         host.send(
             LEConnectionUpdate {

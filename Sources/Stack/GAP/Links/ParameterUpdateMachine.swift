@@ -26,7 +26,6 @@ struct ParameterUpdateMachine {
 
     enum Event {
         case request(ConnectionParameters, Way)
-        /// The controller refused the command.
         case refused(GAPError)
         /// The controller changed the parameters to these or failed to, possibly at the peer's request.
         case completed(HCIStatus, interval: UInt16, latency: UInt16, timeout: UInt16)

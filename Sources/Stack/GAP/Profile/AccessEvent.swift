@@ -9,10 +9,8 @@ package enum AccessEvent: StackEvent {
     case cannotConnect(HCICommandError)
     /// The controller claims to have a link already; the given number of connections stay pending.
     case staysPending(Int, HCICommandError)
-    /// The controller refused to add a peer to its filter accept list.
     case cannotWait(for: BluetoothAddress, HCICommandError)
     case cannotUpdate(ConnectionHandle, HCICommandError)
-    /// The controller refused to request the longest packets on a link.
     case cannotLengthen(ConnectionHandle, HCICommandError)
     case cannotDisconnect(ConnectionHandle, HCICommandError)
 

@@ -6,28 +6,20 @@ import HCIHost
 package enum GAPError: Error, Hashable, Sendable {
     /// No controller is ready. The request is discarded; repeat it when a controller is ready.
     case notReady
-    /// The controller refused a command.
     case refused(Opcode, HCIStatus)
     /// The response to a command was malformed, or too many commands are queued.
     case command(HCICommandError)
-    /// The advertising data or the scan response data violate a rule.
     case advertisingData(AdvertisingDataFault)
     /// The requested modes or options are invalid or exclude each other.
     case impossible(String)
-    /// The request requires a controller with extended advertising.
     case needsExtendedAdvertising
-    /// All advertising sets of the controller are in use.
     case noAdvertisingSetLeft(maximum: Int)
-    /// Another procedure of this kind is running.
     case busy
-    /// The time limit was reached.
     case timedOut
     /// The peer refused, or the controller reported a failure.
     case rejected(HCIStatus)
-    /// The link ended before the procedure did.
     case linkLost(HCIStatus)
 
-    /// Creates the error for a failed command.
     init(_ error: HCICommandError) {
         switch error {
         case .refused(let opcode, let status): self = .refused(opcode, status)
@@ -36,7 +28,6 @@ package enum GAPError: Error, Hashable, Sendable {
         }
     }
 
-    /// The HCI status behind the error, if there is one.
     package var status: HCIStatus? {
         switch self {
         case .refused(_, let status), .rejected(let status), .linkLost(let status): status
@@ -47,7 +38,6 @@ package enum GAPError: Error, Hashable, Sendable {
 }
 
 extension GAPError: CustomStringConvertible {
-    /// The error and its remedy, in words.
     package var description: String {
         switch self {
         case .notReady: "the controller is not ready; try again when it is"

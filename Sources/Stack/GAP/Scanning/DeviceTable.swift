@@ -38,7 +38,6 @@ struct DeviceTable {
         devices.keep(AdvertiserKey(address))
     }
 
-    /// Reverts one call of ``keep(_:)``.
     mutating func release(_ address: BluetoothAddress) {
         guard let count = kept[address] else { return }
         kept[address] = count == 1 ? nil : count - 1

@@ -6,9 +6,7 @@ import Security
 
 /// Scans for advertisements with legacy or extended commands as suits the controller.
 package final class HostScanner: HeldRadioUser {
-    /// Called with each advertisement received.
     package var onSighting: ((Sighting) -> Void)?
-    /// Called when the wanted scan has started.
     package var onStarted: (() -> Void)?
     /// Called when the controller refuses to scan. No scan is wanted any more.
     package var onFailed: ((GAPError) -> Void)?
@@ -64,7 +62,6 @@ package final class HostScanner: HeldRadioUser {
         host.onEvent(LEExtendedAdvertisingReport.self) { [weak self] in self?.receive($0) }
     }
 
-    /// The wanted scan; nil if there is none.
     package var wanted: ScanSettings? { asked }
 
     /// Called when the controller is ready.
@@ -122,7 +119,6 @@ package final class HostScanner: HeldRadioUser {
         devices.keep(address)
     }
 
-    /// Reverts one call of ``keep(_:)``.
     package func release(_ address: BluetoothAddress) {
         devices.release(address)
     }
@@ -153,7 +149,6 @@ extension HostScanner {
         return settings
     }
 
-    /// Whether the controller is scanning or about to.
     var isBusy: Bool {
         switch machine.state {
         case .off, .blocked: false

@@ -17,7 +17,6 @@ struct ReceivedPacket: Hashable {
     /// The private address, if the host resolved it.
     var privateAddress: BluetoothAddress?
 
-    /// Creates a packet of the given kind.
     init(_ kind: AdvertisingKind, from address: BluetoothAddress, data: PacketBuffer, rssi: Int) {
         self.kind = kind
         advertiser = AdvertiserKey(address.plain)

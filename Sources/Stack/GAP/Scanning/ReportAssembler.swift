@@ -45,7 +45,6 @@ struct ReportAssembler {
     /// The number of chains dropped because they were too long, too many, or too slow.
     private(set) var dropped: UInt64 = 0
 
-    /// The number of incomplete advertisements.
     var count: Int { chains.count }
 
     /// The time at which to drop the oldest chain.
@@ -85,7 +84,6 @@ struct ReportAssembler {
         }
     }
 
-    /// Completes a packet with its last part.
     private mutating func finish(_ chain: Chain?, _ report: ExtendedAdvertisingReport) -> ReceivedPacket? {
         let whole: ExtendedAdvertisingReport?
         switch chain {
@@ -117,7 +115,6 @@ struct ReportAssembler {
         return joined
     }
 
-    /// Drops the chains that have timed out.
     mutating func expire(at now: Instant) {
         while let deadline, deadline <= now, let (_, chain) = chains.popOldest() { drop(chain) }
     }

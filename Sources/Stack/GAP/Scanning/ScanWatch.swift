@@ -8,7 +8,6 @@ struct ScanWatch {
     /// The maximum of that time, which grows by a factor of six.
     static let longestPause = Duration.seconds(3_600)
 
-    /// Whether anything has been received.
     private(set) var hasReceived = false
     private var trials = 0
 

@@ -7,7 +7,6 @@ struct ScannerMachine {
         case started
         case failed(GAPError, isPassing: Bool)
         case stopped
-        /// The retry delay has passed.
         case retry
         /// Stop scanning until ``resume``.
         case pause
@@ -22,7 +21,6 @@ struct ScannerMachine {
         case stop
         /// Start a timer with ``ScannerMachine/retryDelay``.
         case startRetry
-        /// The scan has started.
         case reportStarted
         /// The scan failed and was discarded.
         case reportFailed(GAPError)

@@ -14,9 +14,7 @@ package struct AdvertisingKind: OptionSet, Hashable, Sendable {
     package static let isConnectable = AdvertisingKind(rawValue: 1 << 0)
     /// The advertiser answers scan requests.
     package static let isScannable = AdvertisingKind(rawValue: 1 << 1)
-    /// The packet is directed to one device.
     package static let isDirected = AdvertisingKind(rawValue: 1 << 2)
-    /// The packet is a scan response.
     package static let isScanResponse = AdvertisingKind(rawValue: 1 << 3)
 
     /// Connectable and scannable undirected advertising (ADV_IND).
@@ -57,7 +55,6 @@ package struct Sighting: Hashable, Sendable {
     package var hasScanResponse: Bool
     /// The signal strength in dBm, -127 to 20; 127 if it is unknown (behaviour 2.13).
     package var rssi: Int
-    /// The type of the packet.
     package var kind = AdvertisingKind.nonConnectable
     /// The SID of the advertising set; nil for legacy packets.
     package var sid: UInt8?
@@ -91,7 +88,6 @@ package struct Sighting: Hashable, Sendable {
     /// Whether the sender does not disclose its address.
     package var isAnonymous: Bool { address == .none }
 
-    /// Creates a sighting of legacy packets.
     package init(
         address: BluetoothAddress,
         data: AdvertisingData,

@@ -16,12 +16,10 @@ package struct AttributeCache: Hashable, Sendable {
     /// The descriptors of each characteristic, keyed by the handle of its value.
     package var descriptors: [UInt16: [DiscoveredDescriptor]] = [:]
 
-    /// The handle of the Service Changed value; nil if it is not among the characteristics.
     package var serviceChanged: UInt16? {
         characteristics.values.lazy.joined().first { $0.uuid == GATTUUID.serviceChanged }?.value
     }
 
-    /// Creates an empty cache.
     package init(hash: DatabaseHash? = nil) { self.hash = hash }
 
     /// Removes what a change of `range` invalidates.
@@ -53,7 +51,6 @@ package struct AttributeCache: Hashable, Sendable {
 /// The handles of the Client Characteristic Configuration descriptors that a client has found, as far as no change of
 /// the database has made them invalid.
 struct ConfigurationDescriptors {
-    /// The number of database changes so far.
     private(set) var changes: UInt64 = 0
     private var handles: [UInt16: UInt16] = [:]
 
@@ -65,7 +62,6 @@ struct ConfigurationDescriptors {
         if changes == change { handles[value] = descriptor }
     }
 
-    /// Forgets the descriptors of the values in a range that has changed.
     mutating func databaseChanged(_ range: ClosedRange<UInt16>) {
         changes &+= 1
         handles = handles.filter { !range.contains($0.key) }

@@ -16,8 +16,6 @@ struct CharacteristicDiscovery: GATTProcedure {
     private var declarations: Set<UInt16> = []
     private(set) var flaws = TableFlaws()
 
-    /// Discovers all characteristics in the handles of a service, or only those with the given UUID.
-    ///
     /// - Parameter holes: The handles of other services inside of `service`, whose characteristics are left out.
     init(in service: ClosedRange<UInt16>, uuid: BluetoothUUID?, holes: [ClosedRange<UInt16>] = []) {
         self.uuid = uuid

@@ -16,13 +16,10 @@ package struct DiscoveredService: Hashable, Sendable {
 
 /// A characteristic of a peer's database.
 package struct DiscoveredCharacteristic: Hashable, Sendable {
-    /// The handle of the declaration.
     package var declaration: UInt16
-    /// The handle of the value.
     package var value: UInt16
     /// The last handle of the characteristic.
     package var end: UInt16
-    /// The properties from the declaration.
     package var properties: CharacteristicProperties
     package var uuid: BluetoothUUID
 

@@ -98,9 +98,7 @@ extension GATTClient {
         run(ReadByTypeProcedure(uuid, in: handles), completion: completion)
     }
 
-    /// Reads the complete value with a type of which a server has at most one instance.
-    ///
-    /// - Parameter completion: The value; nil if the server has none.
+    /// Reads the complete value with a type of which a server has at most one instance; nil if it has none.
     package func readValue(
         of uuid: BluetoothUUID,
         completion: @escaping (Result<RemoteValue?, GATTError>) -> Void
@@ -197,10 +195,9 @@ extension GATTClient {
         cache = AttributeCache(hash: hash)
     }
 
-    /// Adopts the cache of an earlier connection if the server's Database Hash still matches; otherwise starts with an
-    /// empty cache. From then on, discovery sends requests only for what the cache lacks.
-    ///
-    /// - Parameter completion: Whether the cache was valid.
+    /// Adopts the cache of an earlier connection if the server's Database Hash still matches, and completes with
+    /// whether it does. Otherwise starts with an empty cache. From then on, discovery sends requests only for what the
+    /// cache lacks.
     package func adopt(_ old: AttributeCache, completion: @escaping (Result<Bool, GATTError>) -> Void) {
         cache = AttributeCache()
         let before = databaseChanges

@@ -13,20 +13,15 @@ import L2CAP
 /// secures the link, and is then retried once (behaviour 6.1). Other procedures continue meanwhile. Before the link to
 /// a bonded peer is encrypted, the client sends no requests and accepts no values (AB-A10).
 package final class GATTClient {
-    /// The maximum number of services of a peer.
     package static let maximumServices = 256
-    /// The maximum number of services that one service includes.
     package static let maximumIncludes = 64
     /// The maximum number of characteristics of a service, and of values found by type.
     package static let maximumCharacteristics = 512
-    /// The maximum number of descriptors of a characteristic.
     package static let maximumDescriptors = 64
-    /// The maximum number of waiting procedures.
     package static let maximumWaitingProcedures = 256
 
     /// The way in which a value arrived.
     package enum Arrival: Sendable {
-        /// As a notification, without confirmation.
         case notification
         /// As an indication, already confirmed.
         case indication
@@ -39,14 +34,12 @@ package final class GATTClient {
     /// Called with each value that the server sends, except Service Changed. The client does not check for a
     /// subscription.
     package var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
-    /// Called with the range of handles that has become invalid.
     package var onServiceChanged: ((ClosedRange<UInt16>) -> Void)?
     /// Called once with each rule that the server's table breaks, and that discovery has worked around (AB-A08).
     package var onFlaw: ((TableFlaw) -> Void)?
     /// The cache of discovered attributes. Discovery sends requests only for what it lacks. Nil, the default, disables
     /// caching.
     package var cache: AttributeCache?
-    /// The way to handle a request that the server refuses with Database Out Of Sync.
     package var outOfSyncPolicy = OutOfSyncPolicy.fail
     /// The handle of the peer's Service Changed value. Set by ``watchServices(completion:)``, or by an owner that has
     /// stored it.
@@ -109,14 +102,10 @@ package final class GATTClient {
     /// The number of database changes so far. What was discovered during a change may predate it (AB-A11).
     package var databaseChanges: UInt64 { descriptors.changes }
 
-    /// The flaws of the server's table that procedures have found and worked around.
     package var tableFlaws: [TableFlaw] { flaws.all }
 
     var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
-    /// Queues a procedure.
-    ///
-    /// - Parameter attempt: The history of earlier attempts.
     func run<P: GATTProcedure>(
         _ procedure: P,
         attempt: GATTAttempt = GATTAttempt(),
@@ -167,7 +156,6 @@ package final class GATTClient {
         if !isClosed, !(repeated.isEmpty && waiting.isEmpty), let cause = refusal { askForSecurity(cause) }
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after procedures have started.
     private var brokenInvariant: String? {
         let bearers = running.map { ObjectIdentifier($0.bearer) }
         guard Set(bearers).count == bearers.count else { return "two procedures run on one bearer" }
@@ -186,7 +174,6 @@ package final class GATTClient {
         isClosed || refusal == nil && (!repeated.isEmpty || holding.mayOvertake(at: linkSecurity))
     }
 
-    /// Fails all waiting procedures.
     private func failWaiting(_ error: GATTError) {
         let failing = repeated + waiting
         repeated = []
@@ -269,10 +256,8 @@ extension GATTClient {
         }
     }
 
-    /// Subscribes to changes of the server's database.
-    ///
-    /// - Parameter completion: Whether the server has Service Changed. If false, discovered attributes remain valid for
-    ///   good.
+    /// Subscribes to changes of the server's database. Completes with whether the server has Service Changed. If false,
+    /// discovered attributes remain valid for good.
     package func watchServices(completion: @escaping (Result<Bool, GATTError>) -> Void) {
         discoverService(GATTUUID.genericAttribute) { [weak self] result in
             guard let self, case .success(let service?) = result else {
@@ -354,9 +339,8 @@ extension GATTClient {
         return linkSecurity.attributeRefusal(of: requirement)
     }
 
-    /// Handles the end of one attempt of a procedure: completes it, holds it or retries it.
-    ///
-    /// - Parameter moment: The moment at which the first of its responses began to arrive.
+    /// Handles the end of one attempt, whose first response began to arrive at `moment`: completes the procedure, holds
+    /// it or retries it.
     private func finish<P: GATTProcedure>(
         _ procedure: P,
         _ attempt: GATTAttempt,
@@ -509,7 +493,6 @@ extension GATTClient {
         for waiter in waiters { waiter(isUnchanged) }
     }
 
-    /// Discards everything known about `handles`.
     private func forget(_ handles: ClosedRange<UInt16>) {
         descriptors.databaseChanged(handles)
         cache?.invalidate(handles)

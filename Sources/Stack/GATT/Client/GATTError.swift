@@ -3,7 +3,6 @@ import BluetoothTypes
 
 /// An error of a client procedure, by the layer that failed.
 package enum GATTError: Error, Hashable, Sendable {
-    /// The server answered with an error response.
     case att(ATTErrorResponse)
     /// The bearer failed, for example because of a time-out, a lost link or a malformed response.
     case bearer(ATTBearerError)
@@ -21,12 +20,9 @@ package enum GATTError: Error, Hashable, Sendable {
     case insufficientSecurity(ATTErrorCode)
     /// The link was not secure enough, as the first error says, and securing it failed for the second reason.
     indirect case notSecured(GATTError, because: UnderlyingError)
-    /// There is no key for signing.
     case noSigningKey
-    /// Too many procedures are waiting.
     case queueFull
 
-    /// The error response of the server, if there is one.
     package var response: ATTErrorResponse? {
         switch self {
         case .att(let response): response
@@ -43,7 +39,6 @@ package enum GATTError: Error, Hashable, Sendable {
         if case .response(let response) = error { self = .att(response) } else { self = .bearer(error) }
     }
 
-    /// This error, extended by the outcome of securing the link.
     func after(_ outcome: SecuringOutcome) -> GATTError {
         if case .failed(let reason) = outcome { .notSecured(self, because: reason) } else { self }
     }
@@ -56,13 +51,10 @@ package enum GATTError: Error, Hashable, Sendable {
 package enum GATTServerFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// No attribute of a response lies in the requested range, so the search might never end.
     case noProgress(at: UInt16)
-    /// The Database Hash has an invalid length.
     case malformedHash(at: UInt16)
     /// The server exceeds a limit of the client.
     case tooMany(limit: Int)
-    /// The response does not match the request.
     case unexpectedResponse
-    /// The echo of a prepared write differs from the request.
     case wrongEcho(handle: UInt16, offset: Int)
 
     /// The fault in words: a clause that follows the server's name.

@@ -5,9 +5,7 @@ import BluetoothTypes
 enum GATTStep<Output> {
     /// Send a request and pass its response back.
     case request(ATTPDU)
-    /// The procedure has succeeded.
     case finished(Output)
-    /// The procedure has failed.
     case failed(GATTError)
 
     static func fault(_ fault: GATTServerFault) -> GATTStep { .failed(.server(fault)) }
@@ -15,7 +13,6 @@ enum GATTStep<Output> {
 
 /// The restrictions on procedures running at the same time on other bearers of the link.
 enum GATTIsolation {
-    /// The procedure may run beside any other.
     case none
     /// No other procedure that prepares writes: a client has one queue of them for all its bearers (Core Vol 3 Part F
     /// 3.4.6).
@@ -38,9 +35,7 @@ protocol GATTProcedure {
     func isolation(mtu: Int) -> GATTIsolation
     /// Returns the first step. `mtu` is the bearer's current MTU.
     mutating func begin(mtu: Int) -> GATTStep<Output>
-    /// Returns the step after a response.
     mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<Output>
-    /// Returns the step after an error response.
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<Output>
     /// The rules that the server's table breaks, as far as the procedure has found and worked around them.
     var flaws: TableFlaws { get }

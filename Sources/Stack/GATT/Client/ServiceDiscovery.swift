@@ -24,9 +24,8 @@ struct ServiceDiscovery: GATTProcedure {
     private var starts: Set<UInt16> = []
     private(set) var flaws = TableFlaws()
 
-    /// Discovers all services, or those with the given UUID.
-    ///
-    /// - Parameter isOne: Whether the first service is enough because a server has it at most once.
+    /// Discovers all services, or those with the given UUID. With `isOne` the first is enough, because a server has it
+    /// at most once.
     init(uuid: BluetoothUUID?, isOne: Bool = false) {
         self.uuid = uuid
         self.isOne = isOne

@@ -40,7 +40,6 @@ package struct TableFlaw: Hashable, Sendable, CustomStringConvertible {
     }
 
     package let rule: Rule
-    /// The handle of the attribute that breaks the rule.
     package let handle: UInt16
 
     package init(_ rule: Rule, at handle: UInt16) {
@@ -78,7 +77,6 @@ func handleText(_ handle: UInt16) -> String {
 
 /// The flaws that a procedure has found, each once.
 struct TableFlaws {
-    /// The maximum number of flaws that are reported.
     static let maximum = 64
 
     private(set) var all: [TableFlaw] = []

@@ -20,7 +20,6 @@ struct Attribute {
     var type: BluetoothUUID
     var permissions: AttributePermissions
     var source: Source
-    /// Whether the value accepts signed writes.
     var takesSignedWrites = false
     /// The last handle of the group that the attribute begins; otherwise its own handle.
     var groupEnd: UInt16
@@ -32,8 +31,6 @@ struct Attribute {
     }
 
     /// The error with which the attribute refuses to be written over a link; nil if writing is allowed.
-    ///
-    /// - Parameter isSigned: Whether the write has a valid signature.
     func refusalOfWriting(_ linkSecurity: LinkSecurity, isSigned: Bool = false) -> ATTErrorCode? {
         guard let requirement = permissions.write else { return .writeNotPermitted }
         if let refusal = linkSecurity.attributeRefusal(of: requirement) { return refusal }
@@ -67,11 +64,8 @@ extension LinkSecurity {
 /// The link security that subscriptions to a value require, for notifications and indications (Core Vol 3 Part C
 /// 10.3.1.1).
 struct SubscriptionRule: Hashable, Sendable {
-    /// The configurations that the characteristic supports.
     var choices: ClientConfiguration
-    /// The security that notifications require.
     var notification: SecurityLevel
-    /// The security that indications require.
     var indication: SecurityLevel
 
     /// Whether no subscription requires any security.
@@ -83,13 +77,11 @@ struct SubscriptionRule: Hashable, Sendable {
         return choices.contains(.indicate) && notification.includes(indication) ? indication : notification
     }
 
-    /// The security that the configuration requires as a whole.
     func requirement(of choice: ClientConfiguration) -> SecurityLevel {
         let notification = choice.contains(.notify) ? notification : .none
         return choice.contains(.indicate) ? notification.joined(with: indication) : notification
     }
 
-    /// The part of a configuration for which a link is secure enough.
     func served(_ choice: ClientConfiguration, over linkSecurity: LinkSecurity) -> ClientConfiguration {
         var served = choice
         if linkSecurity.attributeRefusal(of: notification) != nil { served.remove(.notify) }

@@ -43,7 +43,6 @@ package struct ServiceDefinition: Hashable, Sendable {
     package var isPrimary: Bool
     /// The first handles of the included services, which must already be published (behaviour 7.9).
     package var includedServices: [UInt16]
-    /// The characteristics, in order.
     package var characteristics: [CharacteristicDefinition]
 
     package init(
@@ -64,13 +63,11 @@ package struct CharacteristicDefinition: Hashable, Sendable {
     package var uuid: BluetoothUUID
     /// The properties. Notify and indicate add a Client Characteristic Configuration descriptor.
     package var properties: CharacteristicProperties
-    /// The permissions of the value.
     package var permissions: AttributePermissions
     /// The link security that notifications require, both to subscribe and to be sent (behaviour 6.15).
     package var notification: SecurityLevel
     /// The link security that indications require, both to subscribe and to be sent.
     package var indication: SecurityLevel
-    /// The source of the value.
     package var source: AttributeSource
     /// The extended properties. If there are any, the characteristic gets an Extended Properties descriptor (Core Vol 3
     /// Part G 3.3.3.1). A writable user description adds its own property.
@@ -103,9 +100,7 @@ package struct CharacteristicDefinition: Hashable, Sendable {
 /// The definition of a descriptor to be published.
 package struct DescriptorDefinition: Hashable, Sendable {
     package var uuid: BluetoothUUID
-    /// The permissions of the value.
     package var permissions: AttributePermissions
-    /// The source of the value.
     package var source: AttributeSource
 
     package init(_ uuid: BluetoothUUID, permissions: AttributePermissions = .readable, source: AttributeSource) {
@@ -141,7 +136,6 @@ package struct PublishedService: Hashable, Sendable {
 /// The handles of a published characteristic.
 package struct PublishedCharacteristic: Hashable, Sendable {
     package var value: UInt16
-    /// The Client Characteristic Configuration descriptor, if there is one.
     package var configuration: UInt16?
     /// The descriptors, in the order of the definition.
     package var descriptors: [UInt16]
@@ -157,10 +151,8 @@ package enum GATTDatabaseError: Error, Hashable, Sendable {
     case full
     /// A fixed value is longer than 512 octets.
     case valueTooLong(BluetoothUUID)
-    /// There is no service at the handle.
     case unknownService(UInt16)
     /// Another service includes this service and must be removed first (behaviour 7.9).
     case included(by: UInt16)
-    /// There is no fixed value at the handle.
     case noFixedValue(UInt16)
 }

@@ -5,7 +5,6 @@ import BluetoothTypes
 ///
 /// A service keeps its handles while it is published. They are reused only when no fresh handles are left.
 package final class GATTDatabase {
-    /// The maximum number of attributes.
     package static let maximumAttributes = 4096
 
     private(set) var attributes: [Attribute] = []
@@ -16,15 +15,12 @@ package final class GATTDatabase {
     /// Called with the handles of each service that is published or removed.
     var onChange: ((ClosedRange<UInt16>) -> Void)?
 
-    /// Creates an empty database.
     package init() {}
 
-    /// Returns the number of attributes that a service occupies.
     package static func attributeCount(of definition: ServiceDefinition) -> Int {
         ServiceLayout(definition, includedServices: []).attributes.count + definition.includedServices.count
     }
 
-    /// Publishes a service and returns its handles.
     package func add(_ definition: ServiceDefinition) throws(GATTDatabaseError) -> PublishedService {
         try check(definition)
         let layout = try ServiceLayout(definition, includedServices: includedServices(of: definition))
@@ -49,7 +45,6 @@ package final class GATTDatabase {
         changed(handles)
     }
 
-    /// Replaces the fixed value of an attribute.
     package func setValue(_ value: PacketBuffer, of handle: UInt16) throws(GATTDatabaseError) {
         guard let index = index(of: handle), case .fixed = attributes[index].source else { throw .noFixedValue(handle) }
         guard value.count <= ATTBearer.maximumAttributeLength else { throw .valueTooLong(attributes[index].type) }
@@ -68,7 +63,6 @@ extension GATTDatabase {
         return hash
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each change.
     private var brokenInvariant: String? {
         guard attributes.count <= Self.maximumAttributes else { return "too many attributes" }
         guard zip(attributes, attributes.dropFirst()).allSatisfy({ $0.handle < $1.handle }) else {
@@ -93,14 +87,12 @@ extension GATTDatabase {
         return nil
     }
 
-    /// Whether there is an attribute with this handle.
     package func contains(_ handle: UInt16) -> Bool { index(of: handle) != nil }
 
     subscript(handle: UInt16) -> Attribute? {
         index(of: handle).map { attributes[$0] }
     }
 
-    /// The attributes in a range of handles.
     subscript(range: ClosedRange<UInt16>) -> ArraySlice<Attribute> {
         let start = position(of: range.lowerBound)
         let end = range.upperBound == .max ? attributes.count : position(of: range.upperBound + 1)

@@ -16,9 +16,8 @@ struct ServiceLayout {
         attributes[0].groupEnd = UInt16(clamping: attributes.count - 1)
     }
 
-    /// Returns the attributes and their handles with the service's declaration at `start`.
-    ///
-    /// - Precondition: All handles fit into 16 bits.
+    /// Returns the attributes and their handles with the service's declaration at `start`. All handles have to fit into
+    /// 16 bits.
     func place(at start: UInt16) -> ([Attribute], PublishedService) {
         let placed = attributes.map { attribute in
             var attribute = attribute

@@ -11,21 +11,14 @@ struct ChangeAwareness: Hashable, Sendable {
 
     private var state = State.aware
 
-    /// Whether the client is change-aware.
     var isAware: Bool { state == .aware }
 
-    /// Records a change of the database.
     mutating func databaseChanged() {
         state = .unaware(refused: [], hasReadHash: false)
     }
 
-    /// Returns whether to refuse a request with Database Out Of Sync, which happens once per bearer and change.
-    ///
-    /// - Parameters:
-    ///   - naming: Whether the request names handles.
-    ///   - isOnlyBearer: Whether the client has no other bearer. With several, only reading the hash makes it
-    ///     change-aware.
-    ///   - isRobust: Whether the client has announced robust caching.
+    /// Returns whether to refuse a request with Database Out Of Sync, which happens once per bearer and change. With
+    /// several bearers, only reading the hash makes the client change-aware.
     mutating func refuses(naming: Bool, on bearer: ObjectIdentifier, isOnlyBearer: Bool, isRobust: Bool) -> Bool {
         guard case .unaware(var refused, let hasReadHash) = state else { return false }
         if hasReadHash || (isOnlyBearer && refused.contains(bearer)) {
@@ -50,7 +43,6 @@ struct ChangeAwareness: Hashable, Sendable {
         state = .unaware(refused: refused, hasReadHash: true)
     }
 
-    /// Records that the client has confirmed the last change.
     mutating func confirmed(isOnlyBearer: Bool) {
         if isOnlyBearer { state = .aware }
     }

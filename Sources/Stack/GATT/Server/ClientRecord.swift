@@ -5,16 +5,13 @@
 package struct ClientRecord: Hashable, Sendable {
     /// The client's configurations, keyed by the handle of the value.
     package var configurations: [UInt16: ClientConfiguration]
-    /// The features that the client has announced.
     package var features: ClientFeatures
     /// The hash of the database to which the handles belong; nil if it is unknown.
     package var databaseHash: DatabaseHash?
     /// Whether the client is change-aware. If not, the missed changes are indicated to it.
     package var isChangeAware: Bool
-    /// The changes that the client has not confirmed.
     var missed = HandleRanges()
 
-    /// Creates a record. By default the client has configured nothing and missed no change.
     package init(
         configurations: [UInt16: ClientConfiguration] = [:],
         features: ClientFeatures = [],

@@ -13,7 +13,6 @@ struct ClientSubscriptions {
     /// Values whose last configuration arrived in the clear, and may come from an impostor.
     private var chosenInTheClear: Set<UInt16> = []
 
-    /// The part of a configuration for which the link is secure enough.
     func served(_ handle: UInt16, over linkSecurity: LinkSecurity) -> ClientConfiguration {
         guard let choice = configurations[handle] else { return [] }
         guard let rule = rules[handle] else { return choice }
@@ -27,13 +26,10 @@ struct ClientSubscriptions {
         return rule.served(choice, over: linkSecurity).isEmpty ? rule.requirement(of: choice) : nil
     }
 
-    /// Whether the client has configured a value in this session.
     func isChosen(_ handle: UInt16) -> Bool { chosen.contains(handle) }
 
-    /// Records that the client configures a value itself.
-    ///
-    /// - Parameter isProven: Whether the request arrived over an encrypted link.
-    /// - Returns: Whether this proves an earlier request in the clear.
+    /// Records that the client configures a value itself, over an encrypted link if `isProven`. Returns whether this
+    /// proves an earlier request in the clear.
     mutating func choose(_ handle: UInt16, isProven: Bool) -> Bool {
         chosen.insert(handle)
         guard isProven else {
@@ -43,9 +39,7 @@ struct ClientSubscriptions {
         return chosenInTheClear.remove(handle) != nil
     }
 
-    /// Replaces the configuration of a value.
-    ///
-    /// - Returns: What was served until now, and what is served from now on.
+    /// Replaces the configuration of a value. Returns what was served until now, and what is served from now on.
     mutating func configure(
         _ handle: UInt16,
         _ new: ClientConfiguration,
@@ -72,7 +66,6 @@ struct ClientSubscriptions {
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each change.
     private var brokenInvariant: String? {
         guard configurations.values.allSatisfy({ !$0.isEmpty }) else { return "an empty configuration is kept" }
         guard waiting.allSatisfy({ configurations[$0] != nil && rules[$0] != nil }) else {

@@ -8,12 +8,9 @@ package final class GATTServer {
     package let database: GATTDatabase
     /// Provides the values that the database does not store.
     package weak var delegate: (any GATTServerDelegate)?
-    /// The stored records of bonded clients that are not connected.
     private weak var store: (any GATTClientStore)?
-    /// The sessions of the connected clients.
     package private(set) var sessions: [GATTServerSession] = []
 
-    /// The handle of the Service Changed value, if the database has one.
     private(set) var serviceChanged: UInt16?
 
     package init(database: GATTDatabase) {
@@ -67,9 +64,8 @@ package final class GATTServer {
         return true
     }
 
-    /// Sends several values to subscribers, combined for those that support it (Core Vol 3 Part G 4.10.2).
-    ///
-    /// - Returns: False if a queue is full; see ``update(_:of:for:)``.
+    /// Sends several values to subscribers, combined for those that support it (Core Vol 3 Part G 4.10.2). Returns
+    /// false if a queue is full; see ``update(_:of:for:)``.
     package func update(
         _ values: [(handle: UInt16, value: PacketBuffer)],
         for targets: [GATTServerSession]? = nil

@@ -70,9 +70,8 @@ package struct GATTWriteRequest {
     package let expectsResponse: Bool
     let completion: (ATTErrorCode?, UInt16?) -> Void
 
-    /// Responds that all parts were written, or none because of `error`. Only the first response counts.
-    ///
-    /// - Parameter handle: The attribute that failed; by default the first one.
+    /// Responds that all parts were written, or none because of `error` at `handle`, by default the first attribute.
+    /// Only the first response counts.
     package func respond(_ error: ATTErrorCode? = nil, at handle: UInt16? = nil) {
         completion(error, handle)
     }

@@ -3,7 +3,6 @@ import BluetoothTypes
 import L2CAP
 
 extension GATTServerSession {
-    /// Returns the attribute if the request may read it; otherwise the reason.
     private func readable(_ handle: UInt16, _ reply: ATTReply) -> Result<Attribute, ATTErrorCode> {
         guard let attribute = database?[handle] else { return .failure(.invalidHandle) }
         if let refusal = refusalOfReading(attribute, reply) { return .failure(refusal) }

@@ -91,7 +91,6 @@ extension GATTServerSession {
         ask(asked, first: first.handle, expectsResponse: expectsResponse, completion: finish)
     }
 
-    /// Checks all parts and separates those for the delegate from the client's own values.
     private func check(
         _ parts: [Part],
         isQueue: Bool,

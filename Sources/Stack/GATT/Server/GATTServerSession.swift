@@ -31,7 +31,6 @@ package final class GATTServerSession {
     /// Verifies a signature of twelve octets over a message, including that it is not a replay. If nil, signed writes
     /// are ignored.
     package var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
-    /// The client's configurations, keyed by the handle of the value.
     package var configurations: [UInt16: ClientConfiguration] { subscriptions.configurations }
     /// The features that the client has announced (Core Vol 3 Part G 7.2).
     package var features: ClientFeatures { announced.features }
@@ -58,7 +57,6 @@ package final class GATTServerSession {
         add(bearer)
     }
 
-    /// The security of the link at each of its moments.
     var history: LinkHistory { bearer.history }
 
     var database: GATTDatabase? { server?.database }
@@ -80,7 +78,6 @@ package final class GATTServerSession {
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each change of the bearers.
     private var brokenInvariant: String? {
         guard bearers.count <= Self.maximumBearers else { return "too many bearers" }
         guard preparedTimer == nil || !prepared.parts.isEmpty else { return "a timer runs for no prepared write" }
@@ -98,9 +95,8 @@ package final class GATTServerSession {
 // MARK: - Bearers
 
 extension GATTServerSession {
-    /// Adds a bearer of the client and replaces its server callbacks. Call ``remove(_:)`` when it has closed.
-    ///
-    /// - Returns: False if the client has reached ``maximumBearers``.
+    /// Adds a bearer of the client and replaces its server callbacks. Call ``remove(_:)`` when it has closed. Returns
+    /// false if the client has reached ``maximumBearers``.
     @discardableResult
     package func add(_ bearer: ATTBearer) -> Bool {
         guard bearers.count < Self.maximumBearers else { return false }
@@ -127,7 +123,6 @@ extension GATTServerSession {
         bearer.onNotificationRoom = nil
     }
 
-    /// Whether all bearers of the client are closed.
     package var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
     /// The bearer for values: the first open one.
@@ -144,10 +139,8 @@ extension GATTServerSession {
         prepared.add(request, at: moment)
     }
 
-    /// Whether parts were discarded since the last call that the client may consider prepared.
     func takeExpiry() -> Bool { prepared.takeExpiry() }
 
-    /// Removes and returns all prepared writes.
     func takePreparedWrites() -> [PreparedWrites.Part] {
         if let preparedTimer = preparedTimer.take() { bearer.loop.cancel(preparedTimer) }
         return prepared.takeAll()
@@ -183,7 +176,6 @@ extension GATTServerSession {
         lastRecord ?? record(over: linkSecurity)
     }
 
-    /// The record of a client whose link has this security.
     private func record(over linkSecurity: LinkSecurity) -> ClientRecord {
         guard isProven(over: linkSecurity) else { return kept ?? ClientRecord(databaseHash: database?.hash) }
         var record = ClientRecord(
@@ -338,7 +330,6 @@ extension GATTServerSession {
 // MARK: - Service Changed
 
 extension GATTServerSession {
-    /// Whether the client has subscribed to Service Changed.
     private var indicatesChanges: Bool {
         guard let handle = server?.serviceChanged else { return false }
         return configurations[handle]?.contains(.indicate) == true
@@ -400,7 +391,6 @@ extension GATTServerSession {
 // MARK: - Change-unaware clients
 
 extension GATTServerSession {
-    /// Called when the client reads the database hash.
     func hashIsRead() { awareness.readHash() }
 
     /// Whether values and commands are held back: the client has announced robust caching and may hold old handles.

@@ -24,7 +24,6 @@ struct HandleRanges: Hashable, Sendable {
         while ranges.count > Self.maximumCount { joinClosest() }
     }
 
-    /// Removes and returns the first range.
     mutating func popFirst() -> ClosedRange<UInt16>? {
         ranges.isEmpty ? nil : ranges.removeFirst()
     }

@@ -40,13 +40,11 @@ struct PreparedWrites {
         return nil
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each part.
     private var brokenInvariant: String? {
         guard octets == parts.reduce(0, { $0 + $1.write.value.count }) else { return "the octets do not add up" }
         return parts.count <= Self.maximumParts && octets <= Self.maximumOctets ? nil : "too much is prepared"
     }
 
-    /// Removes and returns all parts.
     mutating func takeAll() -> [Part] {
         defer {
             parts = []

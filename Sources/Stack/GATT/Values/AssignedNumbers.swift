@@ -12,17 +12,11 @@ package enum GATTUUID {
     package static let characteristic: BluetoothUUID = 0x2803
     /// The types of attributes that begin a service, an include or a characteristic.
     package static let declarations: Set<BluetoothUUID> = [primaryService, secondaryService, include, characteristic]
-    /// Characteristic Extended Properties descriptor.
     package static let extendedProperties: BluetoothUUID = 0x2900
-    /// Characteristic User Description descriptor.
     package static let userDescription: BluetoothUUID = 0x2901
-    /// Client Characteristic Configuration descriptor.
     package static let clientConfiguration: BluetoothUUID = 0x2902
-    /// Server Characteristic Configuration descriptor.
     package static let serverConfiguration: BluetoothUUID = 0x2903
-    /// Characteristic Presentation Format descriptor.
     package static let presentationFormat: BluetoothUUID = 0x2904
-    /// Characteristic Aggregate Format descriptor.
     package static let aggregateFormat: BluetoothUUID = 0x2905
 
     package static let genericAccess: BluetoothUUID = 0x1800
@@ -53,12 +47,9 @@ package struct ClientFeatures: OptionSet, Hashable, Sendable {
 
     /// Robust caching: the client handles Database Out Of Sync.
     package static let robustCaching = ClientFeatures(rawValue: 0x01)
-    /// The client supports Enhanced ATT bearers.
     package static let enhancedBearers = ClientFeatures(rawValue: 0x02)
-    /// Multiple Handle Value Notifications.
     package static let multipleNotifications = ClientFeatures(rawValue: 0x04)
 
-    /// The bits that the specification assigns.
     package static let known: ClientFeatures = [.robustCaching, .enhancedBearers, .multipleNotifications]
 
     /// Creates the features from the value that a client writes. Unassigned bits are ignored.
@@ -72,7 +63,6 @@ package struct ServerFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The server supports Enhanced ATT bearers.
     package static let enhancedBearers = ServerFeatures(rawValue: 0x01)
 }
 
@@ -81,21 +71,14 @@ package struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The value may be broadcast.
     package static let broadcast = CharacteristicProperties(rawValue: 0x01)
-    /// The value may be read.
     package static let read = CharacteristicProperties(rawValue: 0x02)
-    /// The value may be written without a response.
     package static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
-    /// The value may be written with a response.
     package static let write = CharacteristicProperties(rawValue: 0x08)
-    /// The value may be notified.
     package static let notify = CharacteristicProperties(rawValue: 0x10)
-    /// The value may be indicated.
     package static let indicate = CharacteristicProperties(rawValue: 0x20)
     /// The value may be written with a signature, without a response.
     package static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
-    /// The characteristic has an Extended Properties descriptor.
     package static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
 }
 

@@ -7,16 +7,12 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
     package struct Format: WireValue {
         package var rawValue: UInt8
 
-        /// Creates a format, which may be an unassigned one.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// One bit, 0 for false.
         package static let boolean = Format(rawValue: 0x01)
-        /// An unsigned integer of 8 bits.
         package static let uint8 = Format(rawValue: 0x04)
-        /// An unsigned integer of 16 bits.
         package static let uint16 = Format(rawValue: 0x06)
-        /// A signed integer of 16 bits.
         package static let sint16 = Format(rawValue: 0x0E)
         /// IEEE 754, 32 bits.
         package static let float32 = Format(rawValue: 0x14)
@@ -43,7 +39,6 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         /// The width of an integer in bits; nil for other formats.
         var integerBits: Int? { Self.unsigned[rawValue] ?? Self.signed[rawValue] }
 
-        /// Whether the format is a signed integer.
         var isSigned: Bool { Self.signed[rawValue] != nil }
 
         /// The length of a value in octets; nil if it is variable or the format is unassigned.
@@ -58,7 +53,6 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         }
     }
 
-    /// The data type of the value.
     package var format = Format(rawValue: 0)
     /// The power of ten by which an integer is multiplied.
     package var exponent: Int8 = 0

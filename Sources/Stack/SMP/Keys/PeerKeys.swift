@@ -3,7 +3,6 @@ import Cryptography
 
 /// The keys shared with a peer that this device has paired with (Core Vol 3 Part H 2.4).
 package struct PeerKeys: Hashable, Sendable {
-    /// The level of the keys.
     package var level: KeyLevel
     /// The key that this device, as peripheral, encrypts with when the peer asks for it as central. With LE Secure
     /// Connections it equals ``peerKey``.
@@ -27,7 +26,6 @@ package struct PeerKeys: Hashable, Sendable {
     /// because neither device could prove that it is the one that was paired.
     package var canEncrypt: Bool { localKey != nil || peerKey != nil }
 
-    /// Creates an empty set of keys of the given level.
     package init(level: KeyLevel) {
         self.level = level
         localSignCounter = 0

@@ -15,9 +15,7 @@ package struct EncryptionInformation: SMPPacket {
 /// Central Identification: the EDIV and Rand values of a long-term key (Core Vol 3 Part H 3.6.3).
 package struct CentralIdentification: SMPPacket {
     package static let code = SMPCode.centralIdentification
-    /// The diversifier (EDIV) that the central sends to select the key.
     package var diversifier: UInt16 = 0
-    /// The random value (Rand) that the central sends to select the key.
     package var random: UInt64 = 0
     package init() {}
     package init(diversifier: UInt16, random: UInt64) { (self.diversifier, self.random) = (diversifier, random) }

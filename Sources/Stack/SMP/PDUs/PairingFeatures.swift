@@ -3,7 +3,6 @@ import BluetoothTypes
 /// The input and output capabilities of a device (Core Vol 3 Part H 2.3.2).
 package struct IOCapability: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
-    /// Creates a capability from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The device can display six digits and has no input.
@@ -12,17 +11,13 @@ package struct IOCapability: WireValue, CustomStringConvertible {
     package static let displayYesNo = IOCapability(rawValue: 1)
     /// The user can enter six digits on the device, which has no display.
     package static let keyboardOnly = IOCapability(rawValue: 2)
-    /// The device has neither input nor output.
     package static let noInputNoOutput = IOCapability(rawValue: 3)
     /// The device can display six digits, and the user can enter them.
     package static let keyboardDisplay = IOCapability(rawValue: 4)
-    /// All five capabilities, in the order of their numbers.
     package static let all = [displayOnly, displayYesNo, keyboardOnly, noInputNoOutput, keyboardDisplay]
 
-    /// Whether the number is assigned.
     package var isValid: Bool { rawValue <= 4 }
 
-    /// The name of the capability, for logs, or else the number.
     package var description: String {
         let names = [
             "display only", "display, yes or no", "keyboard only", "no input, no output", "keyboard and display",
@@ -35,21 +30,16 @@ package struct IOCapability: WireValue, CustomStringConvertible {
 /// ignored.
 package struct AuthenticationRequirements: WireValue, OptionSet, CustomStringConvertible {
     package var rawValue: UInt8
-    /// Creates requirements from any bits, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The device wants to store the keys.
     package static let bonding = AuthenticationRequirements(rawValue: 0x01)
     /// The device wants MITM protection.
     package static let protection = AuthenticationRequirements(rawValue: 0x04)
-    /// The device supports LE Secure Connections.
     package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
-    /// The device wants keypress notifications.
     package static let keypress = AuthenticationRequirements(rawValue: 0x10)
     /// The device supports the function h7.
     package static let h7 = AuthenticationRequirements(rawValue: 0x20)
 
-    /// The names of the bits, for logs.
     package var description: String {
         let names: [(AuthenticationRequirements, String)] = [
             (.bonding, "bonding"), (.protection, "MITM"), (.secureConnections, "SC"), (.keypress, "keypress"),
@@ -62,7 +52,6 @@ package struct AuthenticationRequirements: WireValue, OptionSet, CustomStringCon
 /// The kinds of keys that a device distributes (Core Vol 3 Part H 3.6.1).
 package struct KeyKinds: WireValue, OptionSet {
     package var rawValue: UInt8
-    /// Creates a set from any bits, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A long-term key of legacy pairing.
@@ -78,20 +67,15 @@ package struct KeyKinds: WireValue, OptionSet {
 /// The pairing features that both devices exchange first: the fields of Pairing Request and Pairing Response (Core Vol
 /// 3 Part H 3.5.1, 3.5.2).
 package struct PairingFeatures: PacketFields, Hashable, Sendable {
-    /// The input and output capabilities.
     package var ioCapability = IOCapability.noInputNoOutput
     /// 1 if the sender has received the peer's authentication data out of band.
     package var outOfBandFlag: UInt8 = 0
-    /// The authentication requirements (AuthReq).
     package var requirements = AuthenticationRequirements()
     /// The maximum encryption key size, 7 to 16 octets.
     package var maximumKeySize: UInt8 = 16
-    /// The keys that the initiator distributes.
     package var initiatorKeys = KeyKinds()
-    /// The keys that the responder distributes.
     package var responderKeys = KeyKinds()
 
-    /// Creates features without capabilities or requirements, and with 16-octet keys.
     package init() {}
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -113,7 +97,6 @@ package struct PairingFeatures: PacketFields, Hashable, Sendable {
 /// Pairing Request (Core Vol 3 Part H 3.5.1).
 package struct PairingRequest: SMPPacket {
     package static let code = SMPCode.pairingRequest
-    /// The features of the initiator.
     package var features = PairingFeatures()
     package init() {}
     package init(_ features: PairingFeatures) { self.features = features }
@@ -123,7 +106,6 @@ package struct PairingRequest: SMPPacket {
 /// Pairing Response (Core Vol 3 Part H 3.5.2).
 package struct PairingResponse: SMPPacket {
     package static let code = SMPCode.pairingResponse
-    /// The features of the responder.
     package var features = PairingFeatures()
     package init() {}
     package init(_ features: PairingFeatures) { self.features = features }
@@ -133,7 +115,6 @@ package struct PairingResponse: SMPPacket {
 /// Security Request, with which a peripheral asks for security (Core Vol 3 Part H 3.6.7).
 package struct SecurityRequest: SMPPacket {
     package static let code = SMPCode.securityRequest
-    /// The authentication requirements of the peripheral.
     package var requirements = AuthenticationRequirements()
     package init() {}
     package init(_ requirements: AuthenticationRequirements) { self.requirements = requirements }

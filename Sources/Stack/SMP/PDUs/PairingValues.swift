@@ -4,7 +4,6 @@ import Cryptography
 /// Pairing Confirm (Core Vol 3 Part H 3.5.3).
 package struct PairingConfirm: SMPPacket {
     package static let code = SMPCode.pairingConfirm
-    /// The commitment to values that the sender reveals later.
     package var value = Block128.zero
     package init() {}
     package init(_ value: Block128) { self.value = value }
@@ -16,7 +15,6 @@ package struct PairingConfirm: SMPPacket {
 /// Pairing Random (Core Vol 3 Part H 3.5.4).
 package struct PairingRandom: SMPPacket {
     package static let code = SMPCode.pairingRandom
-    /// The nonce of the sender.
     package var value = Block128.zero
     package init() {}
     package init(_ value: Block128) { self.value = value }
@@ -28,7 +26,6 @@ package struct PairingRandom: SMPPacket {
 /// Pairing DHKey Check (Core Vol 3 Part H 3.5.7).
 package struct PairingDHKeyCheck: SMPPacket {
     package static let code = SMPCode.pairingDHKeyCheck
-    /// The check that both devices saw the same exchange.
     package var value = Block128.zero
     package init() {}
     package init(_ value: Block128) { self.value = value }
@@ -66,25 +63,17 @@ package struct KeypressNotification: SMPPacket {
     /// A keyboard action during passkey entry.
     package struct Kind: WireValue {
         package var rawValue: UInt8
-        /// Creates a kind from any number, assigned or not.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The entry of the passkey has started.
         package static let started = Kind(rawValue: 0)
-        /// A digit was entered.
         package static let digitEntered = Kind(rawValue: 1)
-        /// A digit was erased.
         package static let digitErased = Kind(rawValue: 2)
-        /// All digits were erased.
         package static let cleared = Kind(rawValue: 3)
-        /// Passkey entry is complete.
         package static let completed = Kind(rawValue: 4)
     }
 
     package static let code = SMPCode.keypressNotification
-    /// The action of the user.
     package var kind = Kind.started
-    /// Creates a notification that passkey entry started.
     package init() {}
     package init(_ kind: Kind) { self.kind = kind }
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

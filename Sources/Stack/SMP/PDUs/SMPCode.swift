@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct SMPCode: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
 
-    /// Creates a code from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Starts a pairing, from central to peripheral.
@@ -36,7 +35,6 @@ package struct SMPCode: WireValue, CustomStringConvertible {
     /// Reports keyboard input during passkey entry.
     package static let keypressNotification = SMPCode(rawValue: 0x0E)
 
-    /// The name of the command, for logs, or else the number.
     package var description: String {
         let names = [
             "Pairing Request", "Pairing Response", "Pairing Confirm", "Pairing Random", "Pairing Failed",

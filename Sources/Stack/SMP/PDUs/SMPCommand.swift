@@ -3,33 +3,19 @@ import Cryptography
 
 /// A decoded Security Manager command (Core Vol 3 Part H 3.3).
 package enum SMPCommand: Hashable, Sendable {
-    /// Starts a pairing, from central to peripheral.
     case pairingRequest(PairingRequest)
-    /// Accepts a Pairing Request.
     case pairingResponse(PairingResponse)
-    /// Commits the sender to values that it reveals later.
     case confirm(PairingConfirm)
-    /// Reveals the nonce of the sender.
     case random(PairingRandom)
-    /// Ends a pairing without keys.
     case failed(PairingFailed)
-    /// Distributes a long-term key of legacy pairing.
     case encryptionInformation(EncryptionInformation)
-    /// Distributes the EDIV and Rand values of that key.
     case centralIdentification(CentralIdentification)
-    /// Distributes an identity resolving key.
     case identityInformation(IdentityInformation)
-    /// Distributes an identity address.
     case identityAddress(IdentityAddressInformation)
-    /// Distributes a signature key.
     case signingInformation(SigningInformation)
-    /// Asks the central to encrypt or pair, from the peripheral.
     case securityRequest(SecurityRequest)
-    /// Sends a public key.
     case publicKey(PairingPublicKey)
-    /// Proves that both devices saw the same LE Secure Connections exchange.
     case dhKeyCheck(PairingDHKeyCheck)
-    /// Reports keyboard input during passkey entry.
     case keypress(KeypressNotification)
 
     /// The length of the longest command, a public key, in octets without the code.
@@ -67,10 +53,8 @@ package enum SMPCommand: Hashable, Sendable {
         }
     }
 
-    /// Returns the encoded command, code first, with headroom for the layers below.
     package func framed() -> PacketBuffer { packet.framed() }
 
-    /// The code of the command.
     package var code: SMPCode { type(of: packet).code }
 
     private var packet: any SMPPacket {

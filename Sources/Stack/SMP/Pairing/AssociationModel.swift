@@ -1,8 +1,6 @@
 /// The role in a pairing: the central is the initiator, the peripheral the responder (Core Vol 3 Part H 2.1).
 package enum PairingRole: Sendable {
-    /// The device that sends the Pairing Request.
     case initiator
-    /// The device that sends the Pairing Response.
     case responder
 
     var other: PairingRole { self == .initiator ? .responder : .initiator }
@@ -16,7 +14,6 @@ package enum AssociationModel: Hashable, Sendable {
     case numericComparison
     /// The user enters six digits that the other device displays, or the same digits on both devices.
     case passkey(PasskeyEntry)
-    /// The devices exchange authentication data out of band.
     case outOfBand
 
     /// The device that displays the passkey.
@@ -93,7 +90,6 @@ package enum PairingPrompt: Hashable, Sendable {
 
 /// The user's response to a prompt.
 package enum PairingAnswer: Hashable, Sendable {
-    /// The user accepted the prompt.
     case accept
     /// The user declined, or closed the prompt.
     case refuse

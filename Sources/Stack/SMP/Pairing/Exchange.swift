@@ -4,11 +4,8 @@ import EventLoops
 
 /// The part of a pairing from the negotiated features to the key (Core Vol 3 Part H 2.3.5).
 protocol Exchange {
-    /// Starts the exchange, and returns its first actions.
     mutating func begin() -> [ExchangeAction]
-    /// Handles a command of the peer.
     mutating func receive(_ command: SMPCommand) -> [ExchangeAction]
-    /// Handles an answer of the user.
     mutating func answer(_ answer: PairingAnswer) -> [ExchangeAction]
 }
 
@@ -24,12 +21,9 @@ enum ExchangeAction: Hashable {
 /// The fixed parameters of an exchange.
 struct ExchangeSetting {
     let negotiation: PairingNegotiation
-    /// The address of the initiator on this link.
     let initiatorAddress: BluetoothAddress
-    /// The address of the responder on this link.
     let responderAddress: BluetoothAddress
     let random: RandomSource
-    /// The data received from the peer out of band.
     let peerData: OutOfBandData?
 
     var role: PairingRole { negotiation.role }

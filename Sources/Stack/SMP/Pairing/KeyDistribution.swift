@@ -12,14 +12,11 @@ package struct DistributedKeys: Hashable, Sendable {
         package init(key: Key128, address: BluetoothAddress) { (self.key, self.address) = (key, address) }
     }
 
-    /// The long-term key of legacy pairing.
     package var encryption: EncryptionKey?
-    /// The identity resolving key and the identity address.
     package var identity: Identity?
     /// The connection signature resolving key (CSRK).
     package var signing: Key128?
 
-    /// Creates an empty set of keys.
     package init() {}
 
     var kinds: KeyKinds {
@@ -51,7 +48,6 @@ package struct DistributedKeys: Hashable, Sendable {
 struct KeyDistribution {
     enum Action: Hashable {
         case send(SMPCommand)
-        /// All keys were distributed in both directions.
         case done(DistributedKeys)
         case fail(PairingFailure)
     }

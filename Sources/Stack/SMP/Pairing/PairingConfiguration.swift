@@ -24,13 +24,11 @@ package struct PairingConfiguration: Sendable {
     package var wantsProtection = true
     /// Whether keys are stored (behaviour 6.10).
     package var bonds = true
-    /// Whether legacy pairing is possible.
     package var legacy = Legacy.whenPeerOffersNothingElse
     /// The minimum key size, in octets, 7 to 16 (AB-S04).
     package var minimumKeySize = 16
     /// The maximum key size, in octets, 7 to 16.
     package var maximumKeySize = 16
-    /// Whether to exchange keypress notifications for each digit that is entered.
     package var notifiesKeypresses = false
     /// The keys that are distributed to the peer, if it accepts them.
     package var givenKeys: KeyKinds = [.encryption, .identity]
@@ -63,18 +61,15 @@ package enum OutOfBandData: Hashable, Sendable {
 
 /// The data exchanged out of band for one link.
 package struct OutOfBand: Sendable {
-    /// The data received from the peer.
     package var peer: OutOfBandData?
     /// The data sent to the peer, which is used up by one pairing.
     package var own: OwnOutOfBandData?
 
-    /// Creates a pair of data; by default there is none.
     package init(peer: OutOfBandData? = nil, own: OwnOutOfBandData? = nil) { (self.peer, self.own) = (peer, own) }
 }
 
 /// Authentication data that this device sent out of band. It commits to a key pair, which the pairing has to use.
 package struct OwnOutOfBandData: Sendable {
-    /// The key pair that the data commits to.
     package let keyPair: P256KeyPair
     /// The random value that the peer receives out of band.
     package let random: Block128

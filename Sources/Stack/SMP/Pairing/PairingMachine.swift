@@ -19,9 +19,7 @@ struct PairingMachine {
         case start(PairingDemand)
         /// Whether the devices may pair now, in response to ``Action/askPermission``.
         case permitted(Bool)
-        /// A payload arrived on the channel.
         case received(PacketBuffer)
-        /// The user answered a prompt.
         case answered(PairingAnswer)
         /// Whether the link was encrypted with the agreed key.
         case encrypted(Bool)
@@ -38,7 +36,6 @@ struct PairingMachine {
         /// Ask whether the devices may pair now, considering failed attempts (2.3.6).
         case askPermission
         case ask(PairingPrompt)
-        /// Close any open prompt.
         case closePrompt
         /// Encrypt the link with this key, as central. As peripheral, return it when the controller requests a key.
         case encrypt(Key128)
@@ -110,7 +107,6 @@ struct PairingMachine {
         }
     }
 
-    /// Whether a time-out has ended pairing on this link.
     var isDead: Bool {
         if case .dead = state { true } else { false }
     }
@@ -120,7 +116,6 @@ struct PairingMachine {
         if case .encrypting(_, let key) = state { key } else { nil }
     }
 
-    /// The level of ``agreedKey``.
     var agreedLevel: KeyLevel? {
         if case .encrypting(let negotiation, _) = state { negotiation.level } else { nil }
     }

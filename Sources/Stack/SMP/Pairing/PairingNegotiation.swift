@@ -2,19 +2,14 @@ import BluetoothTypes
 
 /// The parameters of a pairing, which follow from the features of both devices (Core Vol 3 Part H 2.3.5).
 struct PairingNegotiation: Hashable, Sendable {
-    /// The role of this device.
     let role: PairingRole
-    /// The features of the initiator.
     let initiator: PairingFeatures
-    /// The features of the responder.
     let responder: PairingFeatures
     let isSecureConnections: Bool
     let model: AssociationModel
     /// The key size, in octets.
     let keySize: Int
 
-    /// Negotiates the parameters.
-    ///
     /// - Throws: ``PairingFailure`` if these features rule out a pairing that satisfies `configuration` and `demand`.
     init(
         role: PairingRole,
@@ -41,7 +36,6 @@ struct PairingNegotiation: Hashable, Sendable {
         guard demand.isMet(by: level) else { throw .authenticationRequirements }
     }
 
-    /// The level of the resulting key.
     var level: KeyLevel {
         KeyLevel(
             keySize: keySize,
@@ -50,12 +44,10 @@ struct PairingNegotiation: Hashable, Sendable {
         )
     }
 
-    /// Whether both devices store the keys.
     var isBonding: Bool {
         initiator.requirements.contains(.bonding) && responder.requirements.contains(.bonding)
     }
 
-    /// Whether the peer claims to have this device's out-of-band data.
     var peerHasData: Bool { (role == .initiator ? responder : initiator).outOfBandFlag == 1 }
 
     /// Whether both devices want keypress notifications (2.3.5.1).

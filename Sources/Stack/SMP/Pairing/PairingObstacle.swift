@@ -4,20 +4,14 @@ import BluetoothTypes
 ///
 /// No pairing is started in that case. A failed one may cost the link, which is good enough for everything else.
 package enum PairingObstacle: Hashable, Sendable {
-    /// The device does not support pairing.
     case notPairable
-    /// Consent is required, and there is no way to ask for it.
     case noPrompter
-    /// MITM protection is required, and the device can neither display nor enter a number.
     case noInputNoOutput
-    /// LE Secure Connections is required, and the device does not support it.
     case noSecureConnections
-    /// The required key is longer than those that the device supports.
     case shortKeys
 }
 
 extension PairingObstacle: CustomStringConvertible {
-    /// The obstacle in words, for errors and logs.
     package var description: String {
         switch self {
         case .notPairable: "pairing is turned off on this device"
@@ -33,9 +27,7 @@ extension PairingObstacle: CustomStringConvertible {
 
 /// The consent to a pairing in which nothing is compared or entered (AB-A14).
 package enum PairingConsent: Hashable, Sendable {
-    /// The user is asked.
     case asked
-    /// Consent is not required.
     case given
     /// There is no user to ask, so that only a pairing with out-of-band data can succeed.
     case missing
@@ -44,10 +36,8 @@ package enum PairingConsent: Hashable, Sendable {
 extension PairingMachine {
     private var hasData: Bool { context.peerData != nil || context.ownData != nil }
 
-    /// Whether any pairing can succeed.
     var canPair: Bool { configuration.isPairable && (hasData || context.consent != .missing) }
 
-    /// Whether this device can take part in a MITM-protected pairing.
     var canProtect: Bool { hasData || configuration.ioCapability != .noInputNoOutput }
 
     /// Returns the obstacle to a key of `level` that may also replace one of the level `kept` (AB-S10); nil if there is

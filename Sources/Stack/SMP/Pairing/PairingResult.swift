@@ -11,19 +11,16 @@ package struct PairingResult: Hashable, Sendable {
     package var isAuthenticated: Bool
     /// Whether the key comes from LE Secure Connections. Eavesdroppers can compute legacy keys (AB-S15).
     package var isSecureConnections: Bool
-    /// Whether both devices store the keys.
     package var isBonding: Bool
     /// The keys distributed by the peer.
     package var peerKeys = DistributedKeys()
     /// The keys distributed to the peer.
     package var ownKeys = DistributedKeys()
 
-    /// The level of the keys.
     var level: KeyLevel {
         KeyLevel(keySize: keySize, isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections)
     }
 
-    /// The keys to store.
     var keys: PeerKeys {
         var keys = PeerKeys(level: level)
         let shared = isSecureConnections ? EncryptionKey(key: linkKey) : nil
@@ -39,21 +36,16 @@ package struct PairingResult: Hashable, Sendable {
 
 /// An error that ends a pairing without keys.
 package enum PairingError: Error, Hashable, Sendable {
-    /// This side ended the pairing.
     case refused(PairingFailure)
-    /// The peer ended the pairing.
     case refusedByPeer(PairingFailure)
     /// The peer was silent for ``PairingMachine/timeout``; pairing is no longer possible on this link (Vol 3 Part H
     /// 3.4).
     case timedOut
-    /// The link could not be encrypted with the new key.
     case encryptionFailed
-    /// The link was lost.
     case linkLost
 }
 
 extension PairingError: CustomStringConvertible {
-    /// The error in words, for errors and logs.
     package var description: String {
         switch self {
         case .refused(let reason): "this device ended the pairing: \(reason)"

@@ -42,9 +42,7 @@ struct SecureExchange: Exchange {
         var peer = Block128.zero
     }
 
-    /// Creates an exchange.
-    ///
-    /// - Parameter keys: The key pair to use; nil to create one. The pair of `ownData` takes precedence.
+    /// The pair of `ownData` takes precedence over `keys`. Without either, a pair is created.
     init(_ setting: ExchangeSetting, keys: P256KeyPair?, ownData: OwnOutOfBandData?, acceptsDebugKey: Bool) {
         self.setting = setting
         self.keys = ownData?.keyPair ?? keys
@@ -198,7 +196,6 @@ extension SecureExchange {
         return confirm.map { receive(confirm: $0, rounds) } ?? []
     }
 
-    /// Sends the initiator's confirm value for a round.
     private mutating func send(_ rounds: PasskeyRounds) -> [ExchangeAction] {
         own = setting.block()
         state = .awaitsRoundConfirm(rounds)

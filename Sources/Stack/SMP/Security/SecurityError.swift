@@ -1,23 +1,18 @@
 /// An error that is reported when a link could not be secured as requested.
 package enum SecurityError: Error, Hashable, Sendable {
-    /// Pairing failed, for this reason.
     case pairing(PairingError)
     /// The peer has removed the bond. This side keeps it until the user removes it (behaviour 6.12).
     case peerLostKey
-    /// The peer did not respond when the link was to be encrypted.
     case encryptionTimedOut
-    /// The link could not be encrypted for another reason.
     case encryptionFailed
     /// The user declined, or there was no delegate to ask the user.
     case refusedByPerson
-    /// The link is closed.
     case linkLost
     /// Pairing is not allowed now: too soon after failed attempts, against the owner's rules, or with too many callers
     /// waiting.
     case notAllowed
     /// A pairing is required but was not started, because the capabilities of this device rule it out.
     case cannotPair(PairingObstacle)
-    /// Pairing created a key that is weaker than required.
     case tooWeak
     /// The keys could not be stored, or must not replace the existing ones (AB-S10).
     case keysRefused
@@ -28,7 +23,6 @@ package enum SecurityError: Error, Hashable, Sendable {
 }
 
 extension SecurityError: CustomStringConvertible {
-    /// The error in words, for errors and logs.
     package var description: String {
         switch self {
         case .pairing(let error): "\(error)"

@@ -107,13 +107,10 @@ extension SecurityMachine {
 
 /// A change of a link's encryption, as reported by the controller.
 package enum EncryptionChangeReport: Hashable, Sendable {
-    /// The link is encrypted from now on.
     case on
     /// The key of an encrypted link was changed (HCI Encryption Key Refresh Complete).
     case refreshed
-    /// The link is no longer encrypted.
     case off
-    /// Encryption was requested but could not be turned on.
     case failed(EncryptionFailure)
 }
 
@@ -123,6 +120,5 @@ package enum EncryptionFailure: Hashable, Sendable {
     case keyMissing
     /// The peer did not respond (errors 0x08, 0x22).
     case timedOut
-    /// Any other reason that the controller reports.
     case other
 }

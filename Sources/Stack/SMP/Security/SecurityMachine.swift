@@ -6,7 +6,6 @@ import Cryptography
 ///
 /// Events go in and actions come out. ``PairingMachine`` implements the pairing itself.
 struct SecurityMachine {
-    /// The maximum number of waiting callers.
     static let maximumWaiters = 64
 
     /// A caller that waits for security, or a request by the peer.
@@ -59,7 +58,6 @@ struct SecurityMachine {
         /// The link is being encrypted with the bond's key, as central.
         case encrypting
         case pairing
-        /// The keys are being stored.
         case storing(PeerKeys, isBonding: Bool)
         /// The link is closed, or about to be.
         case ended
@@ -96,13 +94,10 @@ struct SecurityMachine {
         self.linkKeys = linkKeys
     }
 
-    /// The keys that are valid on this link.
     var keys: PeerKeys? { linkKeys ?? bond() }
 
-    /// The encryption key for this role.
     var key: EncryptionKey? { keys.flatMap { role == .initiator ? $0.peerKey : $0.localKey } }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
     var brokenInvariant: String? {
         guard waiters.count <= Self.maximumWaiters + 1 else { return "too many callers wait" }
         guard state != .ended || waiters.isEmpty else { return "callers wait for a link that has ended" }

@@ -75,7 +75,6 @@ package final class SecurityManager {
         set { machine.pairing.context.consent = newValue }
     }
 
-    /// The data exchanged out of band for this link.
     package var outOfBand: OutOfBand {
         get { OutOfBand(peer: machine.pairing.context.peerData, own: machine.pairing.context.ownData) }
         set {
@@ -84,16 +83,13 @@ package final class SecurityManager {
         }
     }
 
-    /// The keys shared with the peer, from a bond or for this link alone.
     package var keys: PeerKeys? { machine.keys }
 
     /// The level of the key that encrypts the link; nil if it is not encrypted.
     package var encryption: KeyLevel? { machine.encryption }
 
-    /// Whether a pairing is in progress.
     package var isPairing: Bool { machine.pairing.isUnderWay }
 
-    /// The role of this device in a pairing.
     package var role: PairingRole { machine.role }
 
     private func updatePairable() {
@@ -110,9 +106,7 @@ extension SecurityManager {
     /// As central, this encrypts the link with the bond's key, and pairs if that key is missing or too weak. As
     /// peripheral, it asks the central to do so. Several callers can wait for the same procedure.
     ///
-    /// - Parameters:
-    ///   - level: The minimum security of the link.
-    ///   - completion: Called once, when the link satisfies `level` or the attempt has failed.
+    /// - Parameter completion: Called once, when the link satisfies `level` or the attempt has failed.
     package func secure(
         _ level: SecurityLevel,
         completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }
@@ -201,7 +195,6 @@ extension SecurityManager {
         machine.longTermKey(random: random, diversifier: diversifier)
     }
 
-    /// Handles a change of encryption, or a failed attempt to encrypt.
     package func encryptionChanged(_ report: EncryptionChangeReport) {
         handle(.encryption(report))
     }
@@ -235,7 +228,6 @@ extension SecurityManager {
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds when all events have been handled.
     private var brokenInvariant: String? {
         guard completions.count == machine.waiters.count(where: { $0.number != nil }) else {
             return "\(completions.count) callers wait, of whom the machine has \(machine.waiters.count)"

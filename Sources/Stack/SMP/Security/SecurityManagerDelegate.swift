@@ -29,9 +29,7 @@ extension SecurityManager {
         /// Show a prompt to the user. `answer` may be called several times while the user types. A decision counts
         /// once, and calls after ``closePrompt`` are ignored.
         case ask(PairingPrompt, answer: (PairingAnswer) -> Void)
-        /// Close any open prompt.
         case closePrompt
-        /// The user of the peer pressed a key.
         case peerPressedKey(KeypressNotification.Kind)
         /// The out-of-band data of this device, ``OutOfBand/own``, is used up. No further pairing may use it, on any
         /// link, whatever the outcome of this one.

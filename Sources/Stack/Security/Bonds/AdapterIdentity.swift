@@ -28,7 +28,6 @@ package struct AdapterIdentity: Hashable, Sendable {
 }
 
 extension AdapterIdentity: CustomStringConvertible {
-    /// The reported information, and the place.
     package var description: String {
         let name = address == .none ? "an adapter without a public address" : "\(address)"
         let maker = company == Self.unknownCompany ? "" : " (company \(company))"

@@ -15,20 +15,17 @@ package struct Bond: Hashable, Sendable {
     /// The maximum size of a stored bond in octets, including keys, addresses and the name.
     package static let maximumSize = maximumCache + maximumRecord + 405
 
-    /// The identifier that apps use for the peer.
     package var identifier: BondIdentifier
     /// The identity address; for a peer that sent none, the address that it had during pairing.
     package var address: BluetoothAddress
     /// The address that the peer had during pairing, if that is fixed and differs from ``address``. The peer may return
     /// from it (behaviour 6.23).
     package var pairingAddress: BluetoothAddress?
-    /// The keys, and their security level.
     package var keys: PeerKeys
     /// The name of the peer, truncated to ``maximumName`` octets.
     package var name: String?
     /// The peer's state as a client of this device's GATT database.
     package var record: ClientRecord?
-    /// The discovered attributes of the peer's GATT database.
     package var cache: AttributeCache?
     /// Whether the peer has indicated that it no longer has its key. The bond stays until the user removes it
     /// (behaviour 6.12, AB-S09).
@@ -40,7 +37,6 @@ package struct Bond: Hashable, Sendable {
     /// The order of use: higher for bonds that were used later. Updated by ``BondStore/use(_:)``.
     package var lastUse: UInt64 = 0
 
-    /// Creates a bond with keys and without cached data.
     package init(identifier: BondIdentifier, address: BluetoothAddress, keys: PeerKeys, name: String? = nil) {
         self.identifier = identifier
         self.address = address
@@ -66,9 +62,7 @@ extension Bond: CustomStringConvertible {
 
 /// The complete state of a store. It is always written and read as a whole, so that no part is older than another.
 package struct StoredBonds: Hashable, Sendable {
-    /// The adapter that the store belongs to.
     package var adapter: AdapterIdentity
-    /// The identity of this device.
     package var identity: LocalIdentity
     /// The number of times that bonds have been used, which is the latest ``Bond/lastUse``.
     package var uses: UInt64

@@ -5,11 +5,9 @@ import SMP
 package enum BondError: Error, Hashable, Sendable {
     /// A property of a file or directory that allows other users to read or write it.
     package enum Exposure: Hashable, Sendable {
-        /// It is a symbolic link.
         case symbolicLink
         /// It is not of the required kind, but for instance a pipe, a device, or a directory in place of a file.
         case wrongKind
-        /// It belongs to another user.
         case otherOwner(UInt32)
         /// Other users have access to it; the value contains its permission bits.
         case permissions(UInt32)
@@ -24,9 +22,7 @@ package enum BondError: Error, Hashable, Sendable {
     case ownIdentity
     /// The store has ``BondStore/maximumBonds``, and none of them may be evicted (AB-S14).
     case full(Int)
-    /// There is no such bond.
     case unknown(BondIdentifier)
-    /// There is no store.
     case missing(place: String)
     /// Another process, or another object in this one, has opened the store.
     case inUse(place: String)
@@ -39,16 +35,12 @@ package enum BondError: Error, Hashable, Sendable {
     /// The bonds were not written with the present secret: they are from another host, or from a user who does not know
     /// the secret (AB-G06, AB-H08).
     case foreign(place: String, secret: String)
-    /// The version of the format is unknown.
     case unknownVersion(place: String, UInt16)
-    /// The store exceeds its maximum size.
     case tooLarge(place: String)
-    /// The operating system returned an error.
     case system(place: String, doing: String, reason: String)
 }
 
 extension BondError: CustomStringConvertible {
-    /// The problem, its location, and a remedy.
     package var description: String {
         switch self {
         case .weaker(let identifier):

@@ -9,7 +9,6 @@ package struct BondIdentifier: Hashable, Sendable {
     /// The lower 64 bits of the printed form.
     package let low: UInt64
 
-    /// Creates an identifier from its two halves.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

@@ -30,7 +30,6 @@ struct HostSecret: Sendable {
         predecessor = Array(file.suffix(Self.count))
     }
 
-    /// The content of the file.
     var file: [UInt8] { octets + predecessor }
 
     /// An identifier of the secret that reveals nothing about it.
@@ -50,7 +49,6 @@ struct HostSecret: Sendable {
         HMACSHA256.isCode(seal, for: file, key: derive(purpose))
     }
 
-    /// Whether the version 1 file with this checksum existed before the secret.
     func hasReplaced(_ checksum: [UInt8]) -> Bool { predecessor == checksum }
 
     private static func seal(_ message: [UInt8], _ key: [UInt8]) -> [UInt8] {
@@ -59,7 +57,6 @@ struct HostSecret: Sendable {
 }
 
 extension HostSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A constant text, because secrets must not be logged.
     var description: String { "secret" }
     var debugDescription: String { "secret" }
     /// A mirror without children.

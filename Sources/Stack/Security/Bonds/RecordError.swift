@@ -6,16 +6,12 @@ package enum RecordError: Error, Hashable, Sendable {
     case damaged(place: String, reason: String, backup: String?)
     /// The record was not written with the secret of this host (AB-G06).
     case foreign(place: String)
-    /// The version of the format is unknown.
     case unknownVersion(place: String, UInt16)
     /// The record exceeds the maximum size, in octets.
     case tooLarge(place: String, limit: Int)
-    /// All slots are in use.
     case full(Int)
-    /// The storage of records cannot be used.
     case unavailable(reason: String)
 
-    /// Converts an error of a file.
     init(_ error: BondError) {
         switch error {
         case .exposed(let place, let exposure): self = .exposed(place: place, exposure)
@@ -26,7 +22,6 @@ package enum RecordError: Error, Hashable, Sendable {
 }
 
 extension RecordError: CustomStringConvertible {
-    /// The problem, its location, and a remedy.
     package var description: String {
         switch self {
         case .exposed(let place, let exposure): "\(place) \(exposure.fact), so it is not used; remove it"

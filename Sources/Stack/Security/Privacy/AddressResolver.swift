@@ -17,15 +17,11 @@ struct AddressResolver {
     private var keys: [(key: Key128, identity: BluetoothAddress)] = []
     /// The cached identity of each address; nil for one that no key resolves.
     private var known = RecencyTable<BluetoothAddress, BluetoothAddress?>(limit: maximumRemembered)
-    /// The number of keys tried so far.
     private(set) var attempts: UInt64 = 0
 
-    /// The number of cached addresses.
     var remembered: Int { known.count }
 
-    /// Replaces the peers. If their keys changed, clears the cache.
-    ///
-    /// - Returns: Whether the keys changed.
+    /// Replaces the peers. If their keys changed, clears the cache. Returns whether the keys changed.
     @discardableResult
     mutating func replace(_ new: [PrivatePeer]) -> Bool {
         let old = keys
@@ -39,7 +35,6 @@ struct AddressResolver {
         return true
     }
 
-    /// The peer with this identity.
     subscript(_ identity: BluetoothAddress) -> PrivatePeer? { peers[identity.plain] }
 
     /// Returns the peer with this address: its identity address, its pairing address, or a private address that its key

@@ -66,7 +66,6 @@ package final class DevicePrivacy {
     /// Creates the privacy of a device.
     ///
     /// - Parameters:
-    ///   - host: The HCI host that the advertiser, the scanner and the connector use.
     ///   - identity: The identity by which bonded peers recognise this device. With nil, the device shows a fixed
     ///     address.
     ///   - interval: The interval between changes of an address, clamped to ``intervals``.
@@ -92,7 +91,6 @@ package final class DevicePrivacy {
     /// Sets up the addresses on a controller that has become ready. Called before the advertiser, the scanner and the
     /// connector learn of it; they wait until the controller has its address.
     ///
-    /// - Parameter address: The address of a device without private addresses.
     /// - Returns: The first address to use.
     package func begin(_ address: OwnAddress, on controller: ControllerInformation) -> OwnAddress {
         shared.begin(address)
@@ -117,7 +115,6 @@ package final class DevicePrivacy {
         handle(.reset)
     }
 
-    /// The number of events that wait until the one before them has been handled.
     var waitingEvents: Int { events.count }
 }
 
@@ -135,13 +132,10 @@ extension DevicePrivacy {
         known.peer(at: address)?.identity ?? address.plain
     }
 
-    /// Returns the bonded peer with this identity address.
     package func bonded(_ identity: BluetoothAddress) -> PrivatePeer? { known[identity] }
 
-    /// The number of keys tried on addresses so far.
     var attempts: UInt64 { known.attempts }
 
-    /// Records the address of an advertisement from a bonded peer.
     package func noteAddress(_ identity: BluetoothAddress, at address: BluetoothAddress) {
         known.noteAddress(identity, at: address, loop.now)
     }
@@ -231,7 +225,6 @@ extension DevicePrivacy {
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds when all events have been handled.
     private var brokenInvariant: String? {
         let isPausing = if case .pausing = quiet.state { true } else { false }
         return isPausing == (pauseTimer != nil) ? nil : "the timer does not run exactly while users are being paused"
@@ -412,7 +405,6 @@ struct EventQueue<Event> {
     private var waiting: [Event] = []
     private var isHandling = false
 
-    /// The number of events that wait.
     var count: Int { waiting.count }
 
     /// Appends an event. Returns whether the caller has to handle the events now, until ``next()`` returns nil.
@@ -430,15 +422,12 @@ struct EventQueue<Event> {
         return nil
     }
 
-    /// Discards the events that wait.
     mutating func removeAll() { waiting = [] }
 }
 
 /// An event of the device's privacy, for the log and for trouble reports.
 package enum PrivacyEvent: StackEvent {
-    /// The controller refused a change of its resolving list.
     case listRefused(HCICommandError)
-    /// The controller refused a random address.
     case addressRefused(HCICommandError)
     /// Advertising, scanning or connecting did not stop in time when the controller was asked to end it.
     case notQuiet

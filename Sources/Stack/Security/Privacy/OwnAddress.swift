@@ -26,13 +26,11 @@ package struct OwnAddress: Hashable, Sendable {
     package var address: BluetoothAddress
     /// Whether the controller replaces it with a generated private address for peers on its resolving list.
     package var isMadeByController = false
-    /// The own address type for HCI commands.
     package var kind: OwnAddressKind {
         guard isMadeByController else { return address.kind.isRandom ? .randomDevice : .publicDevice }
         return address.kind.isRandom ? .resolvableOrRandom : .resolvableOrPublic
     }
 
-    /// Creates an own address that the host has chosen.
     package init(_ address: BluetoothAddress) {
         self.address = address
     }
@@ -59,7 +57,6 @@ extension BluetoothAddress {
 }
 
 extension LocalIdentity {
-    /// Creates a random identity.
     package init(_ random: RandomSource) {
         let key = Key128(Block128(high: random.next(), low: random.next()))
         self.init(address: .staticRandom(random), key: key)
@@ -75,7 +72,6 @@ struct LinkAddresses {
 
     private var entries: [ConnectionHandle: Entry] = [:]
 
-    /// Records the address of a new link.
     mutating func began(_ connection: HCIConnection, at address: BluetoothAddress) {
         entries[connection.handle] = Entry(connection: connection, address: address)
     }
@@ -87,7 +83,6 @@ struct LinkAddresses {
         entries[handle]?.address = address
     }
 
-    /// The address of a link; nil for an unknown link.
     func address(of connection: HCIConnection) -> BluetoothAddress? {
         guard let known = entries[connection.handle], known.connection === connection else { return nil }
         return known.address

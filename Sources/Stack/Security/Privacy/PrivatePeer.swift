@@ -38,7 +38,6 @@ package struct PrivatePeer: Hashable, Sendable {
 }
 
 extension PrivatePeer {
-    /// Creates the peer of a bond.
     package init(_ bond: Bond) {
         self.init(
             identity: bond.address,

@@ -14,9 +14,7 @@ package struct QuietMachine {
 
     /// An operation that needs a quiet radio.
     package enum Job: CaseIterable {
-        /// Changing the shared random address.
         case address
-        /// Changing the resolving list.
         case list
         /// Resetting the controller and setting it up differently (Core Vol 4 Part E 3.1.1).
         case renewal
@@ -26,7 +24,6 @@ package struct QuietMachine {
         case running
         /// Waiting for these users to fall silent.
         case pausing(waiting: Set<User>)
-        /// Carrying out these jobs.
         case working(Set<Job>)
     }
 
@@ -59,7 +56,6 @@ package struct QuietMachine {
     private var needed: Set<Job> = []
     private var hasSetAddresses: Bool?
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each event.
     var brokenInvariant: String? {
         switch state {
         case .running:

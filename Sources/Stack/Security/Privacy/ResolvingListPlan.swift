@@ -87,7 +87,6 @@ struct ResolvingListPlan {
         }
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each step.
     private var brokenInvariant: String? {
         guard wanted.count <= capacity else { return "more peers are intended than the list can hold" }
         guard entries.allSatisfy({ $0 == $1.identity }) else { return "an entry has the identity of another one" }

@@ -17,7 +17,6 @@ package struct SharedAddress {
         let kind: Kind
     }
 
-    /// The address of a device without private addresses.
     private var base: OwnAddress?
     /// The address in use, once the controller has accepted it.
     private(set) var current: Drawn?
@@ -27,16 +26,13 @@ package struct SharedAddress {
     /// Starts with the address of a device without private addresses, on a controller that has become ready.
     mutating func begin(_ address: OwnAddress) { base = address }
 
-    /// Forgets the addresses, because the controller is gone.
     mutating func reset() { self = SharedAddress() }
 
-    /// Plans the address of the next change.
     mutating func plan(_ address: Drawn) { planned = address }
 
     /// Plans the address in use again, for a controller that was reset, unless another one is planned.
     mutating func planAgain() { planned = planned ?? current }
 
-    /// Removes and returns the planned address.
     mutating func takePlanned() -> Drawn? {
         defer { planned = nil }
         return planned

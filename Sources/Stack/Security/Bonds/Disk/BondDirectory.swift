@@ -21,7 +21,6 @@ package protocol BondDirectory: AnyObject {
     func rename(_ name: String, to other: String) throws(SystemError)
     /// Gives a file a second name. Fails if that name exists.
     func link(_ name: String, as other: String) throws(SystemError)
-    /// Removes a name of a file.
     func remove(_ name: String) throws(SystemError)
     /// Makes the names in the directory durable.
     func synchronize() throws(SystemError)
@@ -29,9 +28,7 @@ package protocol BondDirectory: AnyObject {
 
 /// The properties of a file that the system reports.
 package struct FileStatus: Hashable, Sendable {
-    /// Whether it is a regular file.
     package var isRegular: Bool
-    /// The user that owns it.
     package var owner: UInt32
     /// The permission bits of the file, at most octal 7777.
     package var permissions: UInt32

@@ -37,9 +37,7 @@ final class DiskWriter: Sendable {
         }
     }
 
-    /// Waits until all work has completed.
-    ///
-    /// - Returns: Whether it completed in time.
+    /// Waits until all work has completed. Returns whether it completed in time.
     func finish(within time: Duration) -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }

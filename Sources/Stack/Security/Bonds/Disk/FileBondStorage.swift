@@ -15,7 +15,6 @@ package final class FileBondStorage: BondStorage {
     private let writer: DiskWriter?
     private let written = Written()
     private var lastNumber: UInt64 = 0
-    /// Records that are kept in the same directory.
     package let records: any RecordStorage
 
     /// Opens a directory, which is created if necessary, for exclusive use by this object.
@@ -50,17 +49,14 @@ package final class FileBondStorage: BondStorage {
         return try FileBondStorage(directory: directory, random: RandomSource()).readState(keepsDamaged: false)
     }
 
-    /// The path of the file.
     package var place: String { files.path(of: .bonds) }
 
-    /// The state that was last saved; nil if there is none.
     package func load() throws(BondError) -> StoredBonds? {
         // Successors of the files can only be left over from a process that has ended.
         for file in [HostDirectory.File.bonds, .secret] { try files.removeRest(of: file) }
         return try readState(keepsDamaged: true)
     }
 
-    /// Replaces the file. The new one is durable when this returns.
     package func save(_ state: StoredBonds) throws(BondError) {
         _ = try files.secret()
         try Self.write(state, number: nextNumber(), written, to: files)

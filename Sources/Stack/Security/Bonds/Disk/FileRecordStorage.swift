@@ -96,7 +96,6 @@ final class FileRecordStorage: RecordStorage {
         }
     }
 
-    /// Removes a file if it exists.
     private static func remove(_ slot: RecordSlot, from files: HostDirectory) throws(RecordError) {
         do throws(BondError) { try files.remove(file(slot)) } catch { throw RecordError(error) }
     }
@@ -105,7 +104,6 @@ final class FileRecordStorage: RecordStorage {
         HostDirectory.File(name: slot.name, maximumSize: maximumSize, maximumBackups: 1)
     }
 
-    /// The file format of a slot.
     static func kind(_ slot: RecordSlot) -> SealedFile {
         SealedFile(
             mark: Array("HARALDRC".utf8),

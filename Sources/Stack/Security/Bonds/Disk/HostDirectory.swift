@@ -29,7 +29,6 @@ final class HostDirectory {
         self.random = random
     }
 
-    /// The path of a file, for people to read.
     func path(of file: File) -> String { path(of: file.name) }
 
     private func path(of name: String) -> String { "\(directory.path)/\(name)" }
@@ -115,9 +114,8 @@ final class HostDirectory {
     }
 
     /// Gives a damaged file a second name, so that it is not lost when it is replaced. It also keeps its first name:
-    /// otherwise the next start would begin with an empty store.
-    ///
-    /// - Returns: The path of the backup; nil if there are too many already.
+    /// otherwise the next start would begin with an empty store. Returns the path of the backup; nil if there are too
+    /// many already.
     func backUp(_ file: File) -> String? {
         for number in 0..<file.maximumBackups {
             let name = "\(file.name).damaged-\(number + 1)"

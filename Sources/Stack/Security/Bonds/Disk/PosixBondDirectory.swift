@@ -106,7 +106,6 @@ extension PosixBondDirectory {
         }
     }
 
-    /// The properties of an open file.
     package static func status(of file: Int32) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try SystemError.check { () -> Int32 in fstat(file, &status) }

@@ -8,18 +8,13 @@
 
 /// An error number of the operating system.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The value of `errno`.
     package var code: Int32
 
-    /// Creates an error from a value of `errno`.
     package init(_ code: Int32) { self.code = code }
 
-    /// The operating system's description of the error.
     package var description: String { String(cString: strerror(code)) }
 
-    /// The file does not exist.
     static let notThere = SystemError(ENOENT)
-    /// The file already exists.
     static let exists = SystemError(EEXIST)
     /// The path is a symbolic link, which was not followed.
     static let isLink = SystemError(ELOOP)

@@ -10,7 +10,6 @@ enum BondFile {
     /// (``Bond/maximumSize``).
     static let maximumSize = 16 << 20
 
-    /// The version that is written.
     static let version: UInt16 = 3
 
     private static let kind = SealedFile(
@@ -23,7 +22,6 @@ enum BondFile {
     )
     private static let secretless: UInt16 = 1
 
-    /// Encodes a state as a file.
     static func encode(_ state: StoredBonds, _ secret: HostSecret) -> PacketBuffer {
         var body: PacketBuffer = []
         state.write(to: &body)

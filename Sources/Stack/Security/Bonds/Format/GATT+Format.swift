@@ -57,7 +57,6 @@ extension ClientRecord {
 }
 
 extension AttributeCache {
-    /// The cache in the format of files.
     package var octets: PacketBuffer {
         var buffer = PacketBuffer([])
         write(to: &buffer)

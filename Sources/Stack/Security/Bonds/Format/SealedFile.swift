@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// The reason why a file was not accepted as one that this host has written.
 enum SealedFileError: Error, Hashable, Sendable {
-    /// The version of the format is unknown.
     case unknownVersion(UInt16)
     /// The content is not what was written.
     case damaged(String)
@@ -28,7 +27,6 @@ struct SealedFile: Hashable, Sendable {
     /// A name of the content for error messages.
     let content: String
 
-    /// Encodes a content as a file.
     func encode(_ body: PacketBuffer, _ secret: HostSecret) -> PacketBuffer {
         var file: PacketBuffer = []
         file.append(contentsOf: mark)

@@ -2,9 +2,7 @@ import EventLoops
 
 /// The storage of bonds.
 package protocol BondStorage: AnyObject {
-    /// A description of the location, for people to read.
     var place: String { get }
-    /// Records that are kept in the same place.
     var records: any RecordStorage { get }
 
     /// Loads the state that was last saved; nil if there is none.
@@ -46,7 +44,6 @@ extension BondStorage {
 
 /// Bonds in memory, for tests, simulations, and programs that must not write to the disk.
 package final class MemoryBondStorage: BondStorage {
-    /// The state that was last saved.
     package private(set) var state: StoredBonds?
     /// An error for ``save(_:)`` to throw, for instance to simulate a full disk.
     package var failure: BondError?
@@ -71,7 +68,6 @@ package final class MemoryBondStorage: BondStorage {
 
     package var place: String { "memory" }
 
-    /// The state that was last saved.
     package func load() -> StoredBonds? { state }
 
     /// Replaces the state, or throws ``failure``.
@@ -80,6 +76,5 @@ package final class MemoryBondStorage: BondStorage {
         self.state = state
     }
 
-    /// Octets derived from the secret; nil if there is none.
     package func derive(_ purpose: String) -> [UInt8]? { secret?.deriveForOthers(purpose) }
 }

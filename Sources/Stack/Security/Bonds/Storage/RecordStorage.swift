@@ -16,7 +16,6 @@ package enum RecordSlot: Hashable, Sendable {
     /// The features that controllers turned out not to support reliably.
     case controllers
 
-    /// The name of the file.
     package var name: String {
         switch self {
         case .app(let number): number < 10 ? "app-0\(number)" : "app-\(number)"
@@ -63,9 +62,7 @@ package protocol RecordStorage: AnyObject {
         completion: @escaping (RecordError?) -> Void
     )
 
-    /// Waits until all pending changes are durable or have failed.
-    ///
-    /// - Returns: Whether they completed in time.
+    /// Waits until all pending changes are durable or have failed. Returns whether they completed in time.
     func finish(within time: Duration) -> Bool
 }
 
@@ -103,12 +100,10 @@ package final class MemoryRecordStorage: RecordStorage {
     /// The number of times that a record was saved or removed.
     package private(set) var changes = 0
 
-    /// Creates a storage with these contents.
     package init(_ contents: [RecordSlot: [UInt8]] = [:]) {
         self.contents = contents
     }
 
-    /// The record that was last saved in a slot.
     package func load(_ slot: RecordSlot) -> [UInt8]? { contents[slot] }
 
     /// Replaces the record in a slot, or throws ``failure``.

@@ -19,11 +19,8 @@ package final class BondStore {
     /// Called when a deferred save has failed. The change stays in memory, and is saved with the next one.
     package var onFailure: ((BondError) -> Void)?
 
-    /// A description of the location, for people to read.
     package var place: String { storage.place }
-    /// The identity behind this device's private addresses.
     package var identity: LocalIdentity { state.identity }
-    /// The adapter that the bonds belong to.
     package var adapter: AdapterIdentity { state.adapter }
     /// The bonds, in the order of their creation.
     package var bonds: [Bond] { state.bonds }
@@ -51,10 +48,8 @@ package final class BondStore {
     /// without bonds that belongs to another adapter is replaced in the same way.
     ///
     /// - Parameters:
-    ///   - storage: The storage of the bonds.
     ///   - adapter: The adapter in use. The bonds of another adapter are refused (AB-H08).
     ///   - adopting: Whether the user has confirmed that `adapter` replaces the one that the bonds belong to.
-    ///   - random: The source of the identity.
     ///   - capacity: The maximum number of bonds, up to ``maximumBonds``.
     ///   - loop: The event loop of the store, which then does not wait for deferred saves; nil to save synchronously.
     package init(
@@ -86,9 +81,8 @@ package final class BondStore {
         index()
     }
 
-    /// Opens the bonds regardless of their adapter, in order to list and remove them.
-    ///
-    /// - Throws: ``BondError/missing(place:)`` if there is no store.
+    /// Opens the bonds regardless of their adapter, in order to list and remove them. Throws
+    /// ``BondError/missing(place:)`` if there is no store.
     package init(existing storage: any BondStorage) throws(BondError) {
         self.storage = storage
         loop = nil
@@ -104,7 +98,6 @@ package final class BondStore {
         identifiers[address.asDevice].flatMap(bond)
     }
 
-    /// Returns the bond with the identifier that apps use.
     package func bond(_ identifier: BondIdentifier) -> Bond? {
         indices[identifier].map { state.bonds[$0] }
     }
@@ -140,9 +133,8 @@ package final class BondStore {
         return new
     }
 
-    /// Changes a bond, except for its identifier. The change is durable when this returns.
-    ///
-    /// - Throws: ``BondError/unknown(_:)``, or an error of the storage.
+    /// Changes a bond, except for its identifier. The change is durable when this returns. Throws
+    /// ``BondError/unknown(_:)``, or an error of the storage.
     package func update(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) throws(BondError) {
         guard let index = indices[identifier] else { throw .unknown(identifier) }
         var next = state
@@ -154,9 +146,7 @@ package final class BondStore {
         try commit(next)
     }
 
-    /// Removes a bond.
-    ///
-    /// - Throws: ``BondError/unknown(_:)``, or an error of the storage; the bond is then still there.
+    /// Removes a bond. Throws ``BondError/unknown(_:)``, or an error of the storage; the bond is then still there.
     package func remove(_ identifier: BondIdentifier) throws(BondError) {
         guard let index = indices[identifier] else { throw .unknown(identifier) }
         var next = state
@@ -279,7 +269,6 @@ package final class BondStore {
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
-    /// The first broken invariant; nil if all hold. Checked in debug builds after each change of the list.
     private var brokenInvariant: String? {
         guard indices.count == state.bonds.count else { return "two bonds have one identifier" }
         let addresses = state.bonds.reduce(0) { $0 + $1.addresses.count }
