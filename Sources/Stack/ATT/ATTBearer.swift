@@ -152,7 +152,7 @@ package final class ATTBearer {
         channel.onClose = nil
         // An enhanced bearer owns its channel.
         if isEnhanced { (channel as? L2CAPCreditBasedChannel)?.disconnect() }
-        if let timer = timer.take() { loop.cancel(timer) }
+        loop.cancel(&timer)
         peerRequests.removeAll()
         joined = JoinedNotifications()
         let handler = onClose
@@ -400,9 +400,11 @@ extension ATTBearer {
     func answer(turn: UInt64, _ pdu: consuming PacketBuffer) {
         guard case .open = state, peerRequests.finish(turn: turn) else { return }
         channel.send(pdu)
-        while case .serve(let request, let turn) = peerRequests.next() {
-            serve(request, turn: turn)
-        }
+        serveNext()
+    }
+
+    private func serveNext() {
+        while let (request, turn) = peerRequests.next() { serve(request, turn: turn) }
     }
 }
 
@@ -440,12 +442,8 @@ extension ATTBearer {
     private var takesAnswers: Bool { channel.queuedPDUs < L2CAPConnection.maximumQueuedAnswers }
 
     func receiveRequest(_ payload: PacketBuffer, _ moment: LinkMoment) {
-        guard takesAnswers else { return close(.tooManyRequests) }
-        switch peerRequests.add(.init(pdu: payload, moment: moment)) {
-        case .serve(let request, let turn): serve(request, turn: turn)
-        case .waits: break
-        case .overflow: close(.tooManyRequests)
-        }
+        guard takesAnswers, peerRequests.add((payload, moment)) else { return close(.tooManyRequests) }
+        serveNext()
     }
 
     /// Answers the exchange before applying the new MTU, which is valid for the PDUs after the response (Vol 3 Part F
@@ -525,8 +523,6 @@ struct JoinedNotifications {
         defer { self = JoinedNotifications() }
         guard let first = entries.first else { return nil }
         if entries.count == 1 { return ATTPDU.frame(.handleValueNotification, first.handle, first.value) }
-        var packet = ATTMultipleHandleValueNotification()
-        packet.entries = entries
-        return packet.framed(capacity: octets)
+        return ATTMultipleHandleValueNotification(entries).framed(capacity: octets)
     }
 }

@@ -8,17 +8,7 @@ import L2CAP
 /// (AB-A06).
 struct ATTServerQueue {
     /// A request and the moment at which it began to arrive.
-    struct Request {
-        let pdu: PacketBuffer
-        let moment: LinkMoment
-    }
-
-    /// The decision about an incoming request.
-    enum Admission {
-        case serve(Request, turn: UInt64)
-        case waits
-        case overflow
-    }
+    typealias Request = (pdu: PacketBuffer, moment: LinkMoment)
 
     let maximumWaiting: Int
     private var waiting = Deque<Request>()
@@ -29,13 +19,11 @@ struct ATTServerQueue {
         self.maximumWaiting = maximumWaiting
     }
 
-    mutating func add(_ request: Request) -> Admission {
-        if isServing {
-            guard waiting.count < maximumWaiting else { return .overflow }
-            waiting.append(request)
-            return .waits
-        }
-        return serve(request)
+    /// Queues a request. Returns false if the queue is full.
+    mutating func add(_ request: Request) -> Bool {
+        guard !isServing || waiting.count < maximumWaiting else { return false }
+        waiting.append(request)
+        return true
     }
 
     /// Ends the given turn. Returns false if it has already ended, so that no request is answered twice.
@@ -45,10 +33,12 @@ struct ATTServerQueue {
         return true
     }
 
-    /// Starts serving the oldest queued request, unless one is being answered.
-    mutating func next() -> Admission? {
+    /// Removes the oldest request, to be answered in the given turn; nil while another one is being answered.
+    mutating func next() -> (request: Request, turn: UInt64)? {
         guard !isServing, let request = waiting.popFirst() else { return nil }
-        return serve(request)
+        isServing = true
+        turn &+= 1
+        return (request, turn)
     }
 
     var isEmpty: Bool { !isServing && waiting.isEmpty }
@@ -61,12 +51,6 @@ struct ATTServerQueue {
     mutating func removeAll() {
         waiting = []
         isServing = false
-    }
-
-    private mutating func serve(_ request: Request) -> Admission {
-        isServing = true
-        turn &+= 1
-        return .serve(request, turn: turn)
     }
 }
 

@@ -70,7 +70,7 @@ package final class EnhancedBearers {
         isClosed = true
         listener?.remove(self)
         listener = nil
-        stopTimer()
+        loop.cancel(&timer)
         let closing = known
         known = []
         for bearer in closing { bearer.close() }
@@ -113,10 +113,6 @@ package final class EnhancedBearers {
         let handler = completion
         completion = nil
         handler?(error)
-    }
-
-    private func stopTimer() {
-        if let timer = timer.take() { loop.cancel(timer) }
     }
 
     /// Creates a bearer on an open channel. Its MTU is the smaller of the two ends' MTUs (Vol 3 Part G 5.3.1).

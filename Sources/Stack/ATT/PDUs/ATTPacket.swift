@@ -59,14 +59,18 @@ extension FieldCoder {
         note(name, "\(shown)")
     }
 
-    /// Decodes or encodes elements of `size` octets that extend to the end of the PDU. At least one is required.
+    /// Decodes or encodes elements of `size` octets that extend to the end of the PDU.
     mutating func elementsToEnd<T: PacketFields>(
         _ name: String,
         _ values: inout [T],
         size: Int
     ) throws(PacketError) {
-        guard isReading else { return try elements(name, &values, count: values.count) }
+        try elements(name, &values, count: isReading ? countToEnd(name, size: size) : values.count)
+    }
+
+    /// The number of elements of `size` octets that extend to the end of the PDU. At least one is required.
+    func countToEnd(_ name: String, size: Int) throws(PacketError) -> Int {
         guard remaining > 0, remaining % size == 0 else { throw PacketError(.length(remaining), at: name) }
-        try elements(name, &values, count: remaining / size)
+        return remaining / size
     }
 }

@@ -43,11 +43,8 @@ package struct ATTFindInformationResponse: ATTPacket {
         guard format == 1 || format == 2 else { throw PacketError(.value(UInt64(format)), at: "Format") }
         let width = format == 1 ? 2 : 16
         if coder.isReading {
-            let octets = coder.remaining
-            guard octets > 0, octets % (2 + width) == 0 else {
-                throw PacketError(.length(octets), at: "Information Data")
-            }
-            entries = Array(repeating: Entry(handle: 0, type: 0), count: octets / (2 + width))
+            let count = try coder.countToEnd("Information Data", size: 2 + width)
+            entries = Array(repeating: Entry(handle: 0, type: 0), count: count)
         }
         for index in entries.indices {
             try coder.field("Handle", &entries[index].handle)

@@ -47,12 +47,8 @@ package struct ATTReadByTypeResponse: ATTPacket {
         // AB-A08: a length that does not cover the handle would make no progress.
         guard length >= 2 else { throw PacketError(.length(Int(length)), at: "Length") }
         if coder.isReading {
-            let octets = coder.remaining
-            guard octets > 0, octets % Int(length) == 0 else {
-                throw PacketError(.length(octets), at: "Attribute Data List")
-            }
-            let empty = Entry(handle: 0, value: PacketBuffer(headroom: 0))
-            entries = Array(repeating: empty, count: octets / Int(length))
+            let count = try coder.countToEnd("Attribute Data List", size: Int(length))
+            entries = Array(repeating: Entry(handle: 0, value: PacketBuffer(headroom: 0)), count: count)
         }
         for index in entries.indices {
             try coder.field("Attribute Handle", &entries[index].handle)
@@ -104,12 +100,9 @@ package struct ATTReadByGroupTypeResponse: ATTPacket {
         try coder.field("Length", &length)
         guard length >= 4 else { throw PacketError(.length(Int(length)), at: "Length") }
         if coder.isReading {
-            let octets = coder.remaining
-            guard octets > 0, octets % Int(length) == 0 else {
-                throw PacketError(.length(octets), at: "Attribute Data List")
-            }
+            let count = try coder.countToEnd("Attribute Data List", size: Int(length))
             let empty = Entry(group: ATTHandleRange(), value: PacketBuffer(headroom: 0))
-            entries = Array(repeating: empty, count: octets / Int(length))
+            entries = Array(repeating: empty, count: count)
         }
         for index in entries.indices {
             try coder.field("Attribute Handle", &entries[index].group.start)
