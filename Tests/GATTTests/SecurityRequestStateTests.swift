@@ -5,7 +5,7 @@ import Testing
 /// The procedures that wait for a link to become secure.
 @Suite struct SecurityRequestStateTests {
     private static let all: [SecurityRequestState] = [
-        .none, .asked(commandsWait: false), .asked(commandsWait: true), .commandsWait,
+        [], .asked, [.asked, .commandsWait], .commandsWait,
     ]
 
     private func after(_ change: (inout SecurityRequestState) -> Bool) -> [(SecurityRequestState, Bool)] {
@@ -29,27 +29,28 @@ import Testing
     func everyEventInEveryState() {
         expect(
             after {
-                $0.commandRefused()
-                return $0.isAsked
+                $0.insert(.commandsWait)
+                return $0.contains(.asked)
             },
-            [.commandsWait, .asked(commandsWait: true), .asked(commandsWait: true), .commandsWait],
+            [.commandsWait, [.asked, .commandsWait], [.asked, .commandsWait], .commandsWait],
             [false, true, true, false]
         )
         expect(
             after {
-                $0.ask()
-                return $0.isAsked
+                $0.insert(.asked)
+                return $0.contains(.asked)
             },
-            [
-                .asked(commandsWait: false), .asked(commandsWait: false), .asked(commandsWait: true),
-                .asked(commandsWait: true),
-            ],
+            [.asked, .asked, [.asked, .commandsWait], [.asked, .commandsWait]],
             [true, true, true, true]
         )
-        expect(after { $0.answered() }, [.none, .none, .commandsWait, .commandsWait], [false, true, true, false])
         expect(
-            after { $0.secured() },
-            [.none, .asked(commandsWait: false), .asked(commandsWait: false), .none],
+            after { $0.remove(.asked) != nil },
+            [[], [], .commandsWait, .commandsWait],
+            [false, true, true, false]
+        )
+        expect(
+            after { $0.remove(.commandsWait) != nil },
+            [[], .asked, .asked, []],
             [false, false, true, true]
         )
     }

@@ -67,11 +67,12 @@ package final class GATTClient {
     /// Procedures to retry, which precede those in `waiting`.
     private var repeated = Deque<WaitingProcedure>()
     private var holding = HeldProcedures()
-    private var securityRequest = SecurityRequestState.none
+    private var securityRequest: SecurityRequestState = []
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     private var descriptors = ConfigurationDescriptors()
-    private var recovery = Recovery.none
+    /// Set while the hash is being read after Database Out Of Sync. The handlers retry or fail the refused procedures.
+    private var recovery: [(_ isUnchanged: Bool) -> Void]?
     private var flaws = TableFlaws()
 
     /// Creates a client on `bearer` and replaces the bearer's client callbacks.
@@ -120,7 +121,7 @@ package final class GATTClient {
                 running.removeAll { $0.bearer === bearer }
                 if case .success = result, refusal(since: moment) == nil { report(flaws) }
                 if lostItsBearer(result, attempt), P.onlyReads {
-                    repeatOnFirstBearer(procedure, attempt, completion)
+                    retry(procedure, attempt, with: \.hasLostBearer, completion)
                 } else {
                     finish(procedure, attempt, result, since: moment, completion)
                 }
@@ -202,20 +203,23 @@ package final class GATTClient {
 
 extension GATTClient {
     /// Whether a procedure failed because its bearer closed while the bearer on the fixed channel is still open.
+    ///
+    /// It is restarted there. That bearer lasts as long as the link, so there is at most one restart. The read does not
+    /// fail just because the peer closed an enhanced bearer.
     private func lostItsBearer<T>(_ result: Result<T, GATTError>, _ attempt: GATTAttempt) -> Bool {
         guard case .failure(.bearer(.closed(.linkLost))) = result, !attempt.hasLostBearer else { return false }
         return bearer.closure == nil
     }
 
-    /// Restarts a procedure on the fixed channel's bearer, which lasts as long as the link, so there is at most one
-    /// restart. The read does not fail just because the peer closed an enhanced bearer.
-    private func repeatOnFirstBearer<P: GATTProcedure>(
+    /// Runs a procedure again, and adds the reason to the history of its attempts.
+    private func retry<P: GATTProcedure>(
         _ procedure: P,
         _ attempt: GATTAttempt,
+        with reason: WritableKeyPath<GATTAttempt, Bool>,
         _ completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
         var attempt = attempt
-        attempt.hasLostBearer = true
+        attempt[keyPath: reason] = true
         run(procedure, attempt: attempt, completion: completion)
     }
 }
@@ -357,7 +361,9 @@ extension GATTClient {
             // A key for the peer has become known meanwhile, so the response needs a secure link, which may exist by
             // now.
             guard let cause = refusal(since: moment) else { return completion(result) }
-            guard refusal != nil || attempt.isSecured else { return repeatSecured(procedure, attempt, completion) }
+            guard refusal != nil || attempt.isSecured else {
+                return retry(procedure, attempt, with: \.isSecured, completion)
+            }
             hold(procedure, attempt, for: cause, .insufficientSecurity(cause), completion)
         case .failure: completion(result)
         }
@@ -376,7 +382,7 @@ extension GATTClient {
         onInsufficientSecurity(cause) { [self] outcome in
             guard holding.remove(number) else { return }
             if outcome == .secured {
-                repeatSecured(procedure, attempt, completion)
+                retry(procedure, attempt, with: \.isSecured, completion)
             } else {
                 completion(.failure(error.after(outcome)))
             }
@@ -384,23 +390,13 @@ extension GATTClient {
         }
     }
 
-    private func repeatSecured<P: GATTProcedure>(
-        _ procedure: P,
-        _ attempt: GATTAttempt,
-        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
-    ) {
-        var attempt = attempt
-        attempt.isSecured = true
-        run(procedure, attempt: attempt, completion: completion)
-    }
-
     /// Asks the owner to secure the link, once for everything that waits.
     private func askForSecurity(_ cause: ATTErrorCode) {
-        guard !securityRequest.isAsked else { return }
+        guard !securityRequest.contains(.asked) else { return }
         guard let onInsufficientSecurity else { return failWaiting(.insufficientSecurity(cause)) }
-        securityRequest.ask()
+        securityRequest.insert(.asked)
         onInsufficientSecurity(cause) { [self] outcome in
-            guard securityRequest.answered() else { return }
+            guard securityRequest.remove(.asked) != nil else { return }
             // The owner may have accepted less security than required.
             if outcome != .secured || refusal != nil { failWaiting(.insufficientSecurity(cause).after(outcome)) }
             startNext()
@@ -411,7 +407,7 @@ extension GATTClient {
     /// ``ATTBearer/onCommandRoom`` is called once it is.
     func mayCommand() -> Bool {
         guard let refusal, !isClosed else { return true }
-        securityRequest.commandRefused()
+        securityRequest.insert(.commandsWait)
         askForSecurity(refusal)
         return false
     }
@@ -419,7 +415,7 @@ extension GATTClient {
     /// Called by the owner when ``linkSecurity`` has changed: starts what the link is secure enough for now.
     package func linkSecurityChanged() {
         startNext()
-        if refusal == nil, securityRequest.secured() { bearer.onCommandRoom?() }
+        if refusal == nil, securityRequest.remove(.commandsWait) != nil { bearer.onCommandRoom?() }
     }
 
     /// Fails the held procedures once the last bearer has closed.
@@ -442,13 +438,6 @@ extension GATTClient {
         case repeatIfUnchanged
     }
 
-    /// The state of the recovery from Database Out Of Sync.
-    private enum Recovery {
-        case none
-        /// The hash is being read. The handlers retry or fail the refused procedures.
-        case readsHash([(_ isUnchanged: Bool) -> Void])
-    }
-
     /// Handles the refusal of a procedure with Database Out Of Sync by reading the Database Hash, once for all
     /// procedures that are refused together.
     ///
@@ -465,19 +454,17 @@ extension GATTClient {
         }
         let waiter = { [self] (isUnchanged: Bool) in
             guard isUnchanged else { return completion(.failure(.databaseOutOfSync)) }
-            var attempt = attempt
-            attempt.isInSync = true
-            run(procedure, attempt: attempt, completion: completion)
+            retry(procedure, attempt, with: \.isInSync, completion)
         }
         recover(expecting: hash, [waiter])
     }
 
     private func recover(expecting hash: DatabaseHash?, _ waiters: [(_ isUnchanged: Bool) -> Void]) {
-        if case .readsHash(let others) = recovery {
-            recovery = .readsHash(others + waiters)
+        guard recovery == nil else {
+            recovery?.append(contentsOf: waiters)
             return
         }
-        recovery = .readsHash(waiters)
+        recovery = waiters
         if hash == nil { forget(1...UInt16.max) }
         run(DatabaseHashProcedure(), attempt: GATTAttempt(isInSync: true)) { [self] result in
             recovered(from: hash, to: (try? result.get()) ?? nil)
@@ -485,8 +472,8 @@ extension GATTClient {
     }
 
     private func recovered(from hash: DatabaseHash?, to now: DatabaseHash?) {
-        guard case .readsHash(let waiters) = recovery else { return }
-        recovery = .none
+        guard let waiters = recovery else { return }
+        recovery = nil
         let isUnchanged = hash != nil && now == hash
         if hash != nil, !isUnchanged { forget(1...UInt16.max) }
         cache?.hash = now

@@ -127,10 +127,6 @@ package struct PublishedService: Hashable, Sendable {
     package var handles: ClosedRange<UInt16>
     /// The characteristics, in the order of the definition.
     package var characteristics: [PublishedCharacteristic]
-
-    package init(handles: ClosedRange<UInt16>, characteristics: [PublishedCharacteristic]) {
-        (self.handles, self.characteristics) = (handles, characteristics)
-    }
 }
 
 /// The handles of a published characteristic.

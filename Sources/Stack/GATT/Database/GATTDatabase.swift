@@ -23,7 +23,11 @@ package final class GATTDatabase {
 
     package func add(_ definition: ServiceDefinition) throws(GATTDatabaseError) -> PublishedService {
         try check(definition)
-        let layout = try ServiceLayout(definition, includedServices: includedServices(of: definition))
+        let included = try definition.includedServices.map { start throws(GATTDatabaseError) in
+            guard let service = service(at: start) else { throw .unknownService(start) }
+            return service
+        }
+        let layout = ServiceLayout(definition, includedServices: included)
         let count = layout.attributes.count
         guard attributes.count + count <= Self.maximumAttributes, let start = freeHandles(count) else { throw .full }
         let (placed, published) = layout.place(at: start)
@@ -135,15 +139,6 @@ extension GATTDatabase {
 
     private func check(_ source: AttributeSource, of uuid: BluetoothUUID) throws(GATTDatabaseError) {
         if case .fixed(let value) = source, value.count > ATTBearer.maximumAttributeLength { throw .valueTooLong(uuid) }
-    }
-
-    private func includedServices(of definition: ServiceDefinition) throws(GATTDatabaseError) -> [Attribute] {
-        var services: [Attribute] = []
-        for start in definition.includedServices {
-            guard let service = service(at: start) else { throw .unknownService(start) }
-            services.append(service)
-        }
-        return services
     }
 
     /// The first of `count` consecutive free handles: fresh ones, else the first sufficiently large gap.

@@ -108,21 +108,3 @@ extension ClientSubscriptions {
         return choice
     }
 }
-
-/// The features that a client has announced, which it cannot take back (Core Vol 3 Part G 7.2).
-struct AnnouncedFeatures {
-    private(set) var features: ClientFeatures = []
-    /// The features announced over an encrypted link.
-    private(set) var proven: ClientFeatures = []
-
-    /// Records the client's announcement.
-    ///
-    /// - Parameter isProven: Whether it arrived over an encrypted link.
-    mutating func announce(_ new: ClientFeatures, isProven: Bool) {
-        features = new
-        if isProven { proven = new }
-    }
-
-    /// Adds the features of the client's record.
-    mutating func restore(_ recorded: ClientFeatures) { features.formUnion(recorded) }
-}

@@ -32,13 +32,14 @@ package final class GATTServerSession {
     /// are ignored.
     package var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
     package var configurations: [UInt16: ClientConfiguration] { subscriptions.configurations }
-    /// The features that the client has announced (Core Vol 3 Part G 7.2).
-    package var features: ClientFeatures { announced.features }
+    /// The features that the client has announced, which it cannot take back (Core Vol 3 Part G 7.2).
+    package private(set) var features: ClientFeatures = []
 
     private(set) weak var server: GATTServer?
     private(set) var subscriptions = ClientSubscriptions()
     private(set) var prepared = PreparedWrites()
-    private var announced = AnnouncedFeatures()
+    /// The features announced over an encrypted link.
+    private var provenFeatures: ClientFeatures = []
     private var awareness = ChangeAwareness()
     /// The changes still to be indicated; the one being indicated is in `indicated`.
     private var missed = HandleRanges()
@@ -64,7 +65,7 @@ package final class GATTServerSession {
     func end() {
         bearers.forEach(Self.release)
         bearers = []
-        forgetPreparedWrites()
+        takePreparedWrites()
         if let recordTimer {
             bearer.loop.cancel(recordTimer)
             self.recordTimer = nil
@@ -113,7 +114,7 @@ extension GATTServerSession {
         bearers.removeAll { $0 === bearer }
         Self.release(bearer)
         awareness.bearerClosed(ObjectIdentifier(bearer))
-        if bearers.isEmpty { forgetPreparedWrites() }
+        if bearers.isEmpty { takePreparedWrites() }
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
 
@@ -141,18 +142,15 @@ extension GATTServerSession {
 
     func takeExpiry() -> Bool { prepared.takeExpiry() }
 
+    @discardableResult
     func takePreparedWrites() -> [PreparedWrites.Part] {
-        if let preparedTimer = preparedTimer.take() { bearer.loop.cancel(preparedTimer) }
+        bearer.loop.cancel(&preparedTimer)
         return prepared.takeAll()
-    }
-
-    private func forgetPreparedWrites() {
-        _ = takePreparedWrites()
     }
 
     /// AB-A01: discards prepared writes that are not executed within a time-out after the last part.
     func watchPreparedWrites() {
-        if let preparedTimer { bearer.loop.cancel(preparedTimer) }
+        bearer.loop.cancel(&preparedTimer)
         preparedTimer = bearer.loop.schedule(after: PreparedWrites.timeout) { [weak self] in
             self?.preparedTimer = nil
             self?.prepared.expire()
@@ -188,7 +186,7 @@ extension GATTServerSession {
         if let indicated { record.missed.insert(indicated) }
         guard let kept, linkSecurity.hasKey else { return record }
         subscriptions.replaceUnproven(in: &record, by: kept)
-        record.features = kept.features.union(announced.proven)
+        record.features = kept.features.union(provenFeatures)
         return record
     }
 
@@ -201,18 +199,13 @@ extension GATTServerSession {
         reportedRecord = record
         let record = server.upToDate(record)
         kept = record
-        announced.restore(record.features)
+        features.formUnion(record.features)
         if !record.isChangeAware { awareness.databaseChanged() }
         let restored = record.configurations.filter { !subscriptions.isChosen($0.key) }
         for (handle, choice) in restored.sorted(by: { $0.key < $1.key }) { configure(handle, choice) }
         if indicatesChanges { record.missed.ranges.forEach { missed.insert($0) } }
         indicateChange()
         askForSecurity(subscriptions.neededSecurity)
-    }
-
-    /// Keeps the record of a client that can no longer prove its identity, because its link has lost its encryption.
-    private func keepProven(over linkSecurity: LinkSecurity) {
-        kept = record(over: linkSecurity)
     }
 
     /// AB-A11: limits the rate of record reports, however often a client changes its configurations.
@@ -248,7 +241,8 @@ extension GATTServerSession {
 
     /// Called by the owner when ``linkSecurity`` has changed: evaluates the client's subscriptions again.
     package func linkSecurityChanged(from old: LinkSecurity) {
-        if old.isEncrypted, !linkSecurity.isEncrypted { keepProven(over: old) }
+        // A client whose link has lost its encryption can no longer prove its identity.
+        if old.isEncrypted, !linkSecurity.isEncrypted { kept = record(over: old) }
         if !old.isEncrypted, linkSecurity.isEncrypted { indicateChangesAgain() }
         askedSecurity = .none
         for handle in subscriptions.unserved {
@@ -302,7 +296,8 @@ extension GATTServerSession {
         switch source {
         case .fixed, .asked, .databaseHash: break
         case .clientFeatures:
-            announced.announce(ClientFeatures(announced: value), isProven: isEncrypted)
+            features = ClientFeatures(announced: value)
+            if isEncrypted { provenFeatures = features }
             recordChanged()
         case .configuration(let handle, _):
             let old = configurations[handle, default: []]

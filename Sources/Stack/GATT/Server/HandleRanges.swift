@@ -7,12 +7,6 @@ struct HandleRanges: Hashable, Sendable {
 
     var isEmpty: Bool { ranges.isEmpty }
 
-    /// The range from the first through the last handle; nil if the set is empty.
-    var hull: ClosedRange<UInt16>? {
-        guard let first = ranges.first, let last = ranges.last else { return nil }
-        return first.lowerBound...last.upperBound
-    }
-
     mutating func insert(_ new: ClosedRange<UInt16>) {
         var new = new
         ranges.removeAll { range in
