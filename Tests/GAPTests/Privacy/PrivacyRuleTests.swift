@@ -66,7 +66,7 @@ import Testing
         let pair = try AdvertisingPair()
         _ = try pair.device.hear()
         #expect(pair.privacy.recentAddress(of: pair.identity) != nil)
-        pair.device.world.run(PeerAddresses.recentTime)
+        pair.device.world.run(AddressResolver.recentTime)
         #expect(pair.privacy.recentAddress(of: pair.identity) == nil)
     }
 

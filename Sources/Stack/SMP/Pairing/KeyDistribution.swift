@@ -17,8 +17,6 @@ package struct DistributedKeys: Hashable, Sendable {
     /// The connection signature resolving key (CSRK).
     package var signing: Key128?
 
-    package init() {}
-
     var kinds: KeyKinds {
         var kinds: KeyKinds = []
         if encryption != nil { kinds.insert(.encryption) }

@@ -212,7 +212,8 @@ struct PairingMachine {
             return [.securityRequested(packet.requirements)]
         // The pairing in progress is what the request asks for (2.4.6).
         case (.securityRequest, _) where role == .initiator: return []
-        case (.pairingResponse(let packet), .awaitsResponse(let own)): return proceed(own, packet.features)
+        case (.pairingResponse(let packet), .awaitsResponse(let own)):
+            return negotiate(initiator: own, responder: packet.features)
         case (.keypress(let packet), .exchanging(let negotiation, _)) where negotiation.passkeyTask != nil:
             keypresses -= 1
             return (keypresses >= 0 ? [.startTimer] : []) + [.peerPressedKey(packet.kind)]
@@ -234,10 +235,6 @@ struct PairingMachine {
         own.initiatorKeys.formIntersection(features.initiatorKeys)
         own.responderKeys.formIntersection(features.responderKeys)
         return negotiate(initiator: features, responder: own)
-    }
-
-    private mutating func proceed(_ own: PairingFeatures, _ peer: PairingFeatures) -> [Action] {
-        negotiate(initiator: own, responder: peer)
     }
 
     private mutating func negotiate(initiator: PairingFeatures, responder: PairingFeatures) -> [Action] {

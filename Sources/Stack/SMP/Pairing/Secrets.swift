@@ -1,7 +1,15 @@
 // Everything displayed, typed or exchanged out of band during pairing is as secret as the resulting key, so none of it
 // is printed (Core Vol 3 Part H 2.3.5.6).
 
-extension OutOfBandData: CustomStringConvertible, CustomReflectable {
+/// A value that shows its content neither in its description nor when it is dumped.
+package protocol SecretContent: CustomStringConvertible, CustomReflectable {}
+
+extension SecretContent {
+    /// A mirror without children, so that `dump` shows the same as ``description``.
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+extension OutOfBandData: SecretContent {
     /// The kind of pairing that the data is for, without the data.
     package var description: String {
         switch self {
@@ -9,20 +17,14 @@ extension OutOfBandData: CustomStringConvertible, CustomReflectable {
         case .secureConnections: "secureConnections(secret)"
         }
     }
-
-    /// A mirror without children, so that `dump` shows the same as ``description``.
-    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-extension OwnOutOfBandData: CustomStringConvertible, CustomReflectable {
+extension OwnOutOfBandData: SecretContent {
     /// A fixed text, without the data.
     package var description: String { "secret" }
-
-    /// A mirror without children, so that `dump` shows the same as ``description``.
-    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-extension PairingPrompt: CustomStringConvertible, CustomReflectable {
+extension PairingPrompt: SecretContent {
     /// The kind of prompt, without the digits.
     package var description: String {
         switch self {
@@ -34,12 +36,9 @@ extension PairingPrompt: CustomStringConvertible, CustomReflectable {
         case .compare: "compare(secret)"
         }
     }
-
-    /// A mirror without children, so that `dump` shows the same as ``description``.
-    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-extension PairingAnswer: CustomStringConvertible, CustomReflectable {
+extension PairingAnswer: SecretContent {
     /// The kind of answer, without the digits.
     package var description: String {
         switch self {
@@ -49,7 +48,4 @@ extension PairingAnswer: CustomStringConvertible, CustomReflectable {
         case .typing(let kind): "typing(\(kind.rawValue))"
         }
     }
-
-    /// A mirror without children, so that `dump` shows the same as ``description``.
-    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

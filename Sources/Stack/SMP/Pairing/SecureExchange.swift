@@ -35,12 +35,7 @@ struct SecureExchange: Exchange {
     private var own: Block128
     private var peer = Block128.zero
     /// The random values of the DHKey checks: the passkey, or the out-of-band values (2.3.5.6.5).
-    private var checkValues = CheckValues()
-
-    private struct CheckValues {
-        var own = Block128.zero
-        var peer = Block128.zero
-    }
+    private var checkValues = (own: Block128.zero, peer: Block128.zero)
 
     /// The pair of `ownData` takes precedence over `keys`. Without either, a pair is created.
     init(_ setting: ExchangeSetting, keys: P256KeyPair?, ownData: OwnOutOfBandData?, acceptsDebugKey: Bool) {
@@ -189,7 +184,7 @@ extension SecureExchange {
 
     private mutating func proceed(with passkey: UInt32, confirm: Block128?) -> [ExchangeAction] {
         let value = Block128(high: 0, low: UInt64(passkey))
-        checkValues = CheckValues(own: value, peer: value)
+        checkValues = (value, value)
         let rounds = PasskeyRounds(passkey: passkey)
         guard !isInitiator else { return send(rounds) }
         state = .awaitsRoundConfirm(rounds)
@@ -268,8 +263,6 @@ struct PasskeyRounds {
     static let count = 20
     let passkey: UInt32
     private(set) var round = 0
-
-    init(passkey: UInt32) { self.passkey = passkey }
 
     /// The input to the confirm value: 0x80 or 0x81.
     var bit: UInt8 { 0x80 | UInt8(truncatingIfNeeded: passkey >> UInt32(round) & 1) }

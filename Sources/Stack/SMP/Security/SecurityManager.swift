@@ -154,12 +154,9 @@ extension SecurityManager {
 // MARK: - Signatures
 
 extension SecurityManager {
-    /// The length of a signature, in octets.
-    package static let signatureLength = Signature.length
-
     /// Signs `message` (Core Vol 3 Part H 2.4.5).
     ///
-    /// - Returns: The signature in wire order, ``signatureLength`` octets; nil if the peer has no signing key of ours,
+    /// - Returns: The signature in wire order, twelve octets; nil if the peer has no signing key of ours,
     ///   or the delegate could not store the new counter.
     package func sign(_ message: PacketBuffer) -> PacketBuffer? {
         guard var keys = machine.keys, let signature = keys.sign(message), keep(keys) else { return nil }
@@ -242,7 +239,7 @@ extension SecurityManager {
         switch action {
         case .send(let command): channel.send(command.framed())
         case .startTimer: startTimer()
-        case .stopTimer: stopTimer()
+        case .stopTimer: loop.cancel(&timer)
         case .finish(let number, let error):
             completions.removeValue(forKey: number)?(error.map(Result.failure) ?? .success(()))
         case .askPermission: order(.askPermission, else: .permitted(false))
@@ -279,14 +276,10 @@ extension SecurityManager {
     }
 
     private func startTimer() {
-        stopTimer()
+        loop.cancel(&timer)
         timer = loop.schedule(after: PairingMachine.timeout) { [weak self] in
             self?.timer = nil
             self?.handle(.timeout)
         }
-    }
-
-    private func stopTimer() {
-        if let timer = timer.take() { loop.cancel(timer) }
     }
 }

@@ -1,5 +1,6 @@
 import Cryptography
 import EventLoops
+import SMP
 
 /// The secret of this host: random octets, generated once, with which the host recognises the files that it has written
 /// (AB-G06, AB-H08). A key for each use is derived from it (RFC 2104), so that no key reveals anything about another.
@@ -56,9 +57,8 @@ struct HostSecret: Sendable {
     }
 }
 
-extension HostSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HostSecret: SecretContent, CustomDebugStringConvertible {
     var description: String { "secret" }
     var debugDescription: String { "secret" }
     /// A mirror without children.
-    var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -49,7 +49,7 @@ package final class DevicePrivacy {
     private var events = EventQueue<QuietMachine.Event>()
     private(set) var list = ResolvingListPlan()
     private var shared = SharedAddress()
-    private var known = PeerAddresses()
+    private var known = AddressResolver()
     private var links = LinkAddresses()
     /// Runs until the shared address is due for a change.
     private var expiry: ScheduledTask?
@@ -108,7 +108,7 @@ package final class DevicePrivacy {
         epoch += 1
         for task in [expiry, retry].compactMap(\.self) { loop.cancel(task) }
         shared.reset()
-        known.reset()
+        known.forgetRecent()
         list = ResolvingListPlan()
         links = LinkAddresses()
         events.removeAll()
@@ -232,8 +232,8 @@ extension DevicePrivacy {
 
     private func perform(_ action: QuietMachine.Action) {
         switch action {
-        case .pause(let user): pause(user)
-        case .resume(let user): resume(user)
+        case .pause(let user): if let component = component(user) { component.pause() } else { handle(.quiet(user)) }
+        case .resume(let user): component(user)?.resume()
         case .work(let jobs): work(jobs)
         case .startTimer:
             pauseTimer = loop.schedule(after: QuietMachine.limit) { [weak self] in
@@ -241,24 +241,15 @@ extension DevicePrivacy {
                 self?.stackEvents.report(PrivacyEvent.notQuiet)
                 self?.handle(.timeOver)
             }
-        case .endTimer:
-            if let pauseTimer = pauseTimer.take() { loop.cancel(pauseTimer) }
+        case .endTimer: loop.cancel(&pauseTimer)
         }
     }
 
-    private func pause(_ user: QuietMachine.User) {
+    private func component(_ user: QuietMachine.User) -> (any RadioUser)? {
         switch user {
-        case .advertiser: if let advertiser { advertiser.pause() } else { handle(.quiet(user)) }
-        case .scanner: if let scanner { scanner.pause() } else { handle(.quiet(user)) }
-        case .connector: if let connector { connector.pause() } else { handle(.quiet(user)) }
-        }
-    }
-
-    private func resume(_ user: QuietMachine.User) {
-        switch user {
-        case .advertiser: advertiser?.resume()
-        case .scanner: scanner?.resume()
-        case .connector: connector?.resume()
+        case .advertiser: advertiser
+        case .scanner: scanner
+        case .connector: connector
         }
     }
 
@@ -311,7 +302,7 @@ extension DevicePrivacy {
 
     private func addressChanged(to new: SharedAddress.Drawn) {
         shared.adopt(new)
-        if let expiry { loop.cancel(expiry) }
+        loop.cancel(&expiry)
         // The needs may have changed in the meantime.
         guard new.kind != .fixed else { return }
         expiry = loop.schedule(after: interval) { [weak self] in self?.handle(.need(.address)) }

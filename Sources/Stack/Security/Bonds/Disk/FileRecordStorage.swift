@@ -46,11 +46,11 @@ final class FileRecordStorage: RecordStorage {
     }
 
     func save(_ octets: [UInt8], in slot: RecordSlot) throws(RecordError) {
-        try Self.write(octets, slot, to: files)
+        try Self.change(slot, to: octets, in: files)
     }
 
     func remove(_ slot: RecordSlot) throws(RecordError) {
-        try Self.remove(slot, from: files)
+        try Self.change(slot, to: nil, in: files)
     }
 
     /// Makes a change on the writer's thread, including the encoding.
@@ -68,11 +68,7 @@ final class FileRecordStorage: RecordStorage {
             return completion(RecordError(error))
         }
         let work: @Sendable (HostDirectory) throws(RecordError) -> Void = { (files) throws(RecordError) in
-            if let octets = try content() {
-                try Self.write(octets, slot, to: files)
-            } else {
-                try Self.remove(slot, from: files)
-            }
+            try Self.change(slot, to: content(), in: files)
         }
         writer.run(on: loop, work) { [weak self] error in
             // The secret may have been removed. The next change creates a new one.
@@ -83,10 +79,11 @@ final class FileRecordStorage: RecordStorage {
 
     func finish(within time: Duration) -> Bool { writer?.finish(within: time) ?? true }
 
-    /// Writes a file. It is durable when this returns.
-    private static func write(_ octets: [UInt8], _ slot: RecordSlot, to files: HostDirectory) throws(RecordError) {
+    /// Writes a file, or removes it if `octets` is nil. The change is durable when this returns.
+    private static func change(_ slot: RecordSlot, to octets: [UInt8]?, in files: HostDirectory) throws(RecordError) {
         let file = file(slot)
         do throws(BondError) {
+            guard let octets else { return try files.remove(file) }
             let content = kind(slot).encode(PacketBuffer(octets), try files.secret()).bytes
             guard content.count <= maximumSize else { throw .tooLarge(place: files.path(of: file)) }
             try files.replace(file, content)
@@ -94,10 +91,6 @@ final class FileRecordStorage: RecordStorage {
             if case .tooLarge(let place) = error { throw .tooLarge(place: place, limit: maximumSize) }
             throw RecordError(error)
         }
-    }
-
-    private static func remove(_ slot: RecordSlot, from files: HostDirectory) throws(RecordError) {
-        do throws(BondError) { try files.remove(file(slot)) } catch { throw RecordError(error) }
     }
 
     private static func file(_ slot: RecordSlot) -> HostDirectory.File {

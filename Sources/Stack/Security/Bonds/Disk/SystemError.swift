@@ -20,12 +20,7 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     static let isLink = SystemError(ELOOP)
 
     /// Calls `body`, which returns a negative number on failure, and repeats it when it is interrupted by a signal.
-    static func check(_ body: () -> Int32) throws(SystemError) -> Int32 {
-        Int32(truncatingIfNeeded: try check { Int(body()) })
-    }
-
-    /// The same for functions that return a number of octets.
-    static func check(_ body: () -> Int) throws(SystemError) -> Int {
+    static func check<Number: SignedInteger>(_ body: () -> Number) throws(SystemError) -> Number {
         while true {
             let result = body()
             if result >= 0 { return result }

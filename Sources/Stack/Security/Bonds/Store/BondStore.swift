@@ -95,7 +95,7 @@ package final class BondStore {
     /// Returns the bond with an identity address, whether the peer sent it or the controller resolved it, or with the
     /// fixed address of its pairing.
     package func bond(identity address: BluetoothAddress) -> Bond? {
-        identifiers[address.asDevice].flatMap(bond)
+        identifiers[address.plain].flatMap(bond)
     }
 
     package func bond(_ identifier: BondIdentifier) -> Bond? {
@@ -229,7 +229,7 @@ package final class BondStore {
     /// of another bond, or of this device, would be mistaken for it, however good its own keys are (AB-S10, AB-S11).
     private func refuseStolenIdentity(_ new: Bond) throws(BondError) {
         let own = state.identity
-        guard !new.addresses.contains(own.address.asDevice), new.keys.identityKey.map({ $0 != own.key }) ?? true else {
+        guard !new.addresses.contains(own.address.plain), new.keys.identityKey.map({ $0 != own.key }) ?? true else {
             throw .ownIdentity
         }
         let owner = state.bonds.first { old in
@@ -264,7 +264,7 @@ package final class BondStore {
         identifiers = [:]
         for (index, bond) in state.bonds.enumerated() {
             indices[bond.identifier] = index
-            for address in bond.addresses { identifiers[address.asDevice] = bond.identifier }
+            for address in bond.addresses { identifiers[address.plain] = bond.identifier }
         }
         assert(brokenInvariant == nil, brokenInvariant ?? "")
     }
@@ -294,8 +294,8 @@ extension Bond {
     /// The bond without what exceeds the limits of a stored bond.
     var bounded: Bond {
         var bond = self
-        bond.address = address.asDevice
-        bond.pairingAddress = pairingAddress.flatMap { $0.asDevice == bond.address ? nil : $0.asDevice }
+        bond.address = address.plain
+        bond.pairingAddress = pairingAddress.flatMap { $0.plain == bond.address ? nil : $0.plain }
         bond.name = name?.prefix(octets: Self.maximumName)
         // A key of zeroes stands for no key (AB-S11).
         if keys.identityKey == .zero { bond.keys.identityKey = nil }
@@ -312,20 +312,13 @@ private func size(_ write: (inout PacketBuffer) -> Void) -> Int {
     return buffer.count
 }
 
-extension BluetoothAddress {
-    /// The same address with the kind that the device itself uses.
-    var asDevice: BluetoothAddress {
-        BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
-    }
-}
-
 extension LocalIdentity {
     /// Creates an identity: the adapter's public address, or a static random address if it has none (Core Vol 6 Part B
     /// 1.3.2.1), and a random key. The static address is the same each time for the same place, if the storage can
     /// derive it.
     fileprivate init(for adapter: AdapterIdentity, in storage: any BondStorage, random: RandomSource) throws(BondError)
     {
-        var address = adapter.address.asDevice
+        var address = adapter.address.plain
         if adapter.address == .none {
             let octets = try storage.derive("static address at \(adapter.place)")?.prefix(8)
             let number = octets.map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } } ?? random.next()
