@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import HCIHost
 import LinkLayer
+import Security
 import Testing
 
 @testable import GAP

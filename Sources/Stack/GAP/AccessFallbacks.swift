@@ -21,21 +21,21 @@ final class AccessFallbacks {
     init(_ access: GenericAccess) { self.access = access }
 
     func begin() {
-        access.advertiser.onTrouble = { [weak self] in self?.handle($0, of: .advertiser) ?? false }
-        access.scanner.onTrouble = { [weak self] in self?.handle($0, of: .scanner) ?? false }
-        access.connector.onTrouble = { [weak self] in self?.handle($0, of: .connector) ?? false }
+        for role in QuietMachine.User.allCases {
+            user(role).onTrouble = { [weak self] in self?.handle($0, of: role) ?? false }
+        }
         access.privacy.renew = { [weak self] in self?.renew($0) }
         access.scanner.onFirstReport = { [weak self] in self?.packetReceived() }
     }
 
     func reset() {
         wanted = nil
-        endDoubt()
+        access.loop.cancel(&doubt)
         perform(turns.handle(.reset))
     }
 
     /// Handles trouble of a user of the radio. Returns whether the refused command will be retried with a fall-back.
-    private func handle(_ trouble: ControllerTrouble, of role: RadioTurns.Role) -> Bool {
+    private func handle(_ trouble: ControllerTrouble, of role: QuietMachine.User) -> Bool {
         guard let controller = access.controllerInformation else { return false }
         switch trouble {
         case .refused(.refused(let opcode, let status), let phys):
@@ -159,7 +159,7 @@ final class AccessFallbacks {
 
     /// Switches back to the claimed commands after a while, when other devices are known to be in range.
     private func startDoubt() {
-        endDoubt()
+        access.loop.cancel(&doubt)
         doubt = access.loop.schedule(after: ScanWatch.firstPause) { [weak self] in
             guard let self, let trial = access.host.trial, let opposite = trial.opposite else { return }
             doubt = nil
@@ -168,25 +168,21 @@ final class AccessFallbacks {
         }
     }
 
-    private func endDoubt() {
-        if let doubt = doubt.take() { access.loop.cancel(doubt) }
-    }
-
     // MARK: Radio turns
 
-    private func isBusy(besides role: RadioTurns.Role) -> Bool {
-        RadioTurns.Role.allCases.contains { $0 != role && isBusy($0) }
+    private func isBusy(besides role: QuietMachine.User) -> Bool {
+        QuietMachine.User.allCases.contains { $0 != role && user($0).isBusy }
     }
 
-    private func isBusy(_ role: RadioTurns.Role) -> Bool {
+    private func user(_ role: QuietMachine.User) -> any HeldRadioUser {
         switch role {
-        case .advertiser: access.advertiser.isBusy
-        case .scanner: access.scanner.isBusy
-        case .connector: access.connector.isBusy
+        case .advertiser: access.advertiser
+        case .scanner: access.scanner
+        case .connector: access.connector
         }
     }
 
-    private func takeTurns(_ role: RadioTurns.Role, _ controller: ControllerInformation) -> Bool {
+    private func takeTurns(_ role: QuietMachine.User, _ controller: ControllerInformation) -> Bool {
         if !controller.fallbacks.contains(.takesTurns) { change(.takesTurns, of: controller) }
         perform(turns.handle(.refused(role)))
         return true
@@ -202,20 +198,15 @@ final class AccessFallbacks {
     private func perform(_ actions: [RadioTurns.Action]) {
         for action in actions {
             switch action {
-            case .pause(.advertiser): access.advertiser.pause(.turns)
-            case .pause(.scanner): access.scanner.pause(.turns)
-            case .pause(.connector): access.connector.pause(.turns)
-            case .resume(.advertiser): access.advertiser.resume(.turns)
-            case .resume(.scanner): access.scanner.resume(.turns)
-            case .resume(.connector): access.connector.resume(.turns)
+            case .pause(let role): user(role).pause(.turns)
+            case .resume(let role): user(role).resume(.turns)
             case .startTimer:
                 turnTimer = access.loop.schedule(after: RadioTurns.turn) { [weak self] in
                     guard let self else { return }
                     turnTimer = nil
                     perform(turns.handle(.turnOver))
                 }
-            case .endTimer:
-                if let turnTimer = turnTimer.take() { access.loop.cancel(turnTimer) }
+            case .endTimer: access.loop.cancel(&turnTimer)
             }
         }
     }

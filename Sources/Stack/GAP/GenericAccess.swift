@@ -220,7 +220,10 @@ extension GenericAccess {
     }
 
     private func begin(_ controller: ControllerInformation) {
-        if let openBonds { use(openBonds(controller)) }
+        if let openBonds {
+            let bonds = openBonds(controller)
+            if deviceSecurity.bonds !== bonds { deviceSecurity.bonds = bonds }
+        }
         privacy.identity = identity.hidden(deviceSecurity.bonds)
         let address = identity.address(on: controller, deviceSecurity.bonds)
         ownAddress = address
@@ -231,11 +234,6 @@ extension GenericAccess {
         connector.begin(own, on: controller)
         state = .ready(own)
         onStateChange?(state)
-    }
-
-    /// Replaces the bonds. Links look up their bonds again.
-    private func use(_ bonds: BondStore?) {
-        if deviceSecurity.bonds !== bonds { deviceSecurity.bonds = bonds }
     }
 
     private func leave(to new: State) {
@@ -407,8 +405,6 @@ extension GenericAccess {
                 $0.intervalMax = wanted.intervalMaximum
                 $0.maxLatency = wanted.latency
                 $0.supervisionTimeout = wanted.timeout
-                $0.minCELength = 0
-                $0.maxCELength = 0
             }
         )
     }

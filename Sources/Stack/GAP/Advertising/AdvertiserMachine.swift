@@ -56,11 +56,7 @@ struct AdvertiserMachine {
 
     mutating func handle(_ event: Event) -> [Action] {
         defer { assert(activity.brokenInvariant == nil, activity.brokenInvariant ?? "") }
-        return react(to: event)
-    }
-
-    private mutating func react(to event: Event) -> [Action] {
-        switch event {
+        return switch event {
         case .want(let advertisement): want(advertisement)
         case .started: actions(activity.started())
         case .failed(let error, let isPassing): actions(activity.failed(isPassing: isPassing), error)

@@ -50,7 +50,6 @@ struct AdvertisingCommands {
             $0.intervalMax = interval.upperBound
             $0.kind = legacyKind
             $0.ownAddressKind = address.kind
-            $0.peerAddress = .none
             $0.channels = .all
             $0.filterPolicy = .unfiltered
         }
@@ -101,14 +100,11 @@ struct AdvertisingCommands {
             $0.intervalMax = UInt32(interval.upperBound)
             $0.channels = .all
             $0.ownAddressKind = address.kind
-            $0.peerAddress = .none
             $0.filterPolicy = .unfiltered
             $0.txPower = 127
             $0.primaryPHY = options?.primaryPHY ?? .le1M
-            $0.secondaryMaxSkip = 0
             $0.secondaryPHY = options?.secondaryPHY ?? .le1M
             $0.sid = set & 0x0F
-            $0.notifiesScanRequests = false
         }
     }
 

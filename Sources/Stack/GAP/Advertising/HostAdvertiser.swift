@@ -16,7 +16,7 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
     let stackEvents: StackEventSink
     let privacy: DevicePrivacy?
     private(set) var isPaused = false
-    var onTrouble: ((ControllerTrouble) -> Bool)?
+    package var onTrouble: ((ControllerTrouble) -> Bool)?
     private var holders = RadioHolders()
     /// The address of the set that ended with a connection which has not been reported yet.
     private var ended: (handle: ConnectionHandle, address: BluetoothAddress)?
@@ -81,7 +81,7 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
         activeSets.first { $0.wanted != nil }?.keep(address)
     }
 
-    var isBusy: Bool { activeSets.contains { $0.isOnAir } }
+    package var isBusy: Bool { activeSets.contains { $0.isOnAir } }
 
     /// Called when the controller is gone. Discards all wanted advertisements.
     package func reset() {

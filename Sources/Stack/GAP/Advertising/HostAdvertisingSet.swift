@@ -33,8 +33,8 @@ package final class HostAdvertisingSet {
     }
 
     deinit {
-        endTimers()
-        endAddressChange()
+        advertiser.loop.cancel(&fastPhase)
+        advertiser.loop.cancel(&addressChange)
         guard isOnAir else { return }
         let commands = advertiser.stopCommands(set: number) + advertiser.cleanUpCommands(set: number)
         advertiser.host.send(inOrder: commands) { [advertiser] _ in advertiser.reviewPause() }
@@ -78,7 +78,7 @@ package final class HostAdvertisingSet {
     func reset() {
         epoch += 1
         (privateAddress, address) = (nil, nil)
-        endAddressChange()
+        advertiser.loop.cancel(&addressChange)
         handle(.reset)
     }
 
@@ -96,7 +96,7 @@ package final class HostAdvertisingSet {
         case .start(let advertisement, let phase): start(advertisement, phase)
         case .stop: stop()
         case .startTimers(let advertisement): startTimers(advertisement)
-        case .endTimers: endTimers()
+        case .endTimers: advertiser.loop.cancel(&fastPhase)
         case .startRetry: schedule(AdvertiserMachine.retryDelay, .tryAgain)
         case .reportStarted: onStarted?()
         case .reportFailed(let error):
@@ -175,14 +175,10 @@ extension HostAdvertisingSet {
 
 extension HostAdvertisingSet {
     private func startTimers(_ advertisement: AdvertisingConfiguration) {
-        endTimers()
+        advertiser.loop.cancel(&fastPhase)
         if advertisement.tempo.slow != nil {
             fastPhase = schedule(advertisement.tempo.fastPhase, .fastPhaseOver)
         }
-    }
-
-    private func endTimers() {
-        if let fastPhase = fastPhase.take() { advertiser.loop.cancel(fastPhase) }
     }
 
     @discardableResult
@@ -193,7 +189,7 @@ extension HostAdvertisingSet {
     /// Generates a private address if there is none or the previous one has expired.
     private func updatePrivateAddress() {
         guard advertiser.setsHaveAddresses else {
-            endAddressChange()
+            advertiser.loop.cancel(&addressChange)
             privateAddress = nil
             return
         }
@@ -204,7 +200,7 @@ extension HostAdvertisingSet {
 
     /// Keeps using a resolvable private address, as if it had just been generated.
     func keep(_ address: BluetoothAddress) {
-        endAddressChange()
+        advertiser.loop.cancel(&addressChange)
         privateAddress = address
         scheduleAddressChange()
     }
@@ -216,9 +212,5 @@ extension HostAdvertisingSet {
             self?.addressChange = nil
             self?.handle(.addressExpired)
         }
-    }
-
-    private func endAddressChange() {
-        if let addressChange = addressChange.take() { advertiser.loop.cancel(addressChange) }
     }
 }

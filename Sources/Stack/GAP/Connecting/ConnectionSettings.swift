@@ -54,8 +54,6 @@ struct ConnectionAttempt {
             $0.intervalMax = settings.parameters.intervalMaximum
             $0.maxLatency = settings.parameters.latency
             $0.supervisionTimeout = settings.parameters.timeout
-            $0.minCELength = 0
-            $0.maxCELength = 0
         }
     }
 
@@ -80,8 +78,6 @@ struct ConnectionAttempt {
             $0.intervalMax = settings.parameters.intervalMaximum
             $0.maxLatency = settings.parameters.latency
             $0.supervisionTimeout = settings.parameters.timeout
-            $0.minCELength = 0
-            $0.maxCELength = 0
         }
     }
 }

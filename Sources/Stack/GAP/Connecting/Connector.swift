@@ -12,7 +12,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
     /// Called when the controller claims to have a link to a peer already. The connection stays pending.
     package var onHeld: ((BluetoothAddress) -> Void)?
 
-    var onTrouble: ((ControllerTrouble) -> Bool)?
+    package var onTrouble: ((ControllerTrouble) -> Bool)?
     private var holders = RadioHolders()
 
     private let host: HCIHost
@@ -66,7 +66,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         handle(.ready(acceptListSize: controller.acceptListSize))
     }
 
-    var isBusy: Bool {
+    package var isBusy: Bool {
         switch machine.state {
         case .idle, .waiting: false
         case .initiating, .cancelling: true
@@ -132,7 +132,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
                 // The attempt ends with a Connection Complete event in any case (Core Vol 4 Part E 7.8.13).
                 host.send(LECreateConnectionCancel()) { _ in }
             case .startTurn: startTurn()
-            case .endTurn: endTurn()
+            case .endTurn: loop.cancel(&turn)
             case .startRetry(let pause):
                 loop.schedule(after: pause) { [weak self] in self?.handle(.retry) }
             case .reportFailure(let address, let status): failed(address, status)
@@ -198,15 +198,11 @@ package final class Connector: ConnectingUser, HeldRadioUser {
     }
 
     private func startTurn() {
-        endTurn()
+        loop.cancel(&turn)
         turn = loop.schedule(after: ConnectorMachine.turn) { [weak self] in
             self?.turn = nil
             self?.handle(.turnOver)
         }
-    }
-
-    private func endTurn() {
-        if let turn = turn.take() { loop.cancel(turn) }
     }
 }
 

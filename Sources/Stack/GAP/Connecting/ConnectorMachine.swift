@@ -74,25 +74,8 @@ struct ConnectorMachine {
 
     /// Handles an event. The queue of `peers` has the addresses to connect to.
     mutating func handle(_ event: Event, _ peers: inout PendingPeers) -> [Action] {
-        let actions = react(to: event, &peers)
-        assert(brokenInvariant(with: peers) == nil, brokenInvariant(with: peers) ?? "")
-        return actions
-    }
-
-    func brokenInvariant(with peers: PendingPeers) -> String? {
-        switch state {
-        case .initiating(let selection):
-            guard !selection.isEmpty, selection.count <= max(room, 1) else {
-                return "the controller searches for more peers than it has room for, or for none"
-            }
-            return isPaused ? "the controller searches during a pause" : nil
-        case .idle: return isPaused || room == 0 || peers.queue.isEmpty ? nil : "a queued peer is not searched for"
-        case .cancelling, .waiting: return nil
-        }
-    }
-
-    private mutating func react(to event: Event, _ peers: inout PendingPeers) -> [Action] {
-        switch event {
+        defer { assert(brokenInvariant(with: peers) == nil, brokenInvariant(with: peers) ?? "") }
+        return switch event {
         case .want(let address): want(address, &peers)
         case .withdraw(let address): withdraw(address, &peers)
         case .connected(let address): connected(address, &peers)
@@ -104,6 +87,18 @@ struct ConnectorMachine {
         case .linkEnded: linkEnded(peers)
         case .ready(let size): ready(size, peers)
         case .reset: reset(&peers)
+        }
+    }
+
+    func brokenInvariant(with peers: PendingPeers) -> String? {
+        switch state {
+        case .initiating(let selection):
+            guard !selection.isEmpty, selection.count <= max(room, 1) else {
+                return "the controller searches for more peers than it has room for, or for none"
+            }
+            return isPaused ? "the controller searches during a pause" : nil
+        case .idle: return isPaused || room == 0 || peers.queue.isEmpty ? nil : "a queued peer is not searched for"
+        case .cancelling, .waiting: return nil
         }
     }
 

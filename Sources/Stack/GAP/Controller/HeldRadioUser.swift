@@ -2,6 +2,11 @@ import Security
 
 /// A user of the radio that can be paused for several reasons at once.
 package protocol HeldRadioUser: RadioUser {
+    /// Whether the controller works for this user or is about to.
+    var isBusy: Bool { get }
+    /// Called when the controller refuses, or seems to receive nothing. Returns whether a fall-back is being applied, for
+    /// which the user waits.
+    var onTrouble: ((ControllerTrouble) -> Bool)? { get set }
     /// Adds a reason to pause. Notifies privacy once the controller has stopped.
     func pause(_ holder: RadioHolders.Holder)
     /// Removes a reason, and resumes if none is left.

@@ -1,5 +1,6 @@
 import HCI
 import HCIHost
+import Security
 
 /// Assigns the radio in turns if the controller cannot advertise, scan and connect at once, whatever it claims (quirk
 /// 9).
@@ -7,11 +8,7 @@ import HCIHost
 /// The first user that is refused gets a turn, while the others are paused. After the turn they resume, and the next
 /// one that is refused gets the next turn.
 struct RadioTurns {
-    enum Role: CaseIterable {
-        case advertiser
-        case scanner
-        case connector
-    }
+    typealias Role = QuietMachine.User
 
     enum Event {
         /// The controller refuses, or is known to refuse, this activity in addition to others.
@@ -82,11 +79,11 @@ struct RadioTurns {
 }
 
 /// A problem of a user of the radio with the controller.
-enum ControllerTrouble {
+package enum ControllerTrouble {
     /// The controller refused a command that names the given optional PHYs.
     case refused(HCICommandError, uses: LEPHYs)
     /// A scan without a filter receives nothing.
     case silent
     /// The controller is known not to run two activities at once.
-    case needsTurn(RadioTurns.Role)
+    case needsTurn(QuietMachine.User)
 }

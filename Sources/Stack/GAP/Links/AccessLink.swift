@@ -141,9 +141,7 @@ package final class AccessLink {
         establishment = loop.schedule(after: .microseconds(8 * 1_250 * Int64(connection.interval) + 100_000)) {
             [weak self] in self?.established()
         }
-        peerFeatures.read(of: connection) { [weak self] result in
-            if case .success = result { self?.established() }
-        }
+        peerFeatures.read(of: connection) { [weak self] in self?.established() }
     }
 
     private func established() {
@@ -153,8 +151,8 @@ package final class AccessLink {
     }
 
     private func endEstablishment() {
-        if let establishment { loop.cancel(establishment) }
-        (establishment, onEstablished) = (nil, nil)
+        loop.cancel(&establishment)
+        onEstablished = nil
     }
 
     /// Disconnects the link (Core Vol 3 Part C 9.3.10).
@@ -216,7 +214,7 @@ package final class AccessLink {
                     perform(update.handle(.answered(outcome)))
                 }
             case .startTimer: startTimer()
-            case .endTimer: endTimer()
+            case .endTimer: loop.cancel(&updateTimer)
             case .finish(let error):
                 let completion = updateCompletion
                 updateCompletion = nil
@@ -226,16 +224,12 @@ package final class AccessLink {
     }
 
     private func startTimer() {
-        endTimer()
+        loop.cancel(&updateTimer)
         updateTimer = loop.schedule(after: GAPTimer.connectionParameters) { [weak self] in
             guard let self else { return }
             updateTimer = nil
             perform(update.handle(.timeout))
         }
-    }
-
-    private func endTimer() {
-        if let updateTimer = updateTimer.take() { loop.cancel(updateTimer) }
     }
 
     func requestLongPackets() {

@@ -17,19 +17,12 @@ package final class LinkAttributes {
     /// Called when the peer violated the protocol on an enhanced bearer. Disconnect the link then.
     package var onEnhancedFailure: ((ATTBearerClosure) -> Void)?
 
-    /// The state of opening enhanced bearers from this side.
-    private enum Opening {
-        /// Not requested, or already attempted.
-        case none
-        /// Requested, and waiting for encryption.
-        case wanted
-    }
-
     /// The number of enhanced bearers that this side opens, and thus of requests possible in addition to the one on the
     /// fixed channel.
     package static let enhancedBearers = 3
 
-    private var opening = Opening.none
+    /// Whether enhanced bearers were requested and wait for encryption.
+    private var wantsEnhanced = false
 
     private weak var server: GATTServer?
 
@@ -45,13 +38,13 @@ package final class LinkAttributes {
     /// Opens enhanced bearers once the link is sufficiently encrypted, without pairing for them. There is one attempt:
     /// if the peer refuses the bearers or closes them later, the fixed channel is used.
     package func wantEnhancedBearers() {
-        opening = .wanted
+        wantsEnhanced = true
         openEnhancedBearers()
     }
 
     private func openEnhancedBearers() {
-        guard case .wanted = opening, let enhanced, enhanced.mayOpen else { return }
-        opening = .none
+        guard wantsEnhanced, let enhanced, enhanced.mayOpen else { return }
+        wantsEnhanced = false
         enhanced.open(Self.enhancedBearers) { _ in }
     }
 

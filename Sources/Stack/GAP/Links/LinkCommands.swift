@@ -43,8 +43,6 @@ struct LinkCommands {
                 $0.intervalMax = parameters.intervalMaximum
                 $0.maxLatency = parameters.latency
                 $0.supervisionTimeout = parameters.timeout
-                $0.minCELength = 0
-                $0.maxCELength = 0
             }
         ) { [stackEvents, handle = connection.handle] result in
             guard case .failure(let error) = result else { return }

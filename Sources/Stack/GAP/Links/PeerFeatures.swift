@@ -8,8 +8,8 @@ final class PeerFeatures {
 
     private struct Known {
         weak var connection: HCIConnection?
-        var features: LEFeatures?
-        var waiting: [(Result<LEFeatures, GAPError>) -> Void] = []
+        var isRead = false
+        var waiting: [() -> Void] = []
     }
 
     init(host: HCIHost) {
@@ -17,33 +17,25 @@ final class PeerFeatures {
         host.onEvent(LEReadRemoteFeaturesComplete.self) { [weak self] in self?.featuresRead($0) }
     }
 
-    /// Reads the features of a link's peer. Calls `completion` once while the link is open.
-    func read(of connection: HCIConnection, _ completion: @escaping (Result<LEFeatures, GAPError>) -> Void) {
-        // Handles are reused, so remove the features of closed links.
+    /// Reads the features of a link's peer. Calls `completion` when they have been read, and never if that fails.
+    func read(of connection: HCIConnection, _ completion: @escaping () -> Void) {
+        // Handles are reused, so forget closed links.
         known = known.filter { $0.value.connection?.isOpen ?? false }
         let handle = connection.handle
-        if let features = known[handle]?.features { return completion(.success(features)) }
+        if known[handle]?.isRead == true { return completion() }
         let isAsked = known[handle] != nil
         known[handle, default: Known(connection: connection)].waiting.append(completion)
         guard !isAsked else { return }
         host.send(LEReadRemoteFeatures(handle: handle)) { [weak self] result in
-            if case .failure(let error) = result { self?.finish(handle, .failure(GAPError(error))) }
+            if case .failure = result { self?.known[handle] = nil }
         }
     }
 
     private func featuresRead(_ event: LEReadRemoteFeaturesComplete) {
-        let isGood = event.status == .success
-        finish(event.handle, isGood ? .success(event.features) : .failure(.rejected(event.status)))
-    }
-
-    private func finish(_ handle: ConnectionHandle, _ result: Result<LEFeatures, GAPError>) {
-        guard let waiting = known[handle]?.waiting else { return }
-        if case .success(let features) = result {
-            known[handle]?.features = features
-            known[handle]?.waiting = []
-        } else {
-            known[handle] = nil
-        }
-        for completion in waiting { completion(result) }
+        guard let waiting = known[event.handle]?.waiting else { return }
+        guard event.status == .success else { return known[event.handle] = nil }
+        known[event.handle]?.isRead = true
+        known[event.handle]?.waiting = []
+        for completion in waiting { completion() }
     }
 }

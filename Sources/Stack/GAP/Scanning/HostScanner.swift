@@ -11,9 +11,7 @@ package final class HostScanner: HeldRadioUser {
     /// Called when the controller refuses to scan. No scan is wanted any more.
     package var onFailed: ((GAPError) -> Void)?
 
-    /// Called when the controller refuses to scan or seems to receive nothing. Returns whether a fall-back is being
-    /// applied, for which the scan waits.
-    var onTrouble: ((ControllerTrouble) -> Bool)?
+    package var onTrouble: ((ControllerTrouble) -> Bool)?
     /// Called with the first packet received since the controller was reset.
     var onFirstReport: (() -> Void)?
     private var watch = ScanWatch()
@@ -78,7 +76,7 @@ package final class HostScanner: HeldRadioUser {
     package func reset() {
         (watch, lastReception) = (ScanWatch(), nil)
         holders = RadioHolders()
-        endWatch()
+        loop.cancel(&watchTimer)
         ownAddress = nil
         controller = nil
         epoch += 1
@@ -149,7 +147,7 @@ extension HostScanner {
         return settings
     }
 
-    var isBusy: Bool {
+    package var isBusy: Bool {
         switch machine.state {
         case .off, .blocked: false
         case .starting, .running, .stopping: true
@@ -215,7 +213,7 @@ extension HostScanner {
     }
 
     private func stop() {
-        endWatch()
+        loop.cancel(&watchTimer)
         guard let commands = commands(.attentive) else { return handle(.stopped) }
         let epoch = epoch
         // The controller is not scanning after this, even if it returns an error.
@@ -230,7 +228,7 @@ extension HostScanner {
 extension HostScanner {
     /// Starts the watch for a controller that does not really scan.
     private func beginWatch(_ settings: ScanSettings) {
-        endWatch()
+        loop.cancel(&watchTimer)
         // For the Coded PHY there are no other commands to try.
         guard !settings.phys.contains(.coded), let pause = watch.begin() else { return }
         watchTimer = loop.schedule(after: pause) { [weak self] in
@@ -238,10 +236,6 @@ extension HostScanner {
             watchTimer = nil
             if watch.expire() { _ = onTrouble?(.silent) }
         }
-    }
-
-    private func endWatch() {
-        if let watchTimer = watchTimer.take() { loop.cancel(watchTimer) }
     }
 
     /// Restarts the watch, if it expired when no other commands could be tried.

@@ -78,11 +78,6 @@ package struct Sighting: Hashable, Sendable {
         package var primary: LEPHY
         /// The PHY of the data; none if there was no data.
         package var secondary: LEPHY
-
-        package init(primary: LEPHY, secondary: LEPHY) {
-            self.primary = primary
-            self.secondary = secondary
-        }
     }
 
     /// Whether the sender does not disclose its address.
