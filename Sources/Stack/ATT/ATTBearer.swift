@@ -152,7 +152,7 @@ package final class ATTBearer {
         channel.onClose = nil
         // An enhanced bearer owns its channel.
         if isEnhanced { (channel as? L2CAPCreditBasedChannel)?.disconnect() }
-        loop.cancel(&timer)
+        if let timer = timer.take() { loop.cancel(timer) }
         peerRequests.removeAll()
         joined = JoinedNotifications()
         let handler = onClose

@@ -89,10 +89,4 @@ extension EventLoop {
     public func execute(_ task: @escaping () -> Void) {
         schedule(at: now, task)
     }
-
-    /// Cancels the task of a timer, if it is set, and clears it.
-    package func cancel(_ timer: inout ScheduledTask?) {
-        if let task = timer { cancel(task) }
-        timer = nil
-    }
 }

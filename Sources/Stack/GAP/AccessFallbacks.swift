@@ -30,7 +30,7 @@ final class AccessFallbacks {
 
     func reset() {
         wanted = nil
-        access.loop.cancel(&doubt)
+        if let doubt = doubt.take() { access.loop.cancel(doubt) }
         perform(turns.handle(.reset))
     }
 
@@ -159,7 +159,7 @@ final class AccessFallbacks {
 
     /// Switches back to the claimed commands after a while, when other devices are known to be in range.
     private func startDoubt() {
-        access.loop.cancel(&doubt)
+        if let doubt = doubt.take() { access.loop.cancel(doubt) }
         doubt = access.loop.schedule(after: ScanWatch.firstPause) { [weak self] in
             guard let self, let trial = access.host.trial, let opposite = trial.opposite else { return }
             doubt = nil
@@ -206,7 +206,7 @@ final class AccessFallbacks {
                     turnTimer = nil
                     perform(turns.handle(.turnOver))
                 }
-            case .endTimer: access.loop.cancel(&turnTimer)
+            case .endTimer: if let turnTimer = turnTimer.take() { access.loop.cancel(turnTimer) }
             }
         }
     }

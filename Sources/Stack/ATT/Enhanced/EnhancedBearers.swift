@@ -70,7 +70,7 @@ package final class EnhancedBearers {
         isClosed = true
         listener?.remove(self)
         listener = nil
-        loop.cancel(&timer)
+        if let timer = timer.take() { loop.cancel(timer) }
         let closing = known
         known = []
         for bearer in closing { bearer.close() }

@@ -33,8 +33,8 @@ package final class HostAdvertisingSet {
     }
 
     deinit {
-        advertiser.loop.cancel(&fastPhase)
-        advertiser.loop.cancel(&addressChange)
+        if let fastPhase = fastPhase.take() { advertiser.loop.cancel(fastPhase) }
+        if let addressChange = addressChange.take() { advertiser.loop.cancel(addressChange) }
         guard isOnAir else { return }
         let commands = advertiser.stopCommands(set: number) + advertiser.cleanUpCommands(set: number)
         advertiser.host.send(inOrder: commands) { [advertiser] _ in advertiser.reviewPause() }
@@ -78,7 +78,7 @@ package final class HostAdvertisingSet {
     func reset() {
         epoch += 1
         (privateAddress, address) = (nil, nil)
-        advertiser.loop.cancel(&addressChange)
+        if let addressChange = addressChange.take() { advertiser.loop.cancel(addressChange) }
         handle(.reset)
     }
 
@@ -96,7 +96,7 @@ package final class HostAdvertisingSet {
         case .start(let advertisement, let phase): start(advertisement, phase)
         case .stop: stop()
         case .startTimers(let advertisement): startTimers(advertisement)
-        case .endTimers: advertiser.loop.cancel(&fastPhase)
+        case .endTimers: if let fastPhase = fastPhase.take() { advertiser.loop.cancel(fastPhase) }
         case .startRetry: schedule(AdvertiserMachine.retryDelay, .tryAgain)
         case .reportStarted: onStarted?()
         case .reportFailed(let error):
@@ -175,7 +175,7 @@ extension HostAdvertisingSet {
 
 extension HostAdvertisingSet {
     private func startTimers(_ advertisement: AdvertisingConfiguration) {
-        advertiser.loop.cancel(&fastPhase)
+        if let fastPhase = fastPhase.take() { advertiser.loop.cancel(fastPhase) }
         if advertisement.tempo.slow != nil {
             fastPhase = schedule(advertisement.tempo.fastPhase, .fastPhaseOver)
         }
@@ -189,7 +189,7 @@ extension HostAdvertisingSet {
     /// Generates a private address if there is none or the previous one has expired.
     private func updatePrivateAddress() {
         guard advertiser.setsHaveAddresses else {
-            advertiser.loop.cancel(&addressChange)
+            if let addressChange = addressChange.take() { advertiser.loop.cancel(addressChange) }
             privateAddress = nil
             return
         }
@@ -200,7 +200,7 @@ extension HostAdvertisingSet {
 
     /// Keeps using a resolvable private address, as if it had just been generated.
     func keep(_ address: BluetoothAddress) {
-        advertiser.loop.cancel(&addressChange)
+        if let addressChange = addressChange.take() { advertiser.loop.cancel(addressChange) }
         privateAddress = address
         scheduleAddressChange()
     }

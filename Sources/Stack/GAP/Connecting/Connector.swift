@@ -132,7 +132,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
                 // The attempt ends with a Connection Complete event in any case (Core Vol 4 Part E 7.8.13).
                 host.send(LECreateConnectionCancel()) { _ in }
             case .startTurn: startTurn()
-            case .endTurn: loop.cancel(&turn)
+            case .endTurn: if let turn = turn.take() { loop.cancel(turn) }
             case .startRetry(let pause):
                 loop.schedule(after: pause) { [weak self] in self?.handle(.retry) }
             case .reportFailure(let address, let status): failed(address, status)
@@ -198,7 +198,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
     }
 
     private func startTurn() {
-        loop.cancel(&turn)
+        if let turn = turn.take() { loop.cancel(turn) }
         turn = loop.schedule(after: ConnectorMachine.turn) { [weak self] in
             self?.turn = nil
             self?.handle(.turnOver)

@@ -151,7 +151,7 @@ package final class AccessLink {
     }
 
     private func endEstablishment() {
-        loop.cancel(&establishment)
+        if let establishment = establishment.take() { loop.cancel(establishment) }
         onEstablished = nil
     }
 
@@ -214,7 +214,7 @@ package final class AccessLink {
                     perform(update.handle(.answered(outcome)))
                 }
             case .startTimer: startTimer()
-            case .endTimer: loop.cancel(&updateTimer)
+            case .endTimer: if let updateTimer = updateTimer.take() { loop.cancel(updateTimer) }
             case .finish(let error):
                 let completion = updateCompletion
                 updateCompletion = nil
@@ -224,7 +224,7 @@ package final class AccessLink {
     }
 
     private func startTimer() {
-        loop.cancel(&updateTimer)
+        if let updateTimer = updateTimer.take() { loop.cancel(updateTimer) }
         updateTimer = loop.schedule(after: GAPTimer.connectionParameters) { [weak self] in
             guard let self else { return }
             updateTimer = nil

@@ -76,7 +76,7 @@ package final class HostScanner: HeldRadioUser {
     package func reset() {
         (watch, lastReception) = (ScanWatch(), nil)
         holders = RadioHolders()
-        loop.cancel(&watchTimer)
+        if let watchTimer = watchTimer.take() { loop.cancel(watchTimer) }
         ownAddress = nil
         controller = nil
         epoch += 1
@@ -213,7 +213,7 @@ extension HostScanner {
     }
 
     private func stop() {
-        loop.cancel(&watchTimer)
+        if let watchTimer = watchTimer.take() { loop.cancel(watchTimer) }
         guard let commands = commands(.attentive) else { return handle(.stopped) }
         let epoch = epoch
         // The controller is not scanning after this, even if it returns an error.
@@ -228,7 +228,7 @@ extension HostScanner {
 extension HostScanner {
     /// Starts the watch for a controller that does not really scan.
     private func beginWatch(_ settings: ScanSettings) {
-        loop.cancel(&watchTimer)
+        if let watchTimer = watchTimer.take() { loop.cancel(watchTimer) }
         // For the Coded PHY there are no other commands to try.
         guard !settings.phys.contains(.coded), let pause = watch.begin() else { return }
         watchTimer = loop.schedule(after: pause) { [weak self] in

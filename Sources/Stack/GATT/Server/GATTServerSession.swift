@@ -144,13 +144,13 @@ extension GATTServerSession {
 
     @discardableResult
     func takePreparedWrites() -> [PreparedWrites.Part] {
-        bearer.loop.cancel(&preparedTimer)
+        if let preparedTimer = preparedTimer.take() { bearer.loop.cancel(preparedTimer) }
         return prepared.takeAll()
     }
 
     /// AB-A01: discards prepared writes that are not executed within a time-out after the last part.
     func watchPreparedWrites() {
-        bearer.loop.cancel(&preparedTimer)
+        if let preparedTimer = preparedTimer.take() { bearer.loop.cancel(preparedTimer) }
         preparedTimer = bearer.loop.schedule(after: PreparedWrites.timeout) { [weak self] in
             self?.preparedTimer = nil
             self?.prepared.expire()

@@ -239,7 +239,7 @@ extension SecurityManager {
         switch action {
         case .send(let command): channel.send(command.framed())
         case .startTimer: startTimer()
-        case .stopTimer: loop.cancel(&timer)
+        case .stopTimer: if let timer = timer.take() { loop.cancel(timer) }
         case .finish(let number, let error):
             completions.removeValue(forKey: number)?(error.map(Result.failure) ?? .success(()))
         case .askPermission: order(.askPermission, else: .permitted(false))
@@ -276,7 +276,7 @@ extension SecurityManager {
     }
 
     private func startTimer() {
-        loop.cancel(&timer)
+        if let timer = timer.take() { loop.cancel(timer) }
         timer = loop.schedule(after: PairingMachine.timeout) { [weak self] in
             self?.timer = nil
             self?.handle(.timeout)

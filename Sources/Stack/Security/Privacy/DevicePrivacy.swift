@@ -241,7 +241,7 @@ extension DevicePrivacy {
                 self?.stackEvents.report(PrivacyEvent.notQuiet)
                 self?.handle(.timeOver)
             }
-        case .endTimer: loop.cancel(&pauseTimer)
+        case .endTimer: if let pauseTimer = pauseTimer.take() { loop.cancel(pauseTimer) }
         }
     }
 
@@ -302,7 +302,7 @@ extension DevicePrivacy {
 
     private func addressChanged(to new: SharedAddress.Drawn) {
         shared.adopt(new)
-        loop.cancel(&expiry)
+        if let expiry = expiry.take() { loop.cancel(expiry) }
         // The needs may have changed in the meantime.
         guard new.kind != .fixed else { return }
         expiry = loop.schedule(after: interval) { [weak self] in self?.handle(.need(.address)) }
