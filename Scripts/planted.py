@@ -81,10 +81,9 @@ PLANTS = [
     Plant(
         "a call without an answer: reads from a peer that was lost once",
         "Sources/System/BluetoothService/Centrals/CentralSession.swift",
-        "        case .readCharacteristic(let characteristic): link.read(characteristic, for: asker)\n",
-        "        case .readCharacteristic(let characteristic):\n"
-        "            if IS_PLANTED, lost.contains(link.peer) { return }\n"
-        "            link.read(characteristic, for: asker)\n",
+        "        link.perform(request, for: Asker(user: user, number: number), in: manager.channels)\n",
+        "        if IS_PLANTED, lost.contains(link.peer), case .readCharacteristic = request { return }\n"
+        "        link.perform(request, for: Asker(user: user, number: number), in: manager.channels)\n",
         "an answer to each call: .* has waited for the answer to \"readCharacteristic\"",
     ),
     Plant(
@@ -126,9 +125,8 @@ PLANTS = [
     Plant(
         "wrong order: values that wait overtake each other",
         "Sources/System/BluetoothService/Peripherals/PeripheralSession.swift",
-        "        updates.append(Update(handle: handle, value: value, centrals: centrals))",
-        "        let update = Update(handle: handle, value: value, centrals: centrals)\n"
-        "        updates.insert(update, at: IS_PLANTED ? max(0, updates.count - 2) : updates.count)",
+        "        updates.append((handle, value, centrals))",
+        "        updates.insert((handle, value, centrals), at: IS_PLANTED ? max(0, updates.count - 2) : updates.count)",
         r"values arrive in order, once: \d+ arrived after \d+",
     ),
     # Faults that an invariant of a machine has to find: the assertion is what ends the process.
@@ -142,8 +140,8 @@ PLANTS = [
     Plant(
         "a timer is left: a bearer that is closed while its link lasts, or with it",
         "Sources/Stack/ATT/ATTBearer.swift",
-        "        if let timer { loop.cancel(timer) }\n        timer = nil\n",
-        "        if !IS_PLANTED {\n            if let timer { loop.cancel(timer) }\n            timer = nil\n        }\n",
+        "        if let timer = timer.take() { loop.cancel(timer) }\n        peerRequests",
+        "        if !IS_PLANTED, let timer = timer.take() { loop.cancel(timer) }\n        peerRequests",
         "Assertion failed: a closed bearer has transactions or a timer",
     ),
     Plant(

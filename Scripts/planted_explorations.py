@@ -155,8 +155,8 @@ PLANTS = {
         Defect(
             "a peripheral confuses the directions of the PHYs",
             "Sources/Controllers/LinkLayer/Control/LinkControl+PHY.swift",
-            "Change.phy(tx: single(pdu.peripheralToCentral), rx: single(pdu.centralToPeripheral))",
-            "Change.phy(tx: single(pdu.centralToPeripheral), rx: single(pdu.peripheralToCentral))",
+            "Change.phy(tx: pdu.peripheralToCentral.single, rx: pdu.centralToPeripheral.single)",
+            "Change.phy(tx: pdu.centralToPeripheral.single, rx: pdu.peripheralToCentral.single)",
         ),
         Defect(
             "PDUs that wait for the end of encryption are forgotten",
