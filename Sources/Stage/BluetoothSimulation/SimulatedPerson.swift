@@ -32,7 +32,7 @@ public final class SimulatedPerson: Sendable {
     ///   - habit: The reaction.
     ///   - delay: The time between the appearance of an alert and the reaction.
     public func behaves(_ habit: Habit, after delay: Duration = .zero) {
-        attention.with { $0.behaves(habit, after: delay) }
+        attention.with { $0.behaves(Attention.Habit(habit), after: delay) }
     }
 
     /// Sets the person's answer to apps that want to use Bluetooth, from now on and for questions without an answer.
@@ -99,5 +99,16 @@ public final class SimulatedPerson: Sendable {
     /// The other notices of the system, such as that Bluetooth is off, the oldest first.
     public var notices: [String] {
         attention.with { $0.notices }
+    }
+}
+
+extension Attention.Habit {
+    fileprivate init(_ habit: SimulatedPerson.Habit) {
+        switch habit {
+        case .declines: self = .declines
+        case .ignores: self = .ignores
+        case .agrees(let devices): self = .agrees { devices.map(\.attention) }
+        case .scripted(let script): self = .scripted(script)
+        }
     }
 }

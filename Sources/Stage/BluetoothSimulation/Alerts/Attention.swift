@@ -8,6 +8,15 @@ import ServiceMessages
 
 /// The screen of a device, and the person in front of it. Used on the loop only.
 final class Attention {
+    /// The person's reaction to pairing alerts, as ``SimulatedPerson/Habit``.
+    enum Habit {
+        case declines
+        case ignores
+        /// Pairs, with the codes on the screens that the function returns.
+        case agrees(screens: () -> [Attention])
+        case scripted(@Sendable (PairingAlert) -> PairingReaction)
+    }
+
     typealias Answer = (PairingReaction) -> Void
 
     private struct Shown {
@@ -41,7 +50,7 @@ final class Attention {
     private(set) weak var system: BluetoothSystem?
     /// The name of the device, as other screens show it too.
     private let name: String
-    private var habit = SimulatedPerson.Habit.declines
+    private var habit = Habit.declines
     private var delay = Duration.zero
     private var shown: [Shown] = []
     private var lastNumber: UInt64 = 0
@@ -71,7 +80,7 @@ final class Attention {
 
     var alerts: [PairingAlert] { shown.filter { !$0.isAnswered }.map(\.alert) }
 
-    func behaves(_ habit: SimulatedPerson.Habit, after delay: Duration) {
+    func behaves(_ habit: Habit, after delay: Duration) {
         self.habit = habit
         self.delay = delay
     }
@@ -112,8 +121,8 @@ final class Attention {
         case .declines: return .decline
         case .ignores: return .wait
         case .scripted(let script): return script(alert)
-        case .agrees(let devices):
-            let screens = devices.map(\.attention)
+        case .agrees(let findScreens):
+            let screens = findScreens()
             switch alert.content {
             case .asksWhetherToPair, .asksWhetherToPairAnew: return .accept
             case .showsCode: return .wait

@@ -5,7 +5,7 @@ import GAP
 import ServiceMessages
 
 /// One central manager of an app: its scan and the peripherals it connects to.
-final class CentralSession: ManagerSession {
+final class CentralSession: LinkUser {
     private enum Use {
         /// The delay that the app asked for has not elapsed (behaviour 3.16).
         case delayed(ScheduledTask)

@@ -60,7 +60,7 @@ final class SharedScan {
     /// The settings of the scan; nil if there is none.
     private var settings: ScanSettings? {
         if let open { return open.settings }
-        let scanning = managers.centrals.filter(\.scans)
+        let scanning = managers.sessions(as: CentralSession.self).filter(\.scans)
         guard !scanning.isEmpty else { return nil }
         return scanning.contains(where: \.isWaitedFor) ? .attentive : .background
     }
@@ -77,7 +77,7 @@ final class SharedScan {
         peers.noteAdvertisement(identifier, rssi: sighting.rssi, at: loop.now)
         guard let peer = peers[identifier] else { return }
         let heard = ReceivedAdvertisement(sighting)
-        for session in managers.centrals { session.receive(heard, from: peer) }
+        for session in managers.sessions(as: CentralSession.self) { session.receive(heard, from: peer) }
     }
 }
 

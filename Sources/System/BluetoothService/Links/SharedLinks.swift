@@ -10,6 +10,37 @@ import SMP
 import Security
 import ServiceMessages
 
+/// A central manager, as the links see it.
+protocol LinkUser: ManagerSession {
+    /// Whether the manager waits for a connection to `peer`.
+    func wants(_ peer: UUID) -> Bool
+    /// Whether to show the user an alert about `peer` in place of notifying the app.
+    func wants(_ alert: AppAlert, of peer: UUID) -> Bool
+    /// Returns the manager's use of a link that is ready, or nil if the manager does not wait for a connection to the
+    /// peer. The manager is connected from then on.
+    func use(of link: PeerLink) -> Attachment?
+    /// Called when an attempt to connect to `peer` has failed, whichever manager requested it.
+    func connectionFailed(to peer: UUID, _ error: ServiceError)
+    /// Called when a link changed, whether or not the manager uses it.
+    func linkChanged(of link: PeerLink, _ change: ConnectionChange)
+    /// Called when a link that the manager uses is about to end.
+    func linkEnds(_ link: PeerLink, _ user: Attachment)
+    /// Called when a link has ended without a request of the manager.
+    func linkClosed(_ link: PeerLink, _ user: Attachment, _ error: ServiceError)
+}
+
+/// A peripheral manager, as the links see it.
+protocol LinkServer: ManagerSession {
+    /// Called when a central can use the published services.
+    func centralConnected(_ central: CentralInfo)
+    /// Called when the MTU of a link has changed.
+    func centralChanged(_ central: CentralInfo)
+    /// Called when a central has disconnected, before ``centralLeft(_:)``.
+    func centralDisconnected(_ central: UUID, _ error: ServiceError?)
+    /// Called when the link to a central is gone, for whichever reason.
+    func centralLeft(_ central: UUID)
+}
+
 /// The links of a system, which all managers share (behaviours 3.9, 3.10), and the requests for them. Used on the loop
 /// only.
 package final class SharedLinks {
@@ -55,7 +86,13 @@ package final class SharedLinks {
         }
     }
 
-    private func user(_ user: Attachment) -> CentralSession? { managers.session(user.key) as? CentralSession }
+    /// The central managers, the oldest first.
+    private var users: [any LinkUser] { managers.sessions() }
+
+    /// The peripheral managers, the oldest first.
+    private var servers: [any LinkServer] { managers.sessions() }
+
+    private func user(_ user: Attachment) -> (any LinkUser)? { managers.session(user.key) as? any LinkUser }
 
     func link(to peer: UUID) -> PeerLink? { all.first { $0.peer == peer } }
 
@@ -77,21 +114,21 @@ extension SharedLinks {
     }
 
     func connectionUnwanted(to peer: UUID) {
-        guard let address = peers[peer]?.address, !managers.centrals.contains(where: { $0.wants(peer) }) else { return }
+        guard let address = peers[peer]?.address, !users.contains(where: { $0.wants(peer) }) else { return }
         controllers.device?.connector.withdraw(address)
         link(to: peer)?.endIfUnused()
     }
 
     /// Connects all managers that wait for a link that is ready.
     private func attachUsers(to link: PeerLink) {
-        for user in managers.centrals {
+        for user in users {
             if let use = user.use(of: link) { link.attach(use) }
         }
     }
 
     /// Reports the failure of an attempt to connect to all managers that wait for it.
     private func report(_ error: ServiceError, to peer: UUID) {
-        for user in managers.centrals { user.connectionFailed(to: peer, error) }
+        for user in users { user.connectionFailed(to: peer, error) }
     }
 }
 
@@ -127,7 +164,7 @@ extension SharedLinks {
         case .success:
             notifyWatchers(of: link, .connected)
             alert(.connected, of: link.peer)
-            if link.servesCentral { for server in managers.peripherals { server.centralConnected(link.centralInfo) } }
+            if link.servesCentral { for server in servers { server.centralConnected(link.centralInfo) } }
             attachUsers(to: link)
             // The apps that requested the link may have cancelled meanwhile.
             link.endIfUnused()
@@ -189,7 +226,7 @@ extension SharedLinks {
     private func close(_ link: PeerLink) -> [Attachment] {
         let users = link.close()
         peers.release(link.peer)
-        for server in managers.peripherals { server.centralLeft(link.peer) }
+        for server in servers { server.centralLeft(link.peer) }
         return users
     }
 
@@ -199,19 +236,19 @@ extension SharedLinks {
         if !link.isReady, !link.isEnding, !reason.isOfTheAir { report(error, to: link.peer) }
         if link.servesCentral {
             let told = link.isEnding ? nil : error
-            for server in managers.peripherals { server.centralDisconnected(link.peer, told) }
+            for server in servers { server.centralDisconnected(link.peer, told) }
         }
         if link.isReady { alert(.disconnected, of: link.peer) }
         for user in link.users { self.user(user)?.linkEnds(link, user) }
         for user in close(link) { self.user(user)?.linkClosed(link, user, error) }
         if link.isReady { notifyWatchers(of: link, .disconnected) }
         // Connection requests that arrived while the link was ending need a new link.
-        if managers.centrals.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
+        if users.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
     }
 
     /// Reports a change to the managers that registered for connection events.
     func notifyWatchers(of link: PeerLink, _ change: ConnectionChange) {
-        for user in managers.centrals { user.linkChanged(of: link, change) }
+        for user in users { user.linkChanged(of: link, change) }
     }
 }
 
@@ -245,14 +282,14 @@ extension SharedLinks {
 
 extension SharedLinks {
     func centralChanged(_ central: CentralInfo) {
-        for server in managers.peripherals { server.centralChanged(central) }
+        for server in servers { server.centralChanged(central) }
     }
 
     /// Alerts the user to an event of a peer, in place of suspended apps that asked for the alert. If there are
     /// several, the alert names the app that was in the foreground last (behaviour 3.15). Called before the apps are
     /// notified.
     func alert(_ alert: AppAlert, of peer: UUID) {
-        let candidates = managers.centrals.filter { $0.wants(alert, of: peer) }.map(\.manager)
+        let candidates = users.filter { $0.wants(alert, of: peer) }.map(\.manager)
         guard let last = candidates.max(by: { $0.lifecycle.lastInFront < $1.lifecycle.lastInFront }) else { return }
         let name = peers[peer]?.info.name?.quotedName
         observers.report(.alert(app: last.appName, peer: name ?? "\(peer)", alert))

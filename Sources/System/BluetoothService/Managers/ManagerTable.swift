@@ -18,11 +18,10 @@ final class ManagerTable {
     /// The apps that have managers. An app occurs once for each of its managers.
     var apps: [AppIdentity] { entries.map(\.app) }
 
-    /// The central managers, the oldest first.
-    var centrals: [CentralSession] { entries.compactMap { $0.session as? CentralSession } }
-
-    /// The peripheral managers, the oldest first.
-    var peripherals: [PeripheralSession] { entries.compactMap { $0.session as? PeripheralSession } }
+    /// Returns the managers of one kind, the oldest first.
+    func sessions<Session>(as kind: Session.Type = Session.self) -> [Session] {
+        entries.compactMap { $0.session as? Session }
+    }
 
     var countsByApp: [(app: AppIdentity, count: Int)] { counts.map { ($0.key, $0.value) } }
 

@@ -9,7 +9,7 @@ import L2CAP
 import ServiceMessages
 
 /// One peripheral manager of an app: its services, its advertising, and the requests of centrals that it has to answer.
-final class PeripheralSession: ManagerSession {
+final class PeripheralSession: LinkServer {
     private struct Service {
         let id: LocalAttributeID
         let characteristics: [LocalAttributeID]

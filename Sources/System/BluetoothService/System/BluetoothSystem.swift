@@ -160,8 +160,8 @@ package final class BluetoothSystem {
         device.disconnectAll(within: Self.leaveLimit) { [self] in stop(completion) }
     }
 
-    var centrals: [CentralSession] { managers.centrals }
-    var peripherals: [PeripheralSession] { managers.peripherals }
+    var centrals: [CentralSession] { managers.sessions() }
+    var peripherals: [PeripheralSession] { managers.sessions() }
 }
 
 // MARK: - Radio

@@ -26,13 +26,3 @@ func checkSeconds(_ seconds: Double, of option: String) throws {
         throw ValidationError("\(option) must be greater than 0 and at most 86400")
     }
 }
-
-/// A command with the option `--json`.
-protocol ShowingCommand: ToolCommand {
-    var showing: ShowingOptions { get }
-}
-
-extension ShowingCommand {
-    var json: Bool { showing.json }
-    var report: ToolReport { ToolReport(json: json) }
-}

@@ -81,6 +81,16 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
+/// A command with the option `--json`.
+protocol ShowingCommand: ToolCommand {
+    var showing: ShowingOptions { get }
+}
+
+extension ShowingCommand {
+    var json: Bool { showing.json }
+    var report: ToolReport { ToolReport(json: json) }
+}
+
 /// The output option of commands that show something.
 struct ShowingOptions: ParsableArguments {
     @Flag(help: "Print JSON for programs. Its field names are stable.")
