@@ -260,7 +260,7 @@ targets += [
 ]
 // Fuzzing/run sets this, and has libFuzzer's flags on its command line: nobody who depends on the package meets either.
 if Context.environment["HARALD_FUZZING"] != nil {
-    let uses = measured.union(["LoopbackLinks", "NIOEmbedded"]).sorted()
+    let uses = named.everything(["Accessories", "CapturePlayback", "Page", "LoopbackLinks", "NIOEmbedded"]).sorted()
     targets.append(named.target("HaraldFuzzing", path: "Fuzzing/HaraldFuzzing", uses))
 }
 

@@ -50,7 +50,7 @@ import Testing
             perManager: 100,
             request: { world, number in
                 let peer = world.with { system in
-                    system.peers.see(BluetoothAddress(UInt64(number) + 1, kind: .publicDevice)).identifier
+                    system.peers.peer(at: BluetoothAddress(UInt64(number) + 1, kind: .publicDevice)).identifier
                 }
                 return .central(.peer(peer, .connect(ConnectOptions())))
             },
