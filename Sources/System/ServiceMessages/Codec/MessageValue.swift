@@ -253,6 +253,12 @@ extension Optional: MessageValue where Wrapped: MessageValue {
     package static var blank: Wrapped? { nil }
 
     package mutating func code<C: FieldCoder>(as name: String, _ coder: inout C) throws(PacketError) {
-        self = try coder.value("has \(name)", self != nil) ? coder.value(name, self ?? .blank) : nil
+        guard try coder.value("has \(name)", self != nil) else {
+            self = nil
+            return
+        }
+        var present: Wrapped = self ?? .blank
+        try present.code(as: name, &coder)
+        self = present
     }
 }
