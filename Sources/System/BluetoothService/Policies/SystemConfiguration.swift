@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import Foundation
 import GAP
 import GATT
 import SMP
@@ -84,4 +85,14 @@ package struct SystemConfiguration: Sendable {
     var protectedValuesRequirement: SecurityLevel {
         demandsAuthenticatedCentrals && pairing.ioCapability != .noInputNoOutput ? .authenticated : .encrypted
     }
+}
+
+/// The current boot of this machine.
+enum HostRun {
+    /// The random boot ID from the kernel (random(4)), or nil if unavailable.
+    static let current: String? = {
+        guard let octets = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") else { return nil }
+        let name = String(decoding: octets.prefix(64), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return name.isEmpty ? nil : name
+    }()
 }
