@@ -72,7 +72,10 @@ struct ConnectingOptions: ParsableArguments {
     @OptionGroup var trust: TrustOptions
 
     @Option(
-        help: ArgumentHelp("The time limit for finding and connecting to the device, in seconds.", valueName: "SECONDS")
+        help: ArgumentHelp(
+            "The time limit for finding the device, and then for connecting to it, in seconds.",
+            valueName: "SECONDS"
+        )
     )
     var timeout = 10.0
 

@@ -60,7 +60,7 @@ struct ExploreCommand: DeviceVerb {
 
     @Option(
         help: ArgumentHelp(
-            "The time limit for finding and connecting to the peripheral, in seconds.",
+            "The time limit for finding the peripheral, and then for connecting to it, in seconds.",
             valueName: "SECONDS"
         )
     )

@@ -143,17 +143,18 @@ final class Explorer {
     }
 
     private func searchedLongEnough() {
-        switch stage {
-        case .searching(let choice):
-            if choice.best != nil { return choose() }
-            end(.failure(.noSuchDevice(plan.selector, .explore, seconds: plan.timeout, found: choice.found)))
-        case .connecting:
-            guard let refusal = system.connectionRefusal else {
-                return vanished("it does not respond to the connection request")
-            }
-            failed(refusal, doing: "connect to \(peer)")
-        default: break
+        guard case .searching(let choice) = stage else { return }
+        if choice.best != nil { return choose() }
+        end(.failure(.noSuchDevice(plan.selector, .explore, seconds: plan.timeout, found: choice.found)))
+    }
+
+    /// Ends after the time for connecting, which does not depend on how long the search took.
+    private func connectedTooLate() {
+        guard case .connecting = stage else { return }
+        guard let refusal = system.connectionRefusal else {
+            return vanished("it does not respond to the connection request")
         }
+        failed(refusal, doing: "connect to \(peer)")
     }
 
     // MARK: Peer
@@ -190,6 +191,7 @@ final class Explorer {
             )
             peer = address
             system.endOpenScan()
+            loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.connectedTooLate() }
             connect()
         }
     }
