@@ -9,6 +9,11 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: isStrict ? .error : .warning),
 ]
 
+// Simulations spend their time in these. Optimized, with all their assertions, they cost a minute more of compiling, and the
+// test suite takes half as long. Scripts/test sets this. A package with such flags cannot be depended on by version.
+let isOptimized = isStrict || Context.environment["HARALD_OPTIMIZED"] != nil
+let optimized = isOptimized ? ["BluetoothTypes", "EventLoops", "Cryptography", "LinkLayer"] : []
+
 // The package of each library that the modules use.
 let packages = [
     "ArgumentParser": "swift-argument-parser", "CoreMetrics": "swift-metrics", "Crypto": "swift-crypto",
@@ -190,7 +195,14 @@ struct Named {
         let uses = dependencies(names)
         return name.first?.isLowercase == true || programs.contains(name)
             ? .executableTarget(name: name, dependencies: uses, path: path, swiftSettings: settings)
-            : .target(name: name, dependencies: uses, path: path, resources: resources, swiftSettings: settings)
+            : .target(
+                name: name,
+                dependencies: uses,
+                path: path,
+                resources: resources,
+                swiftSettings: settings
+                    + (optimized.contains(name) ? [.unsafeFlags(["-O", "-assert-config", "Debug"])] : [])
+            )
     }
 
     func dependencies(_ names: some Sequence<String>) -> [Target.Dependency] {
