@@ -54,3 +54,7 @@ unsigned long harald_heap(void)
     struct mallinfo2 all = mallinfo2();
     return all.uordblks + all.hblkhd;
 }
+
+void harald_measurement_begins(void) { __asm__ volatile(""); }
+
+void harald_measurement_ends(void) { __asm__ volatile(""); }

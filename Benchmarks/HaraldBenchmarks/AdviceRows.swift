@@ -12,14 +12,14 @@ extension HaraldBenchmarks {
     static func advice() {
         let pair = ServicePair()
         pair.advise()
-        let count = 10_000
+        let count = Measurement.count(10_000)
         let before = pair.received
         let measurement = Measurement {
             for _ in 0..<count { pair.receive() }
         }
         pair.deliver()
-        precondition(pair.received - before == 5 * count, "every notification arrives")
-        row("the same with advice, HCI to event", nanoseconds(count, measurement))
+        precondition(pair.received - before == Measurement.repetitions * count, "every notification arrives")
+        row("the same with advice, HCI to event", count, measurement, nanoseconds)
         let apps = DelegatePair(on: NIOEventLoop())
         apps.advise()
         callbacks("callbacks with advice, HCI to delegate", apps)

@@ -12,7 +12,7 @@ extension HaraldBenchmarks {
         guard let sender = pair.notifier.sender, let found = pair.follower.found else {
             preconditionFailure("the two have found each other")
         }
-        let (count, value) = (20_000, Data(repeating: 0x55, count: 20))
+        let (count, value) = (Measurement.count(20_000), Data(repeating: 0x55, count: 20))
         let received = Tally()
         let listener = Task {
             for try await _ in found.peripheral.notifications(of: found.notified) { received.add() }
@@ -22,13 +22,13 @@ extension HaraldBenchmarks {
             Task { for _ in 0..<count { try await sender.manager.update(value, for: sender.characteristic) } }
             received.wait(for: before + count)
         }
-        row("notifications of 20 octets, await to await", both(count, Measurement(notified)))
+        row("notifications of 20 octets, await to await", count, Measurement(notified), both)
         listener.cancel()
         let written = {
             let before = pair.notifier.written.value
             Task { for _ in 0..<count { try await found.peripheral.writeWithoutResponse(value, for: found.written) } }
             pair.notifier.written.wait(for: before + count)
         }
-        row("writes without response of 20 octets, await to delegate", both(count, Measurement(written)))
+        row("writes without response of 20 octets, await to delegate", count, Measurement(written), both)
     }
 }

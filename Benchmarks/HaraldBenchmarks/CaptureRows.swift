@@ -6,7 +6,7 @@ import HCI
 
 /// The speed at which `harald explain` makes the story of a capture, from the octets of the file to the entries.
 extension HaraldBenchmarks {
-    private static let captureLength = 8 << 20
+    private static let captureLength = Measurement.count(Measurement.isCounted ? 1 << 20 : 8 << 20)
     /// The octets that the tool reads at a time.
     private static let piece = 1 << 18
 
@@ -63,17 +63,15 @@ extension HaraldBenchmarks {
             precondition(story.totals.records == records, "every record counts")
         }
         precondition(seen > 0, "there is a story")
-        let rate = Double(octets.count) / measurement.seconds / 1e6
-        let each = measurement.seconds * 1e9 / Double(records)
-        row(
-            "\(isBrief ? "a brief story" : isPrinted ? "the printed story" : "the story") of a capture of \(what)",
+        let story = isBrief ? "a brief story" : isPrinted ? "the printed story" : "the story"
+        row("\(story) of a capture of \(what)", records, measurement) {
             String(
                 format: "%.0f MB/s, %.0f ns and %.1f allocations a record",
-                rate,
-                each,
-                Double(measurement.allocations) / Double(records)
+                Double(octets.count) / $1.seconds / 1e6,
+                $1.seconds * 1e9 / Double($0),
+                Double($1.allocations) / Double($0)
             )
-        )
+        }
     }
 
     private static func notification(length: Int, _ number: Int) -> Packet {

@@ -30,6 +30,6 @@ extension HaraldBenchmarks {
 
     private static func each(_ what: String, _ count: Int, _ body: () -> Void) {
         let measurement = Measurement { for _ in 0..<count { body() } }
-        row("\(what), \(CryptographyProviders.standard.name)", nanoseconds(count, measurement))
+        row("\(what), \(CryptographyProviders.standard.name)", count, measurement, nanoseconds)
     }
 }

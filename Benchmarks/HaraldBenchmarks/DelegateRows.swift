@@ -13,30 +13,30 @@ extension HaraldBenchmarks {
     /// Two systems without air, on one core with `taskset -c 0`.
     static func delegates() {
         let pair = DelegatePair(on: NIOEventLoop())
-        let count = 50_000
+        let count = Measurement.count(50_000)
         let notified = {
             let before = pair.follower.notified.value
             pair.notifier.notify(value, times: count)
             pair.follower.notified.wait(for: before + count)
         }
-        row("notifications of 20 octets, delegate to delegate", both(count, Measurement(notified)))
+        row("notifications of 20 octets, delegate to delegate", count, Measurement(notified), both)
         let written = {
             let before = pair.notifier.written.value
             pair.follower.write(value, times: count)
             pair.notifier.written.wait(for: before + count)
         }
-        row("writes without response of 20 octets, delegate to delegate", both(count, Measurement(written)))
+        row("writes without response of 20 octets, delegate to delegate", count, Measurement(written), both)
         callbacks(pair)
     }
 
     /// From HCI to the delegate, one callback for each packet; and the same path up to the app's queue, without the
     /// API.
     private static func callbacks(_ pair: DelegatePair) {
-        let count = 50_000
+        let count = Measurement.count(50_000)
         let whole = callbacks("callbacks, HCI to delegate", pair)
         pair.line.isTapped.store(true, ordering: .relaxed)
         let below = Measurement { receive(count, on: pair, until: pair.line.notified) }
-        row("the same up to the app's queue, HCI to event", both(count, below))
+        row("the same up to the app's queue, HCI to event", count, below, both)
         row(
             "what the API adds to it",
             String(
@@ -50,9 +50,9 @@ extension HaraldBenchmarks {
 
     @discardableResult
     static func callbacks(_ what: String, _ pair: DelegatePair) -> Measurement {
-        let count = 50_000
+        let count = Measurement.count(50_000)
         let measurement = Measurement { receive(count, on: pair, until: pair.follower.notified) }
-        row(what, both(count, measurement))
+        row(what, count, measurement, both)
         return measurement
     }
 
@@ -71,20 +71,18 @@ extension HaraldBenchmarks {
     /// A channel on the simulated radio: its throughput in simulated time, and the speed of the simulation.
     static func streams() {
         let pair = StreamPair()
-        let count = 1 << 20
+        let count = Measurement.count(1 << 20)
         var seconds = 0.0
         let measurement = Measurement(repetitions: 3) { seconds = pair.transfer(count) }
-        let rate = Double(count) / seconds
-        let share = 100 * rate / StreamPair.airLimit
-        row(
-            "a megabyte from stream to stream at 1 Mbit/s",
-            String(
+        row("a megabyte from stream to stream at 1 Mbit/s", count, measurement) {
+            let rate = Double($0) / seconds
+            return String(
                 format: "%.1f kB/s, %.0f %% of the air's limit, %.1f s/s",
                 rate / 1e3,
-                share,
-                seconds / measurement.seconds
+                100 * rate / StreamPair.airLimit,
+                seconds / $1.seconds
             )
-        )
+        }
     }
 
     /// The lasting memory of a manager, and of a peripheral that an app keeps, in all layers.

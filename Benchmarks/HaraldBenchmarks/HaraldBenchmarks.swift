@@ -30,11 +30,11 @@ enum HaraldBenchmarks {
     private static let longGroups: [(name: String, measure: @Sendable () throws -> Void)] = [("day", day)]
 
     static func main() throws {
-        let chosen = CommandLine.arguments.dropFirst()
+        let chosen = CommandLine.arguments.dropFirst().filter { $0 != Measurement.countOption }
         if chosen.first == SocketApp.argument { return SocketApp.run(Array(chosen.dropFirst())) }
         if chosen.first == SideBySide.argument { return SideBySide.run(Array(chosen.dropFirst())) }
         if chosen.first == FarEnd.argument { return FarEnd.run(Array(chosen.dropFirst())) }
-        print("| what | result |\n| --- | ---: |")
+        if !Measurement.isCounted { print("| what | result |\n| --- | ---: |") }
         for group in groups where chosen.isEmpty || chosen.contains(group.name) { try group.measure() }
         for group in longGroups where chosen.contains(group.name) { try group.measure() }
     }
@@ -51,13 +51,21 @@ enum HaraldBenchmarks {
     }
 
     private static func crowds() {
-        crowd(advertisers: 1_000, interval: 1_000, duration: 60)
-        crowd(advertisers: 1_000, interval: 100, duration: 60)
-        crowd(advertisers: 1_000, interval: 1_000, duration: 60, isPrivate: true)
-        crowd(advertisers: 1_000, interval: 100, duration: 60, isPrivate: true)
+        // The instructions of a device do not depend on how many there are.
+        let advertisers = Measurement.isCounted ? 100 : 1_000
+        for (interval, isPrivate) in [(1_000, false), (100, false), (1_000, true), (100, true)] {
+            crowd(advertisers: advertisers, interval: interval, duration: 60, isPrivate: isPrivate)
+        }
+    }
+
+    /// Prints a row for a measurement of `count` equal pieces of work.
+    static func row(_ what: String, _ count: Int, _ measurement: Measurement, _ format: (Int, Measurement) -> String) {
+        guard Measurement.isCounted else { return row(what, format(count, measurement)) }
+        print("\(measurement.allocations)\t\(count)\t\(what)")
     }
 
     static func row(_ what: String, _ result: String) {
+        guard !Measurement.isCounted else { return }
         print("| \(what) | \(result) |")
         // Flushes output to a file too.
         fflush(nil)
@@ -86,7 +94,7 @@ enum HaraldBenchmarks {
     // MARK: Single packets
 
     private static func codecs() throws {
-        let count = 100_000
+        let count = Measurement.count(100_000)
         let value = Array(repeating: UInt8(0x55), count: 244)
         var checksum = 0
         let encode = Measurement {
@@ -104,7 +112,7 @@ enum HaraldBenchmarks {
                 checksum &+= acl.encoded().count
             }
         }
-        row("encode a 244-octet notification, value to HCI", nanoseconds(count, encode))
+        row("encode a 244-octet notification, value to HCI", count, encode, nanoseconds)
         let received = PacketBuffer([0x40, 0x20, 0xFB, 0x00, 0xF7, 0x00, 0x04, 0x00, 0x1B, 0x0E, 0x00] + value)
         let decode = try Measurement {
             for _ in 0..<count {
@@ -114,7 +122,7 @@ enum HaraldBenchmarks {
                 }
             }
         }
-        row("decode a 244-octet notification, HCI to value", nanoseconds(count, decode))
+        row("decode a 244-octet notification, HCI to value", count, decode, nanoseconds)
         try advertisingReport(count: count, checksum: &checksum)
         precondition(checksum != 0)
     }
@@ -144,7 +152,7 @@ enum HaraldBenchmarks {
         let encode = Measurement {
             for _ in 0..<count { sum &+= HCIPacket(event).bytes.count }
         }
-        row("encode an \(name) of 31 octets", nanoseconds(count, encode))
+        row("encode an \(name) of 31 octets", count, encode, nanoseconds)
         let packet = HCIPacket(event)
         let decode = try Measurement {
             for _ in 0..<count {
@@ -152,7 +160,7 @@ enum HaraldBenchmarks {
                 take(try E.reading(read.eventParameters))
             }
         }
-        row("decode an \(name) of 31 octets", nanoseconds(count, decode))
+        row("decode an \(name) of 31 octets", count, decode, nanoseconds)
         precondition(sum != 0)
     }
 
@@ -161,7 +169,7 @@ enum HaraldBenchmarks {
     /// From GATT down to HCI: values that a server notifies, until they are packets for the controller.
     private static func oneHostSends() throws {
         let one = try OneHost()
-        let count = 100_000
+        let count = Measurement.count(100_000)
         let value = PacketBuffer(Array(repeating: 0x55, count: 244))
         let before = one.controller.sent
         let measurement = Measurement {
@@ -171,28 +179,28 @@ enum HaraldBenchmarks {
                 one.loop.run(for: .zero)
             }
         }
-        precondition(one.controller.sent - before == 5 * count, "every notification is sent")
-        row("notifications of 244 octets sent by one host", both(count, measurement))
+        precondition(one.controller.sent - before == Measurement.repetitions * count, "every notification is sent")
+        row("notifications of 244 octets sent by one host", count, measurement, both)
     }
 
     /// From HCI up to GATT: packets from a controller, until they are values.
     private static func oneHostReceives() throws {
         let one = try OneHost()
-        let count = 100_000
+        let count = Measurement.count(100_000)
         let packet = ScriptedController.packet([0x1B, UInt8(one.notified), 0] + Array(repeating: 0x55, count: 244))
         var received = 0
         one.client.onValue = { _, _, _ in received += 1 }
         let measurement = Measurement {
             for _ in 0..<count { one.controller.onReceive?(packet) }
         }
-        precondition(received == 5 * count, "every notification arrives")
-        row("notifications of 244 octets received by one host", both(count, measurement))
+        precondition(received == Measurement.repetitions * count, "every notification arrives")
+        row("notifications of 244 octets received by one host", count, measurement, both)
     }
 
     /// Up and down: read requests, until their responses are packets for the controller. Two PDUs each.
     private static func oneHostAnswers() throws {
         let one = try OneHost()
-        let count = 50_000
+        let count = Measurement.count(50_000)
         let packet = ScriptedController.packet([0x0A, UInt8(one.read), 0])
         let before = one.controller.sent
         let measurement = Measurement {
@@ -201,8 +209,8 @@ enum HaraldBenchmarks {
                 one.loop.run(for: .zero)
             }
         }
-        precondition(one.controller.sent - before == 5 * count, "every request is answered")
-        row("ATT PDUs through one host: reads answered, two each", both(2 * count, measurement))
+        precondition(one.controller.sent - before == Measurement.repetitions * count, "every request is answered")
+        row("ATT PDUs through one host: reads answered, two each", 2 * count, measurement, both)
     }
 
     // MARK: A system below the API
@@ -210,21 +218,21 @@ enum HaraldBenchmarks {
     /// From HCI up to the event for the app, whose delivery is queued on the loop.
     private static func service() {
         let pair = ServicePair()
-        let count = 10_000
+        let count = Measurement.count(10_000)
         let before = pair.received
         let measurement = Measurement {
             for _ in 0..<count { pair.receive() }
         }
         pair.deliver()
-        precondition(pair.received - before == 5 * count, "every notification arrives")
-        row("one notification received below the API, HCI to event", nanoseconds(count, measurement))
+        precondition(pair.received - before == Measurement.repetitions * count, "every notification arrives")
+        row("one notification received below the API, HCI to event", count, measurement, nanoseconds)
     }
 
     // MARK: Two hosts without air
 
     private static func notifications() throws {
         let pair = try StackPair()
-        let count = 100_000
+        let count = Measurement.count(100_000)
         let value = PacketBuffer(Array(repeating: 0x55, count: 244))
         var received = 0
         pair.client.onValue = { _, _, _ in received += 1 }
@@ -236,13 +244,13 @@ enum HaraldBenchmarks {
             }
             pair.loop.run(for: .zero)
         }
-        precondition(received == 5 * count, "every notification arrives")
-        row("notifications of 244 octets through two hosts", perSecond(count, measurement))
+        precondition(received == Measurement.repetitions * count, "every notification arrives")
+        row("notifications of 244 octets through two hosts", count, measurement, perSecond)
     }
 
     private static func reads() throws {
         let pair = try StackPair()
-        let count = 20_000
+        let count = Measurement.count(20_000)
         var done = 0
         let measurement = Measurement {
             for _ in 0..<count {
@@ -250,31 +258,30 @@ enum HaraldBenchmarks {
                 pair.loop.run(for: .zero)
             }
         }
-        precondition(done == 5 * count, "every read is answered")
-        row("ATT reads through two hosts, one after the other", perSecond(count, measurement))
+        precondition(done == Measurement.repetitions * count, "every read is answered")
+        row("ATT reads through two hosts, one after the other", count, measurement, perSecond)
     }
 
     // MARK: Two devices with air
 
     private static func idlePair() {
-        let duration = 100
+        let duration = Measurement.count(100)
         let pair = IdlePair()
         let measurement = Measurement(repetitions: 3) { pair.run(seconds: duration) }
-        row(
-            "simulated time of two idle connected devices at 30 ms",
-            String(format: "%.0f s/s", Double(duration) / measurement.seconds)
-        )
+        row("simulated time of two idle connected devices at 30 ms", duration, measurement) {
+            String(format: "%.0f s/s", Double($0) / $1.seconds)
+        }
     }
 
     /// The first repetition includes the start-up; the best is printed.
-    private static func crowd(advertisers: Int, interval: Int, duration: Int, isPrivate: Bool = false) {
+    private static func crowd(advertisers: Int, interval: Int, duration: Int, isPrivate: Bool) {
         let crowd = Crowd(advertisers: advertisers, interval: interval, isPrivate: isPrivate)
+        let seconds = Measurement.count(duration)
         var reports = 0
-        let measurement = Measurement(repetitions: 3) { reports = crowd.run(seconds: duration) }
-        row(
-            "\(duration) simulated seconds of \(advertisers) \(isPrivate ? "private " : "")advertisers at \(interval) ms"
-                + " and one scanner",
-            String(format: "%.2f s, %d reports /s", measurement.seconds, reports / duration)
-        )
+        let measurement = Measurement(repetitions: 3) { reports = crowd.run(seconds: seconds) }
+        let which = "\(advertisers) \(isPrivate ? "private " : "")advertisers at \(interval) ms and one scanner"
+        row("\(duration) simulated seconds of \(which)", seconds, measurement) {
+            String(format: "%.2f s, %d reports /s", $1.seconds, reports / $0)
+        }
     }
 }

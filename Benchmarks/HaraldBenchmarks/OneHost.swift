@@ -12,7 +12,7 @@ final class OneHost {
     static let mtu = 247
 
     let loop = VirtualEventLoop()
-    let controller = ScriptedController()
+    let controller: ScriptedController
     private(set) var client: GATTClient!
     let server: GATTServer
     let notified: UInt16
@@ -22,6 +22,7 @@ final class OneHost {
 
     init() throws {
         let logger = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+        controller = ScriptedController(loop: loop)
         host = HCIHost(transport: controller, loop: loop, stackEvents: .log(logger))
         let database = GATTDatabase()
         let service = try database.add(

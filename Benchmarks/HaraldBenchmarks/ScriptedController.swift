@@ -18,7 +18,12 @@ final class ScriptedController: HCITransport {
         NumberOfCompletedPackets(entries: [.init(handle: handle, count: UInt16(buffers / 2))])
     )
     private static let buffers = 16
+    private let loop: any EventLoop
     private var uncompleted = 0
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+    }
 
     func close() {}
 
@@ -37,12 +42,17 @@ final class ScriptedController: HCITransport {
         uncompleted += 1
         guard uncompleted == Self.buffers / 2 else { return }
         uncompleted = 0
-        onReceive?(Self.completed)
+        respond(Self.completed)
     }
 
     private func answer(_ packet: HCIPacket) {
         guard let command = try? CommandPacket(reading: packet.bytes) else { return }
-        onReceive?(Self.answer(to: command))
+        respond(Self.answer(to: command))
+    }
+
+    /// A transport never calls the host back from a call of it.
+    private func respond(_ packet: HCIPacket) {
+        loop.execute { [unowned self] in onReceive?(packet) }
     }
 
     /// The response of an old controller, which supports little more than buffer sizes.
