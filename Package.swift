@@ -9,9 +9,12 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: isStrict ? .error : .warning),
 ]
 
-// Simulations spend their time in these. Optimized, with all their assertions, they cost a minute more of compiling, and the
-// test suite takes half as long. Scripts/test sets this. A package with such flags cannot be depended on by version.
-let isOptimized = isStrict || Context.environment["HARALD_OPTIMIZED"] != nil
+let isFuzzing = Context.environment["HARALD_FUZZING"] != nil
+let isForRaces = Context.environment["HARALD_RACES"] != nil
+// Simulations spend their time in these. Optimized, with all their assertions, they cost half a minute more of compiling, and
+// the test suite takes half as long. Scripts/test sets this. Fuzzing runs too briefly for it, and ThreadSanitizer reports
+// what the optimizer makes of empty arrays. No package with such flags can be depended on by version.
+let isOptimized = (isStrict || Context.environment["HARALD_OPTIMIZED"] != nil) && !isFuzzing && !isForRaces
 let optimized = isOptimized ? ["BluetoothTypes", "EventLoops", "Cryptography", "LinkLayer"] : []
 
 // The package of each library that the modules use.
@@ -271,7 +274,7 @@ targets += [
     ),
 ]
 // Fuzzing/run sets this, and has libFuzzer's flags on its command line: nobody who depends on the package meets either.
-if Context.environment["HARALD_FUZZING"] != nil {
+if isFuzzing {
     let uses = named.everything(["Accessories", "CapturePlayback", "Page", "LoopbackLinks", "NIOEmbedded"]).sorted()
     targets.append(named.target("HaraldFuzzing", path: "Fuzzing/HaraldFuzzing", uses))
 }
@@ -314,7 +317,7 @@ let package = Package(
 // Races/run sets this: what has threads or sockets is built once more, for ThreadSanitizer, with what it uses and nothing
 // else. The tests of BluetoothService run on the test's thread alone; its service meets threads in the tests of the modules
 // above it.
-if Context.environment["HARALD_RACES"] != nil {
+if isForRaces {
     let watched = [
         "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothSwift5",
         "Cryptography", "ServiceProcess", "EventLoops", "Examples", "HCITransports",
