@@ -8,12 +8,29 @@ protocol EventReceiver: AnyObject, Sendable {
     func receive(_ event: Event)
 }
 
+/// Runs code of an app, in which managers that are created belong to that app as well.
+private struct AppContext: Sendable {
+    let connection: any ServiceConnection
+    /// Whether the connection is that of the process, and not of a simulated app or of a part of the program.
+    private let isOfProcess = ServiceLocator.current == nil
+
+    init(_ connection: any ServiceConnection) { self.connection = connection }
+
+    /// Outside simulations, new managers find the connection of the process by themselves. Setting it would cost two
+    /// allocations for each event.
+    func run(_ body: () -> Void) {
+        if isOfProcess, !ServiceLocator.isSimulating { return body() }
+        ServiceLocator.$current.withValue(connection, operation: body)
+    }
+}
+
 /// The connection of one manager to the service.
 ///
 /// The manager and all objects that came from it send their requests through it. It is closed when the manager is
 /// released; requests after that are dropped.
 final class ManagerLink: Sendable {
     let connection: any ServiceConnection
+    private let context: AppContext
     private let id: ManagerID
     private let isClosed = Atomic(false)
     private let pace: CallbackPace
@@ -30,10 +47,11 @@ final class ManagerLink: Sendable {
     ) {
         self.connection = connection
         let pace = CallbackPace(connection)
-        self.pace = pace
+        let context = AppContext(connection)
+        (self.pace, self.context) = (pace, context)
         id = connection.openManager(role, options: options, queue: AppQueue(queue)) { [channels, weak manager] event in
             if case .channel(let channel, let event) = event { return channels.receive(event, of: channel) }
-            ServiceLocator.$current.withValue(connection) {
+            context.run {
                 guard CallSites.isRecording else { return manager?.receive(event) ?? () }
                 pace.measure { manager?.receive(event) }
             }
@@ -53,8 +71,7 @@ final class ManagerLink: Sendable {
 
     /// Calls `callback` on the app's run loop, in the same context as the manager's events.
     func call(_ callback: @escaping @Sendable () -> Void, on queue: RunLoopQueue) {
-        let connection = connection
-        connection.call({ ServiceLocator.$current.withValue(connection, operation: callback) }, on: queue)
+        connection.call({ [context] in context.run(callback) }, on: queue)
     }
 
     /// Whether the app may block until its peer sends something.
@@ -68,16 +85,14 @@ final class ManagerLink: Sendable {
 
     /// Calls `body` on the manager's queue, in order with its events.
     func callBack(_ body: @escaping @Sendable () -> Void) {
-        connection.callBack(id) { [connection] in ServiceLocator.$current.withValue(connection, operation: body) }
+        connection.callBack(id) { [context] in context.run(body) }
     }
 
     /// Calls `body` on the manager's queue after a delay, by the clock of the service.
     ///
     /// - Returns: A function that cancels the call.
     func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        connection.callBack(id, after: delay) { [connection] in
-            ServiceLocator.$current.withValue(connection, operation: body)
-        }
+        connection.callBack(id, after: delay) { [context] in context.run(body) }
     }
 
     func ask(_ query: Query) -> Result<Reply, ServiceError> {
