@@ -75,6 +75,8 @@ private final class Publisher: NSObject, CBPeripheralManagerDelegate, @unchecked
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        // A link shares the radio with an advertiser.
+        peripheral.stopAdvertising()
         self.channel.withLock { $0 = channel }
     }
 }
