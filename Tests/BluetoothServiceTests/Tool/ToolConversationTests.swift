@@ -6,6 +6,7 @@ import HCI
 import HCIHost
 import SampleMessages
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import Administration
@@ -98,6 +99,41 @@ import Testing
         #expect(phone.lines.count < 24)
         #expect(phone.lines.first == "Bluetooth is on")
         #expect(try Tool(pair.phone.system).answer(3, to: .bonds, as: [BondStatus].self).isEmpty)
+    }
+
+    @Test("questions about bonds wait for the controller that they belong to, and none is answered with an empty list")
+    func bondsBeforeTheController() throws {
+        let directory = try TemporaryDirectory()
+        let stored = FileManager.default.createFile(
+            atPath: "\(directory.path)/bonds",
+            contents: Data("not what was written".utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        #expect(stored)
+        let questions: [ToolQuestion] = [.bonds, .forgetBond(.blank), .devices]
+        func answers(of device: TestDevice, after body: () -> Void) -> [Result<String, ServiceError>] {
+            let tool = Tool(device.system)
+            for (index, question) in questions.enumerated() { tool.ask(UInt32(index), question) }
+            #expect(tool.take().isEmpty)
+            body()
+            world.run(.seconds(1))
+            return tool.take().compactMap { if case .answer(_, let result) = $0 { result } else { nil } }
+        }
+        func reason(_ answer: Result<String, ServiceError>) -> String {
+            if case .failure(let error) = answer { error.reason ?? "" } else { "" }
+        }
+
+        let damaged = world.device("Damaged", isUp: false) { $0.store = .directory(directory.path) }
+        let ofDamaged = answers(of: damaged) {}
+        #expect(ofDamaged.map { reason($0).contains("paired devices cannot be used") } == [true, true, false])
+
+        let sound = world.device("Sound", isUp: false)
+        let ofSound = answers(of: sound) {}
+        #expect(ofSound.count == 3 && ofSound.first == .success("[]") && ofSound.last == .success("[]"))
+
+        let off = world.device("Off", isStarted: false)
+        let ofOff = answers(of: off) { off.system.controllers.setPower(false) }
+        #expect(ofOff.map { reason($0).contains("none has started yet") } == [true, true, false])
     }
 
     @Test("a status with foreign names contains no terminal control characters")

@@ -153,10 +153,10 @@ package final class ToolConversation {
         if question != .ownAdvice { isTool = true }
         switch question {
         case .status: reply(number, .success(system.status))
-        case .devices: reply(number, .success(system.deviceStatus))
-        case .bonds: listBonds(number)
+        case .devices: whenBondsAreKnown(number) { [self] in reply(number, .success(system.deviceStatus)) }
+        case .bonds: withBonds(number) { [self] in reply(number, .success(system.bondStatus)) }
         case .apps: listApps(number)
-        case .forgetBond(let peer): forget(peer, number)
+        case .forgetBond(let peer): withBonds(number) { [self] in forget(peer, number) }
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
         case .prompts: receivePrompts(number)
         case .app(let verb, let name, let owner): perform(verb, name, owner, number)
@@ -166,12 +166,29 @@ package final class ToolConversation {
         }
     }
 
-    private func listBonds(_ number: UInt32) {
-        // A list without bonds would advise to pair again.
-        if let failure = system.peers.bondFailure {
-            return fail(number, .unknown, "paired devices cannot be used: \(failure)")
+    /// Answers a question about the bonds, or fails it if they cannot be used: a list without bonds would advise to pair
+    /// again.
+    private func withBonds(_ number: UInt32, _ answer: @escaping () -> Void) {
+        whenBondsAreKnown(number) { [self] in
+            if let failure = system.peers.bondFailure {
+                return fail(number, .unknown, "paired devices cannot be used: \(failure)")
+            }
+            guard system.peers.hasOpenBonds else {
+                let reason = "bonds belong to a controller, and none has started yet; `harald status` shows why"
+                return fail(number, .unknown, reason)
+            }
+            answer()
         }
-        reply(number, .success(system.bondStatus))
+    }
+
+    /// Calls `body` once the bonds of the controller are open, or it is certain that there is no controller.
+    private func whenBondsAreKnown(_ number: UInt32, _ body: @escaping () -> Void) {
+        if system.peers.hasOpenBonds || system.peers.bondFailure != nil { return body() }
+        guard beginWaiting(number) else { return }
+        system.controllers.whenStateIsKnown { [weak self] in
+            guard let self, !isClosed, pending.remove(number) != nil else { return }
+            body()
+        }
     }
 
     private func forget(_ peer: UUID, _ number: UInt32) {

@@ -55,6 +55,7 @@ package final class Controllers {
     private let loop: any EventLoop
     private let observers: Observers
     private let tap: PacketTap
+    private var waiting: [() -> Void] = []
     private(set) var power = PowerMachine()
     private var airplaneMode = AirplaneMode()
     private var retry: ScheduledTask?
@@ -91,6 +92,11 @@ package final class Controllers {
 
     /// The address that is visible to centrals, or nil while nothing is advertised.
     package var advertisedAddress: BluetoothAddress? { device?.advertiser.connectableAddress }
+
+    /// Calls `body` once the state is known: at once, unless a controller is starting for the first time or after a reset.
+    package func whenStateIsKnown(_ body: @escaping () -> Void) {
+        if state.isKnown { body() } else { waiting.append(body) }
+    }
 
     /// Changes the private address as soon as the controller is quiet, as at the end of its lifetime.
     package func changeAddress() { device?.privacy.handle(.need(.address)) }
@@ -166,6 +172,10 @@ extension Controllers {
         let isNew = new != state
         state = new
         onState?(new, isNew)
+        guard new.isKnown else { return }
+        let ended = waiting
+        waiting = []
+        for body in ended { body() }
     }
 
     private func open() {
@@ -266,4 +276,8 @@ public enum PowerSwitch: Hashable, Sendable {
     case settings
     /// Control Centre. Apps see the radio off, and preserved state stays (behaviours 1.17, 10.15).
     case controlCentre
+}
+
+extension ManagerState {
+    fileprivate var isKnown: Bool { self != .unknown && self != .resetting }
 }

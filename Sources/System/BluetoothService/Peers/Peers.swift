@@ -206,6 +206,9 @@ extension Peers {
     /// Why the bonds cannot be used; nil if they can, or while there is no controller.
     package var bondFailure: BondError? { keeper.failure }
 
+    /// Whether the bonds of a controller are open. False until the first controller has started.
+    package var hasOpenBonds: Bool { keeper.store != nil }
+
     /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
     package var bondedPeers: [BondedPeer] { keeper.store?.bonds.map { BondedPeer($0) } ?? [] }
 
