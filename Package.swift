@@ -86,13 +86,12 @@ let floors: KeyValuePairs = [
     Page BluetoothTypes AssignedNumbers EventLoops HCI HCITransports ServiceMessages ServiceEvents BluetoothService \
         Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories \
         RadioEnergy CaptureStory DequeModule NIOCore NIOHTTP1 NIOPosix NIOWebSocket
-    Crowd BluetoothTypes EventLoops LinkLayer ServiceMessages
     CTool
     harald-demo EventLoops Demos
     harald CTool CLinux BluetoothTypes AssignedNumbers EventLoops Cryptography HCI HCIHost L2CAP ATT GATT SMP \
         Security GAP LinkLayer CapturePlayback HCITransports ServiceMessages ServiceEvents BluetoothService \
         Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories \
-        RadioEnergy Demos CaptureStory Page Crowd ArgumentParser DequeModule Logging
+        RadioEnergy Demos CaptureStory Page ArgumentParser DequeModule Logging
     """,
 ]
 
@@ -128,7 +127,7 @@ let tests = """
     SMP LoopbackLinks StateExplorer
     Security BondKillPoints StackStandIns StateExplorer TestBasics
     GAP LinkLayer AccessStandIns StackStandIns
-    LinkLayer HCIHost RadioEnergy Crowd ControllerStandIns StateExplorer
+    LinkLayer HCIHost RadioEnergy ControllerStandIns StateExplorer
     CapturePlayback
     HCITransports RandomPackets StandInKernel StandInUSB TestBasics
     ServiceMessages
@@ -144,7 +143,6 @@ let tests = """
     BluetoothTesting TestBasics
     CaptureStory
     Page BluetoothTesting NIOEmbedded
-    Crowd
     Examples BluetoothTesting FileTransfer HealthThermometer HeartRate TextTransfer TestBasics
     Harald harald StandInKernel TestBasics
     """

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Crowd
 import Testing
 
 @testable import harald

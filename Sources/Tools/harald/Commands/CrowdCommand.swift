@@ -1,6 +1,5 @@
 import ArgumentParser
 import BluetoothTypes
-import Crowd
 import EventLoops
 import Foundation
 

@@ -1,7 +1,7 @@
 import EventLoops
 
 /// The results of a crowd and of parts of it, beside those that theory expects.
-package struct CrowdReport: Encodable, Hashable, Sendable {
+struct CrowdReport: Encodable, Hashable, Sendable {
     /// The parts of the crowd that are simulated: half of the devices, a quarter and so on, so that the results show at
     /// which size contention sets in.
     private static let divisors = [1, 2, 4, 8, 16, 32]
@@ -11,19 +11,19 @@ package struct CrowdReport: Encodable, Hashable, Sendable {
     }
 
     /// The seed that repeats the result.
-    package let seed: UInt64
+    let seed: UInt64
     /// The simulated time, in seconds.
-    package let seconds: Int
+    let seconds: Int
     let groups: [AdvertiserGroup]
     /// The crowd and its parts, the whole crowd first.
-    package let crowds: [CrowdStatistics]
+    let crowds: [CrowdStatistics]
     /// The overflow areas of phones with one service, two services and so on.
-    package let overflow: [OverflowStudy]
+    let overflow: [OverflowStudy]
 
     /// Simulates a crowd.
     ///
     /// - Parameter onProgress: Called before each part with its number of devices.
-    package init(_ configuration: CrowdConfiguration, onProgress: (Int) -> Void = { _ in }) {
+    init(_ configuration: CrowdConfiguration, onProgress: (Int) -> Void = { _ in }) {
         seed = configuration.seed
         seconds = configuration.seconds
         groups = configuration.groups
@@ -43,47 +43,47 @@ package struct CrowdReport: Encodable, Hashable, Sendable {
 
     /// The largest deviation of a report rate from the model's, as a fraction, among the scans of which the model
     /// expects at least `reports` reports to each observer; nil if there is none.
-    package func largestDeviation(ofAtLeast reports: Double) -> Double? {
+    func largestDeviation(ofAtLeast reports: Double) -> Double? {
         crowds.flatMap(\.scans).filter { $0.reportsPerSecondExpected * Double(seconds) >= reports }
             .map { abs($0.deviation) }.max()
     }
 }
 
 /// The results of one crowd.
-package struct CrowdStatistics: Encodable, Hashable, Sendable {
+struct CrowdStatistics: Encodable, Hashable, Sendable {
     /// A point of a distribution: the fraction of the devices whose value is at most `value`.
-    package struct Point: Encodable, Hashable, Sendable {
+    struct Point: Encodable, Hashable, Sendable {
         /// A time in seconds, or a fraction of PDUs.
-        package let value: Double
+        let value: Double
         /// The simulated and the expected fraction.
-        package let devices, expected: Double
+        let devices, expected: Double
     }
 
     /// The results of the observers that scan alike.
-    package struct Scan: Encodable, Hashable, Sendable {
-        package let name: String
+    struct Scan: Encodable, Hashable, Sendable {
+        let name: String
         /// The number of reports to all observers of this kind, and its expected value.
-        package let reports: Int
-        package let reportsExpected: Double
+        let reports: Int
+        let reportsExpected: Double
         /// The same per second and observer.
-        package let reportsPerSecond, reportsPerSecondExpected: Double
+        let reportsPerSecond, reportsPerSecondExpected: Double
         /// The distribution of the time, in seconds, until a device is discovered.
-        package let discovery: [Point]
+        let discovery: [Point]
 
         /// The deviation of ``reports`` from the expected value, as a fraction of it.
-        package var deviation: Double { Double(reports) / reportsExpected - 1 }
+        var deviation: Double { Double(reports) / reportsExpected - 1 }
     }
 
-    package let phones, accessories: Int
+    let phones, accessories: Int
     /// The number of PDUs sent on the three channels.
-    package let sent: Int
+    let sent: Int
     /// The fraction of PDUs lost to collisions, and its expected value.
-    package let lost, lostExpected: Double
+    let lost, lostExpected: Double
     /// The distribution of the fraction of its PDUs on channel 37 that a device loses.
-    package let losses: [Point]
-    package let scans: [Scan]
+    let losses: [Point]
+    let scans: [Scan]
 
-    package init(_ configuration: CrowdConfiguration, scans kinds: [ScanKind] = [ScanKind.continuous] + ScanKind.apps) {
+    init(_ configuration: CrowdConfiguration, scans kinds: [ScanKind] = [ScanKind.continuous] + ScanKind.apps) {
         var simulation = CrowdSimulation(configuration, scans: kinds)
         simulation.run()
         let model = ContentionModel(configuration.groups)
@@ -127,7 +127,7 @@ package struct CrowdStatistics: Encodable, Hashable, Sendable {
 
     /// Returns the smallest value of a distribution that at least this fraction of the devices do not exceed; nil if
     /// there is none.
-    package static func quantile(_ fraction: Double, of points: [Point]) -> Double? {
+    static func quantile(_ fraction: Double, of points: [Point]) -> Double? {
         points.first { $0.devices >= fraction }?.value
     }
 }

@@ -10,35 +10,35 @@ import ServiceMessages
 ///
 /// Not modelled: distance, signal strength and the capture effect; scan requests and responses, and the backoff of
 /// scanners; connections; interference; drift of clocks; the pauses of an advertiser that uses its radio otherwise.
-package struct CrowdConfiguration: Hashable, Sendable {
+struct CrowdConfiguration: Hashable, Sendable {
     /// The largest number of devices of a kind.
-    package static let maximumDevices = 100_000
+    static let maximumDevices = 100_000
     /// The largest number of services of a phone.
-    package static let maximumServices = 128
+    static let maximumServices = 128
     /// The longest simulated time, in seconds.
-    package static let maximumSeconds = 3_600
+    static let maximumSeconds = 3_600
     /// The advertising intervals that legacy advertising allows (Core Vol 4 Part E 7.8.5).
-    package static let intervals = Duration.milliseconds(20)...Duration.milliseconds(10_240)
+    static let intervals = Duration.milliseconds(20)...Duration.milliseconds(10_240)
 
-    package var phones = 10_000
-    package var accessories = 1_000
+    var phones = 10_000
+    var accessories = 1_000
     /// The simulated time, in seconds.
-    package var seconds = 60
+    var seconds = 60
     /// The seed. Equal configurations have equal results.
-    package var seed: UInt64 = 1
+    var seed: UInt64 = 1
     /// The advertising interval of a phone.
     ///
     /// Apple does not publish that of apps in the background (behaviour 7.24). The default is the slowest of the
     /// intervals that it recommends for accessories (behaviour 14.2): with a faster one such a crowd loses everything.
-    package var phoneInterval = slowestInterval
+    var phoneInterval = slowestInterval
     /// The advertising interval of an accessory, by default the slowest that Apple recommends.
-    package var accessoryInterval = slowestInterval
+    var accessoryInterval = slowestInterval
     /// The largest number of services that a phone has in its overflow area.
-    package var services = 8
+    var services = 8
     /// The number of observers with each kind of scan.
-    package var observers = 4
+    var observers = 4
 
-    package init() {}
+    init() {}
 
     /// Returns this crowd with `1 / divisor` of its devices.
     func divided(by divisor: Int) -> CrowdConfiguration {
@@ -48,10 +48,10 @@ package struct CrowdConfiguration: Hashable, Sendable {
         return part
     }
 
-    package var devices: Int { phones + accessories }
+    var devices: Int { phones + accessories }
 
     /// The devices that advertise alike.
-    package var groups: [AdvertiserGroup] {
+    var groups: [AdvertiserGroup] {
         [
             AdvertiserGroup(count: phones, interval: phoneInterval, dataOctets: Self.phoneData),
             AdvertiserGroup(count: accessories, interval: accessoryInterval, dataOctets: Self.accessoryData),
@@ -59,7 +59,7 @@ package struct CrowdConfiguration: Hashable, Sendable {
     }
 
     /// The slowest of the advertising intervals in Apple's Accessory Design Guidelines.
-    package static let slowestInterval = Duration.milliseconds(1_285)
+    static let slowestInterval = Duration.milliseconds(1_285)
 
     /// The length of a phone's data: flags and the overflow area (behaviour 2.31).
     private static let phoneData = 3 + OverflowArea.encodedLength
@@ -68,13 +68,13 @@ package struct CrowdConfiguration: Hashable, Sendable {
 }
 
 /// Advertisers with the same interval and the same length of data.
-package struct AdvertiserGroup: Hashable, Sendable {
-    package var count: Int
+struct AdvertiserGroup: Hashable, Sendable {
+    var count: Int
     /// The advertising interval, in microseconds.
-    package let interval: Int64
-    package let timing: LegacyEventTiming
+    let interval: Int64
+    let timing: LegacyEventTiming
 
-    package init(count: Int, interval: Duration, dataOctets: Int) {
+    init(count: Int, interval: Duration, dataOctets: Int) {
         self.count = count
         self.interval = interval.microseconds
         timing = LegacyEventTiming(dataOctets: dataOctets)
@@ -84,7 +84,7 @@ package struct AdvertiserGroup: Hashable, Sendable {
     private var mean: Double { Double(interval) + Double(LegacyEventTiming.maximumDelay - 1) / 2 }
 
     /// The mean number of events per second of each advertiser.
-    package var rate: Double { 1e6 / mean }
+    var rate: Double { 1e6 / mean }
 
     /// Returns the time, in microseconds, of the first event of an advertiser that has advertised for a long time.
     ///
@@ -101,26 +101,26 @@ package struct AdvertiserGroup: Hashable, Sendable {
 }
 
 /// How an observer scans.
-package struct ScanKind: Hashable, Sendable {
-    package let name: String
+struct ScanKind: Hashable, Sendable {
+    let name: String
     /// The scan interval and scan window, in microseconds.
     let interval, window: Int64
 
-    package init(name: String, interval: Duration, window: Duration) {
+    init(name: String, interval: Duration, window: Duration) {
         self.name = name
         self.interval = interval.microseconds
         self.window = window.microseconds
     }
 
     /// A scan without pauses, with the scan interval of Core Vol 3 Part C Appendix A, TGAP(scan_fast_window).
-    package static let continuous = ScanKind(
+    static let continuous = ScanKind(
         name: "continuous",
         interval: .milliseconds(30),
         window: .milliseconds(30)
     )
 
     /// The scans of Harald with an app in the foreground, and with all apps in the background (behaviours 2.14, 9.8).
-    package static let apps = [
+    static let apps = [
         ScanKind(name: "foreground", interval: RadioTimes.scan.interval, window: RadioTimes.scan.window),
         ScanKind(
             name: "background",
@@ -130,5 +130,5 @@ package struct ScanKind: Hashable, Sendable {
     ]
 
     /// The fraction of the time in which the observer listens.
-    package var duty: Double { Double(window) / Double(interval) }
+    var duty: Double { Double(window) / Double(interval) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Crowd
+@testable import harald
 
 @Suite struct CrowdChartTests {
     /// Collects the names of elements, and the lines and points inside of the document.

@@ -3,7 +3,7 @@ import Foundation
 import LinkLayer
 import Testing
 
-@testable import Crowd
+@testable import harald
 
 @Suite struct ContentionModelTests {
     struct Crowd: CustomTestStringConvertible {

@@ -4,7 +4,7 @@ extension CrowdReport {
     private static let columns = 2
 
     /// The charts, as an SVG document: points are simulated, lines expected.
-    package var svg: String {
+    var svg: String {
         let charts = [rateChart, lossChart] + discoveryCharts + overflowCharts
         let (width, height) = (CrowdChart.width, CrowdChart.height)
         let rows = (charts.count + Self.columns - 1) / Self.columns
@@ -113,9 +113,9 @@ extension CrowdReport {
 }
 
 extension CrowdStatistics {
-    package var devices: Int { phones + accessories }
+    var devices: Int { phones + accessories }
 
-    package var text: String {
+    var text: String {
         let (phone, accessory) = (phones == 1 ? "phone" : "phones", accessories == 1 ? "accessory" : "accessories")
         return "\(phones) \(phone) and \(accessories) \(accessory)"
     }

@@ -2,10 +2,10 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import LinkLayer
 import Testing
 
-@testable import Crowd
-@testable import LinkLayer
+@testable import harald
 
 /// The contention model beside virtual controllers on the radio: connectable advertising on all channels, and a scan
 /// that uses the channels in turn.
@@ -17,7 +17,7 @@ import Testing
         var seconds: Int
 
         var group: AdvertiserGroup {
-            AdvertiserGroup(count: count, interval: .milliseconds(interval), dataOctets: TestHost.dataOctets)
+            AdvertiserGroup(count: count, interval: .milliseconds(interval), dataOctets: CrowdHost.dataOctets)
         }
 
         var testDescription: String { "\(count) at \(interval) ms" }
@@ -34,27 +34,27 @@ import Testing
 
     @Test(arguments: crowds)
     func controllersReportAsTheModelExpects(crowd: Controllers) {
-        let world = LinkLayerWorld(seed: 1)
-        let scanner = world.host()
+        let air = CrowdAir()
+        let scanner = air.host(at: 0)
         let random = RandomSource(seed: 1)
         for _ in 0..<crowd.count {
             // At the same distance, no PDU is strong enough to survive a collision.
-            let advertiser = world.host(at: 1)
+            let advertiser = air.host(at: 1)
             let start = Int(random.below(UInt64(crowd.interval + 5) * 1_000))
-            world.loop.schedule(after: .microseconds(start)) { advertiser.advertise(every: crowd.interval) }
+            air.loop.schedule(after: .microseconds(start)) { advertiser.advertise(every: crowd.interval) }
         }
-        world.run(.milliseconds(crowd.interval * 2))
+        air.loop.run(for: .milliseconds(crowd.interval * 2))
 
         var (reports, events) = (0, [CrowdFrame]())
-        scanner.onEvent = { if $0.code == LEAdvertisingReport.eventCode { reports += 1 } }
-        world.sniff { sniffed in
+        scanner.onReport = { reports += 1 }
+        air.radio.onTransmission = { sniffed in
             guard sniffed.frame.channel == 37 else { return }
             let (start, device) = (sniffed.start.microseconds, sniffed.sender.number)
             events.append(CrowdFrame(start: start, end: start + sniffed.frame.airTimeMicroseconds, device: device))
         }
-        let begin = world.loop.now.microseconds
+        let begin = air.loop.now.microseconds
         scanner.scanInTurn()
-        world.run(.seconds(crowd.seconds * Self.scale))
+        air.loop.run(for: .seconds(crowd.seconds * Self.scale))
 
         // Chance affects both numbers alike. They differ since an advertiser receives frames that start when a response
         // would: its event and that of the sender are aligned then, and collide on the next channel.
@@ -82,16 +82,74 @@ import Testing
     }
 }
 
-extension TestHost {
-    fileprivate static let dataOctets = 24
+/// A radio channel and the hosts on it.
+private final class CrowdAir {
+    let loop = VirtualEventLoop()
+    let radio: Radio
+    private let random = RandomSource(seed: 1)
+    private var hosts: [CrowdHost] = []
 
-    fileprivate func advertise(every milliseconds: Int) {
+    init() {
+        radio = Radio(loop: loop, random: random.split(0))
+    }
+
+    /// Adds a host at a distance in metres.
+    func host(at distance: Double) -> CrowdHost {
+        let number = UInt64(hosts.count) + 1
+        let line = InMemoryTransport.pair(loop: loop)
+        let controller = VirtualController(
+            transport: line.controller,
+            node: radio.add(at: Position(x: distance)),
+            loop: loop,
+            random: random.split(number),
+            configuration: VirtualControllerConfiguration(
+                publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
+            )
+        )
+        let host = CrowdHost(line.host, controller)
+        hosts.append(host)
+        return host
+    }
+}
+
+/// A host that sends raw commands and counts advertising reports.
+private final class CrowdHost {
+    static let dataOctets = 24
+
+    var onReport: (() -> Void)?
+    private let line: InMemoryTransport
+    private let controller: VirtualController
+
+    init(_ line: InMemoryTransport, _ controller: VirtualController) {
+        self.line = line
+        self.controller = controller
+        line.onReceive = { [unowned self] packet in
+            guard packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
+            if event.code == LEAdvertisingReport.eventCode, event.subevent == LEAdvertisingReport.subevent {
+                onReport?()
+            }
+        }
+    }
+
+    func advertise(every milliseconds: Int) {
         send(LESetAdvertisingData(data: PacketBuffer([UInt8](repeating: 1, count: Self.dataOctets))))
-        advertise(.connectableScannable, interval: UInt16(milliseconds * 8 / 5))
+        send(
+            LESetAdvertisingParameters {
+                $0.intervalMin = UInt16(milliseconds * 8 / 5)
+                $0.intervalMax = UInt16(milliseconds * 8 / 5)
+                $0.kind = .connectableScannable
+                $0.ownAddressKind = .publicDevice
+                $0.peerAddress = .none
+                $0.channels = .all
+                $0.filterPolicy = .unfiltered
+            }
+        )
+        send(LESetAdvertisingEnable(isEnabled: true))
     }
 
     /// Scans without pauses, 30 ms on each channel.
-    fileprivate func scanInTurn() {
+    func scanInTurn() {
+        send(SetEventMask(mask: EventMask(rawValue: .max)))
         send(
             LESetScanParameters {
                 $0.kind = .passive
@@ -103,4 +161,6 @@ extension TestHost {
         )
         send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
     }
+
+    private func send(_ command: some HCICommand) { line.send(HCIPacket(command)) }
 }

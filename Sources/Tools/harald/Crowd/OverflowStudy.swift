@@ -4,17 +4,17 @@ import Foundation
 import ServiceMessages
 
 /// How often services share a bit of the overflow area, on phones with a certain number of services.
-package struct OverflowStudy: Encodable, Hashable, Sendable {
+struct OverflowStudy: Encodable, Hashable, Sendable {
     private static let bits = 128.0
     /// The number of services for which each phone is searched without having them.
     private static let searches = 4
 
-    package let services: Int
-    package let phones: Int
+    let services: Int
+    let phones: Int
     /// The fraction of the phones two of whose services share a bit, and its expected value.
-    package let shared, sharedExpected: Double
+    let shared, sharedExpected: Double
     /// The fraction of scans for a service that a phone lacks which match the phone, and its expected value.
-    package let falseMatches, falseMatchesExpected: Double
+    let falseMatches, falseMatchesExpected: Double
 
     /// Searches the overflow areas of `phones` phones, each with this number of random services, for random ones.
     init(services: Int, phones: Int, random: RandomSource) {

@@ -2,7 +2,7 @@ import EventLoops
 import Foundation
 import Testing
 
-@testable import Crowd
+@testable import harald
 
 @Suite struct CrowdReportTests {
     private static let small: CrowdConfiguration = {

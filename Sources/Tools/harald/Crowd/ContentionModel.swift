@@ -2,10 +2,10 @@ import Foundation
 import LinkLayer
 
 /// The expected results of a crowd: unslotted contention, as in pure ALOHA, of a finite number of regular senders.
-package struct ContentionModel: Sendable {
+struct ContentionModel: Sendable {
     private let groups: [AdvertiserGroup]
 
-    package init(_ groups: [AdvertiserGroup]) {
+    init(_ groups: [AdvertiserGroup]) {
         self.groups = groups
     }
 
@@ -15,12 +15,12 @@ package struct ContentionModel: Sendable {
     /// two air times. Its phase is independent of that of others, so the probability that one does is exactly its rate
     /// times that span. The result is the product over all other advertisers. It is the same on each channel, because
     /// an advertiser's PDUs on a channel are a fixed time after its events.
-    package func survival(_ group: AdvertiserGroup) -> Double {
+    func survival(_ group: AdvertiserGroup) -> Double {
         groups.reduce(1) { $0 * pow(1 - $1.closeness(to: group), Double($1.others(than: group))) }
     }
 
     /// The fraction of all PDUs that are lost.
-    package var lost: Double {
+    var lost: Double {
         let sent = groups.reduce(0) { $0 + Double($1.count) * $1.rate }
         return sent > 0 ? 1 - surviving / sent : 0
     }
@@ -30,11 +30,11 @@ package struct ContentionModel: Sendable {
 
     /// Returns the number of reports per second to an observer. At any time in its scan windows it listens on one
     /// channel, and each event has one PDU there.
-    package func reportRate(_ scan: ScanKind) -> Double { surviving * scan.duty }
+    func reportRate(_ scan: ScanKind) -> Double { surviving * scan.duty }
 
     /// Returns the fractions of the devices that an observer has discovered after these times, in seconds and in
     /// ascending order.
-    package func discovered(after times: [Double], _ scan: ScanKind) -> [Double] {
+    func discovered(after times: [Double], _ scan: ScanKind) -> [Double] {
         average(count: times.count) { group in
             var model = DiscoveryModel(
                 interval: group.interval,
@@ -48,7 +48,7 @@ package struct ContentionModel: Sendable {
 
     /// Returns the fractions of the devices of which at most each of these fractions of the PDUs on a channel are lost
     /// within `seconds`.
-    package func devices(losingAtMost fractions: [Double], within seconds: Double) -> [Double] {
+    func devices(losingAtMost fractions: [Double], within seconds: Double) -> [Double] {
         average(count: fractions.count) { group in
             LossModel(group, among: groups, survival: survival(group))
                 .devices(losingAtMost: fractions, within: seconds)
