@@ -312,15 +312,20 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Races/run sets this: what has threads or sockets is built once more, for ThreadSanitizer, with what it uses and nothing
-// else. The tests of BluetoothService run on the test's thread alone; its service meets threads in the tests of the modules
-// above it.
-if isForRaces {
-    let watched = [
-        "BluetoothSimulation", "BluetoothTesting", "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothSwift5",
-        "Cryptography", "ServiceProcess", "EventLoops", "Examples", "HCITransports",
-    ].map { "\($0)Tests" }
-    let used = watched.reduce(into: Set(watched)) { $0.formUnion(named.reached[$1] ?? []) }
+// Some tests are built with what they use and nothing else. `Scripts/test ATT` sets whose. Races/run builds what has threads or
+// sockets once more, for ThreadSanitizer. The tests of BluetoothService run on the test's thread alone; its service meets
+// threads in the tests of the modules above it.
+let watched = """
+    BluetoothSimulation BluetoothTesting CoreBluetooth CoreBluetoothExtras CoreBluetoothSwift5 Cryptography ServiceProcess \
+    EventLoops Examples HCITransports
+    """
+if let chosen = isForRaces ? watched : Context.environment["HARALD_TESTS"] {
+    let tests = chosen.split(separator: " ").map { "\($0)Tests" }
+    let uses = named.everything(tests).map { String($0.prefix { $0 != "?" }) }
+    let used = Set(tests).union(named.everything(uses))
     package.targets.removeAll { !used.contains($0.name) }
-    package.products.removeAll { $0.name == "harald" }
+    package.products.removeAll { product in
+        let parts = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
+        return !used.isSuperset(of: parts)
+    }
 }

@@ -25,6 +25,8 @@ STARTED = re.compile(r"^◇ Test (?!case |run )(.+) started\.$")
 CASE = re.compile(r"^◇ Test case .* started\.$")
 ENDED = re.compile(r"^(✔|✘) Test (?!case |run )(.+?)(?: with \d+ test cases?)? (?:passed|failed) after")
 TOLD = re.compile(r"(?:^|\s)(?:error|warning):|^✘|^Fatal error|^✔ Test run|: Fatal error:|^Build complete")
+# A build for the tests of some modules leaves libraries out.
+UNUSED = re.compile(r"warning: .*: dependency '.*' is not used by any target$")
 # Belongs to the previous line.
 DETAIL = re.compile(r"^\s*(?:↳|\||`-|//|\d+ \|)")
 
@@ -54,7 +56,7 @@ class Progress:
             self.passed += match[1] == "✔"
             self.failed += match[1] == "✘"
         is_detail = self.is_telling and bool(DETAIL.match(line))
-        self.is_telling = is_detail or bool(TOLD.search(line))
+        self.is_telling = is_detail or bool(TOLD.search(line)) and not UNUSED.search(line)
         self.has_told |= self.is_telling and not line.startswith(("✔", "Build complete"))
         return self.is_telling
 
