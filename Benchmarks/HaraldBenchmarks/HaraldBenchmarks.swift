@@ -25,6 +25,7 @@ enum HaraldBenchmarks {
         ("memory", memory),
         ("captures", captureStories),
         ("advice", advice),
+        ("scale", scale),
     ]
     /// Groups that take minutes, and run only if named.
     private static let longGroups: [(name: String, measure: @Sendable () throws -> Void)] = [("day", day)]

@@ -4,23 +4,24 @@ import EventLoops
 import Foundation
 import Synchronization
 
-/// An app connected to a peripheral, without traffic.
+/// An app connected to peripherals, without traffic: one, unless there are to be more.
 final class IdlePair {
     private let world = SimulatedWorld(seed: 1)
-    private let apps: (Advertiser, Connector)
+    private let sensors: [Advertiser]
+    private let connector: Connector
 
-    init() {
-        let sensor = world.addDevice(named: "sensor").launch("sensor") { _ in Advertiser() }
-        let connector = world.addDevice(named: "phone").launch("phone") { _ in Connector() }
-        apps = (sensor, connector)
-        let found = world.run(for: .seconds(30)) { connector.isConnected.withLock { $0 } }
-        precondition(found, "the two find each other")
+    init(sensors count: Int = 1) {
+        sensors = (0..<count).map { [world] _ in world.addDevice(named: "sensor").launch("sensor") { _ in Advertiser() }
+        }
+        connector = world.addDevice(named: "phone").launch("phone") { _ in Connector(to: count) }
+        let found = world.run(for: .seconds(30)) { [connector] in connector.connected.withLock { $0 } == count }
+        precondition(found, "they find each other")
         world.run(for: .seconds(2))
     }
 
     func run(seconds: Int) {
         world.run(for: .seconds(seconds))
-        precondition(apps.1.isConnected.withLock { $0 }, "the link holds")
+        precondition(connector.connected.withLock { $0 } == sensors.count, "the links hold")
     }
 }
 
@@ -42,12 +43,14 @@ private final class Advertiser: NSObject, CBPeripheralManagerDelegate, @unchecke
 }
 
 private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-    // Safe: accessed only on the manager's queue, except for the flag, which has its own lock.
+    // Safe: accessed only on the manager's queue, except for the number of links, which has its own lock.
     private var manager: CBCentralManager!
-    private var peripheral: CBPeripheral?
-    let isConnected = Mutex(false)
+    private var peripherals: [CBPeripheral] = []
+    private let wanted: Int
+    let connected = Mutex(0)
 
-    override init() {
+    init(to wanted: Int) {
+        self.wanted = wanted
         super.init()
         manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "phone"))
     }
@@ -62,13 +65,13 @@ private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Se
         advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
-        self.peripheral = peripheral
-        central.stopScan()
+        peripherals.append(peripheral)
+        if peripherals.count == wanted { central.stopScan() }
         central.connect(peripheral)
     }
 
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        isConnected.withLock { $0 = true }
+        connected.withLock { $0 += 1 }
     }
 
     func centralManager(
@@ -76,6 +79,6 @@ private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Se
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
     ) {
-        isConnected.withLock { $0 = false }
+        connected.withLock { $0 -= 1 }
     }
 }

@@ -21,7 +21,8 @@ final class StackPair {
     private let hosts: [HCIHost]
     private var connections: [L2CAPConnection] = []
 
-    init() throws {
+    /// - Parameter services: The number of further services, with a characteristic each.
+    init(services: Int = 0) throws {
         controllers = DirectControllers(loop: loop)
         hosts = controllers.hosts.map { [loop] in
             let logger = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
@@ -42,6 +43,10 @@ final class StackPair {
                 ]
             )
         )
+        for _ in 0..<services {
+            let value = CharacteristicDefinition(0x2A38, properties: .read, permissions: .readable)
+            _ = try database.add(ServiceDefinition(0x180A, characteristics: [value]))
+        }
         notified = service.characteristics[0].value
         read = service.characteristics[1].value
         server = GATTServer(database: database)
