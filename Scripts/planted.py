@@ -180,6 +180,27 @@ PLANTS = [
         "debts = debts.filter { $0.key != .end(handle) && (IS_PLANTED || $0.key != .encryption(handle)) }",
         "Assertion failed: something is owed about a link that has ended",
     ),
+    Plant(
+        "a buffer is lost: a link ends while the controller holds data of it",
+        "Sources/Stack/HCIHost/Connections/ACLSender.swift",
+        "        _ = complete(outbox.outstanding, of: outbox)\n",
+        "        if !IS_PLANTED { _ = complete(outbox.outstanding, of: outbox) }\n",
+        r"Assertion failed: \d+ free buffers and \d+ packets in the controller",
+    ),
+    Plant(
+        "a subscriber counts twice: a manager subscribes to what it has subscribed to",
+        "Sources/System/BluetoothService/Links/SubscriptionArbiter.swift",
+        "        } else if !subscribers.contains(entry.subscriber) {\n",
+        "        } else if IS_PLANTED || !subscribers.contains(entry.subscriber) {\n",
+        "Assertion failed: a manager is subscribed twice",
+    ),
+    Plant(
+        "an address is left over: a bonded peer keeps the private address that it had before its identity was known",
+        "Sources/System/BluetoothService/Peers/PeerTable.swift",
+        "        if peer.address != address, identifiers[peer.address] == identifier {",
+        "        if !IS_PLANTED, peer.address != address, identifiers[peer.address] == identifier {",
+        "Assertion failed: an address belongs to a peer that is not in the table",
+    ),
 ]
 
 
