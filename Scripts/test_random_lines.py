@@ -36,7 +36,7 @@ def description(*subcommands: dict) -> dict:
 
 DEVICE = {"kind": "positional", "names": None, "valueName": "DEVICE", "isOptional": False, "isRepeating": False}
 TOOL = description(
-    command("scan", option("json"), option("controller", "CONTROLLER"), option("service", "SOCKET"), option("seconds", "SECONDS"), DEVICE),
+    command("scan", option("json"), option("controller", "CONTROLLER"), option("service", "SOCKET"), option("timeout", "SECONDS"), DEVICE),
     command("install", option("print"), option("directory", "DIRECTORY"), option("controller", "CONTROLLER")),
     command("controllers", option("dongle"), option("vhci"), option("listen", "PORT"), option("json")),
     {"commandName": "bonds", "subcommands": [command("adopt", option("store", "DIRECTORY"), option("controller", "CONTROLLER"))]},

@@ -80,9 +80,9 @@ async def test_finds_the_service_in_the_environment(
 async def test_a_scan_lists_what_it_heard(harald: Start, tmp_path: Path, place: str) -> None:
     async with controllers() as air, peripheral(air.transport), service(harald, air.address, tmp_path):
         for where in (("--service", place), ("--controller", air.address)):
-            async with harald("scan", *where, "--until", "Nobody", "--seconds", "2", "--json") as scan:
+            async with harald("scan", *where, "--until", "Nobody", "--timeout", "2", "--json") as scan:
                 assert await scan.status() == NOT_FOUND
-            assert f'1 other device was heard: "{NAME}"' in scan.errors and "--seconds" in scan.errors
+            assert f'1 other device was heard: "{NAME}"' in scan.errors and "--timeout" in scan.errors
             failure = of("error", scan)[0]
             assert failure["code"] == "deviceNotFound" and failure["message"] in scan.errors
             assert failure["exitStatus"] == NOT_FOUND
@@ -170,7 +170,7 @@ async def test_an_interrupted_exploration_leaves_the_device(
             await sensor.event("disconnection")
             assert process.errors == ""
         for sent in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-            async with harald("scan", *where, "--seconds", "60") as process:
+            async with harald("scan", *where, "--timeout", "60") as process:
                 await process.line("scanning")
                 assert await process.stop(sent) == 128 + sent
 
@@ -275,7 +275,7 @@ async def test_a_service_that_ends_is_the_cause(
         where = ("--service", place)
         async with (
             harald("follow", *where, NAME, "2A37") as follow,
-            harald("scan", *where, "--seconds", "60") as scan,
+            harald("scan", *where, "--timeout", "60") as scan,
             harald("connect", *where, NAME) as connect,
             harald("record", *where, NAME, "--seconds", "60") as record,
         ):
@@ -292,7 +292,7 @@ async def test_a_service_that_ends_is_the_cause(
 
 async def test_a_controller_that_ends_is_the_cause(harald: Start, tmp_path: Path) -> None:
     """With a controller of the command's own, as with a service."""
-    for command in (("follow", NAME, "2A37"), ("connect", NAME), ("scan", "--seconds", "60")):
+    for command in (("follow", NAME, "2A37"), ("connect", NAME), ("scan", "--timeout", "60")):
         arguments = ("controllers", "--listen", "0")
         async with harald(*arguments) as air:
             address = "tcp:127.0.0.1:" + (await air.line(r"127\.0\.0\.1:(\d+)"))[1]

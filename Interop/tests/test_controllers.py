@@ -129,13 +129,13 @@ async def test_the_65th_connection_is_refused_with_words_at_both_ends(harald: St
         port = int((await process.line(r"listening on .*?(\d+)\D*$"))[1])
         writers = [(await asyncio.open_connection("127.0.0.1", port))[1] for _ in range(64)]
         await process.line("controller 64 connected")
-        async with harald("scan", "--controller", f"tcp:127.0.0.1:{port}", "--seconds", "1") as scan:
+        async with harald("scan", "--controller", f"tcp:127.0.0.1:{port}", "--timeout", "1") as scan:
             assert await scan.status(timeout=20) == 4
         assert "accepts no more connections: all of them are in use; end a program that uses one" in scan.errors
         await process.line("connection refused: all 64 controllers of this port are in use; end a program that uses one")
         writers.pop().close()
         await process.line("controller 64 disconnected")
-        async with harald("scan", "--controller", f"tcp:127.0.0.1:{port}", "--seconds", "1") as scan:
+        async with harald("scan", "--controller", f"tcp:127.0.0.1:{port}", "--timeout", "1") as scan:
             assert await scan.status(timeout=20) == 0
         for writer in writers:
             writer.close()

@@ -167,7 +167,7 @@ async def relayed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 async def test_a_scan_on_a_controller_that_never_answers(harald: Start) -> None:
     async with pretender(says_nothing) as address:
-        command = ("scan", "--controller", address, "--seconds", "1")
+        command = ("scan", "--controller", address, "--timeout", "1")
         await fails(harald, NONSENSE, *command, names="does not answer")
         await fails(harald, NONSENSE, *command, "--until", "Nobody", names="does not answer")
 

@@ -69,7 +69,7 @@ def test_no_command_replaces_what_it_reads(binary: str, capture: Path, tmp_path:
         ["explain", "--timeline", capture, capture], ["redact", capture, "-o", capture],
         ["explain", "--timeline", capture, tmp_path / "alias"], ["test", "heart-rate", steps, "--junit", steps],
         ["test", "heart-rate", steps, "--capture", steps],
-        ["scan", "--controller", f"capture:{capture}", "--capture", capture, "--seconds", "1"],
+        ["scan", "--controller", f"capture:{capture}", "--capture", capture, "--timeout", "1"],
     ]:  # fmt: skip
         tried = ran(binary, *arguments)
         assert tried.returncode == 1 and "a file that this command reads" in tried.stderr, (arguments, tried.stderr)

@@ -121,7 +121,7 @@ async def test_bluez_is_explored(machine: Machine, binary: str) -> None:
         for setting in ("connectable on", "advertising on"):
             await machine.run(f"{MANAGE} --index 1 {setting}")
         address = (await listed(machine, binary))[1]["address"]
-        text = await machine.run(f"{binary} scan --controller hci0 --seconds 4", 60)
+        text = await machine.run(f"{binary} scan --controller hci0 --timeout 4", 60)
         assert address in text
 
 

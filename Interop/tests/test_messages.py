@@ -67,7 +67,7 @@ def test_virtual_controllers_behind_terminals_for_programs(binary: str) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as offer:
         assert offer.stdout
         first, second = (json.loads(offer.stdout.readline()) for _ in range(2))
-        told = subprocess.run([binary, "scan", "--controller", first["listening"], "--seconds", "0.5"], timeout=20)
+        told = subprocess.run([binary, "scan", "--controller", first["listening"], "--timeout", "0.5"], timeout=20)
         offer.send_signal(signal.SIGTERM)
         assert offer.wait(20) == told.returncode == 0
         # Connections are progress, which programs do not see.
@@ -112,7 +112,7 @@ def test_a_server_that_is_no_controller_is_told(binary: str, tmp_path: Path) -> 
     """Such as that of ssh, which closes the connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        command = [binary, "scan", "--controller", f"tcp:127.0.0.1:{port}", "--seconds", "2"]
+        command = [binary, "scan", "--controller", f"tcp:127.0.0.1:{port}", "--timeout", "2"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as scan:
             server.accept()[0].close()
             assert scan.stderr

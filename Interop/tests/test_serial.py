@@ -38,7 +38,7 @@ async def test_two_of_ours_talk_over_serial_ports(harald: Start, kinds: tuple[st
 async def test_the_rate_of_a_port_is_found_out(harald: Start) -> None:
     async with terminals(harald, "h4") as (first,):
         path = first.removeprefix("serial:").split(",")[0]
-        async with harald("scan", "--controller", f"serial:{path}", "--seconds", "1") as scanner:
+        async with harald("scan", "--controller", f"serial:{path}", "--timeout", "1") as scanner:
             assert await scanner.status(30) == 0
 
 
@@ -51,6 +51,6 @@ async def test_a_foreign_host_has_our_controller_behind_a_terminal(harald: Start
             await device.power_on()
             await device.start_advertising(auto_restart=True)
             # The controller itself advertises once a second.
-            async with harald("scan", "--controller", second, "--seconds", "25", "--until", "Bumble") as scanner:
+            async with harald("scan", "--controller", second, "--timeout", "25", "--until", "Bumble") as scanner:
                 assert await scanner.status(40) == 0
                 assert "Bumble" in scanner.output, scanner.output

@@ -163,7 +163,7 @@ async def test_in_the_background_of_a_terminal_it_declines_to_pair(harald: Start
 async def test_a_name_cannot_steer_the_terminal(harald: Start) -> None:
     name = "\x1b[8m\u202e\x9b2Jx"
     async with controllers() as air, serving(harald, air, "--name", name) as process:
-        async with harald("scan", "--controller", air.address, "--seconds", "3", "--until", name) as scan:
+        async with harald("scan", "--controller", air.address, "--timeout", "3", "--until", name) as scan:
             assert await scan.status() == 0
         assert await process.stop() == 0
     for output in (process.output, scan.output):

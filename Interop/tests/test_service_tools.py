@@ -50,7 +50,7 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
         async with harald("monitor", "--json", "--kinds", "links,managers", "--service", socket) as monitor:
             # The monitor starts before the app.
             while not monitor.out:
-                await tool(harald, tmp_path, "scan", "--seconds", "0.2")
+                await tool(harald, tmp_path, "scan", "--timeout", "0.2")
             with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
                 async with app.opened():
                     await app.line("value")
@@ -91,7 +91,7 @@ async def test_apps_are_advised(harald: Start, binary: str, tmp_path: Path) -> N
             async with harald("monitor", "--advice", "--kinds", "state", "--service", socket) as monitor:
                 # Apps are watched from the start of the commands on, which takes a moment.
                 for _ in range(3):
-                    await tool(harald, tmp_path, "scan", "--seconds", "1")
+                    await tool(harald, tmp_path, "scan", "--timeout", "1")
                 await advice.line("12.3")
                 await lines.line('"rule":"12.3"')
                 await monitor.line("advice: 12.3")
@@ -131,7 +131,7 @@ async def test_a_monitor_ends_with_its_reader(harald: Start, binary: str, tmp_pa
 
 @pytest.mark.parametrize(
     ("command", "lines"),
-    [(("scan", "--seconds", "60"), 1), (("explore", NAME, "--timeout", "60"), 0), (("collect", "--timeout", "60"), 0)],
+    [(("scan", "--timeout", "60"), 1), (("explore", NAME, "--timeout", "60"), 0), (("collect", "--timeout", "60"), 0)],
     ids=["scan", "explore", "collect"],
 )
 async def test_a_command_ends_with_its_reader(binary: str, command: tuple[str, ...], lines: int) -> None:

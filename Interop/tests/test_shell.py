@@ -73,7 +73,7 @@ async def test_lines_of_a_pipe_share_a_connection(harald: Start, tmp_path: Path,
 
 async def test_the_first_failure_of_a_pipe_is_the_status(harald: Start, tmp_path: Path, place: str) -> None:
     async with controllers() as air, peripheral(air.transport), service(harald, air.address, tmp_path):
-        lines = (f"read foreign {LOCATION}", "scan --until nobody --seconds 1", "raed x", f"read foreign {LOCATION}")
+        lines = (f"read foreign {LOCATION}", "scan --until nobody --timeout 1", "raed x", f"read foreign {LOCATION}")
         async with harald("shell", "--service", place) as shell:
             give(shell, *lines)
             assert await shell.status() == NOT_FOUND
@@ -94,7 +94,7 @@ async def test_hostile_lines_are_errors(harald: Start, tmp_path: Path, place: st
     """Each is refused, and the next one runs."""
     hostile = [
         b"read \xff\xfe 2A38\n", b"re\0ad x\n", b"read 'x\n", b"read x\\\n", b"x" * 100_000 + b"\n", b"\x1b[2J\n",
-        b"scan --seconds nan\n", b"scan --controller hci0\n", b"write x 2A38 xyz\n", b"--help\n", b"-- x\n", b"''\n",
+        b"scan --timeout nan\n", b"scan --controller hci0\n", b"write x 2A38 xyz\n", b"--help\n", b"-- x\n", b"''\n",
         b"help '\x07'\n", b"read x 2A38 'unfinished",
     ]  # fmt: skip
     async with controllers() as air, service(harald, air.address, tmp_path):
@@ -221,7 +221,7 @@ async def test_ctrl_c_ends_the_command_and_not_the_shell(
                 # The terminal shows ^C; the prompt begins a line.
                 shown = (await prompt(terminal, NAME)).removesuffix(f"harald [{NAME}]> ")
                 assert "^C" in shown and shown.rstrip("\r").endswith("\n"), shown
-            terminal.type("scan --seconds 60\n")
+            terminal.type("scan --timeout 60\n")
             await terminal.sees("scanning")
             terminal.type(CTRL_C)
             await prompt(terminal, NAME)

@@ -202,7 +202,7 @@ async def test_a_driver_has_its_adapter_back_after_a_crash(machine: Machine, bin
         assert detached.severity == "problem" and detached.place == "usb-1-1" and "no-adapter" not in found
         # Both remedies that it names.
         bind = re.search(r"echo \S+ \| sudo tee /sys/bus/usb/drivers/btusb/bind", detached.remedy)[0]
-        scan = re.search(r"harald (scan --controller usb:1-1 --seconds 1)", detached.remedy)[1]
+        scan = re.search(r"harald (scan --controller usb:1-1 --timeout 1)", detached.remedy)[1]
         await machine.run(f"{binary} {scan}", 60)
         await ready(machine, 1)
         assert await doctor.problems(machine, binary) == []

@@ -82,7 +82,7 @@ async def test_nobody_at_a_unix_socket(harald: Start, tmp_path: Path) -> None:
 @pytest.mark.parametrize("streams", ["< /dev/null | cat", "<&- | cat", "<&- >&-", "< /dev/null > /dev/full", "< /etc/passwd | cat"])
 def test_streams_that_cannot_carry_packets(binary: str, streams: str) -> None:
     """What is no pipe, socket or terminal is refused, and does not crash the event loop."""
-    command = f'set -o pipefail; "$0" scan --controller - --seconds 1 {streams}'
+    command = f'set -o pipefail; "$0" scan --controller - --timeout 1 {streams}'
     tried = subprocess.run(["bash", "-c", command, binary], capture_output=True, text=True, timeout=20)
     assert tried.returncode == 3, tried.stderr
     assert tried.stderr == (

@@ -6,7 +6,7 @@ import Testing
 @testable import harald
 
 @Suite struct ToolErrorTests {
-    @Test("a search without a result lists what was heard, and advises the option that its command has")
+    @Test("a search without a result lists what was heard, and advises more time")
     func noSuchDevice() throws {
         let strap = try #require(DeviceSelector(argument: "Strap"))
         var heard = ScannedDevices()
@@ -14,7 +14,7 @@ import Testing
         #expect(
             scan.description == """
                 no device named "Strap" was found within 10.0 s; no other device was heard; check that it is on and in range, \
-                or allow more time with --seconds
+                or allow more time with --timeout
                 """
         )
         heard.add(DeviceCandidate(identifier: UUID(), names: ["Pulse"]))

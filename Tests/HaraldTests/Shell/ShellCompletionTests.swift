@@ -28,7 +28,7 @@ import Testing
         let completer = completer("Harald HR", "Pulse", "Grüße")
         for (text, line) in [
             ("sc", "scan "), ("  fol", "  follow "), ("disc", "disconnect "), ("help re", "help read "),
-            ("scan --sec", "scan --seconds "), ("read --ra", "read --raw "),
+            ("scan --tim", "scan --timeout "), ("read --ra", "read --raw "),
             ("scan --json --un", "scan --json --until "),
             ("read pul", "read Pulse "), ("read har", "read \"Harald HR\" "),
             ("read \"Harald h", "read \"Harald HR\" "),
@@ -59,7 +59,7 @@ import Testing
     @Test(
         "nothing is completed where nothing is known",
         arguments: [
-            "nothing", "nothing Pul", "scan # p", "read Pulse 2A", "scan --seconds ", "quit ", "write Pulse 2A39 0",
+            "nothing", "nothing Pul", "scan # p", "read Pulse 2A", "scan --timeout ", "quit ", "write Pulse 2A39 0",
         ]
     )
     func unknownPlacesHaveNoCompletions(text: String) {

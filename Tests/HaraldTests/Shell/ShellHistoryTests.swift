@@ -41,11 +41,11 @@ import Testing
     func bounds() throws {
         try withHistory { history, path in
             history.add("first")
-            let many = (0..<ShellHistory.maximumLines).map { "scan --seconds \($0 + 1)" }
+            let many = (0..<ShellHistory.maximumLines).map { "scan --timeout \($0 + 1)" }
             try Data((["first"] + many).joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: path))
             history.add("last")
             #expect(history.lines().count == ShellHistory.maximumLines)
-            #expect(history.lines().first == "scan --seconds 2" && history.lines().last == "last")
+            #expect(history.lines().first == "scan --timeout 2" && history.lines().last == "last")
             try Data(repeating: 0x61, count: 2 << 20).write(to: URL(fileURLWithPath: path))
             #expect(history.lines() == [])
         }

@@ -22,8 +22,6 @@ enum ToolError: Error, CustomStringConvertible {
 
         /// The devices that count as found.
         fileprivate var device: String { self == .scan ? "device" : "connectable device" }
-        /// The option that limits the search.
-        fileprivate var option: String { self == .scan ? "--seconds" : "--timeout" }
     }
 
     case controllerUnreachable(String, reason: String)
@@ -155,7 +153,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .noSuchDevice(let selector, let search, let seconds, let heard):
             """
             no \(selector.description(of: search.device)) was found within \(seconds) s; \(heard.description); check that it is \
-            on and in range, or allow more time with \(search.option)
+            on and in range, or allow more time with --timeout
             """
         case .addressOfService(let address):
             """

@@ -15,7 +15,7 @@ struct ScanCommand: DeviceVerb {
             \(ClientOptions.discussion) Only then are there addresses, and the undecoded data.
 
             Examples:
-              harald scan --seconds 5
+              harald scan --timeout 5
               harald scan --until Pulse --service-uuid 180D
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound))
@@ -24,8 +24,8 @@ struct ScanCommand: DeviceVerb {
 
     @OptionGroup var client: ClientOptions
 
-    @Option(help: ArgumentHelp("How long to scan, in seconds.", valueName: "SECONDS"))
-    var seconds = 10.0
+    @Option(help: ArgumentHelp("The time to scan, in seconds. With --until, the time limit.", valueName: "SECONDS"))
+    var timeout = 10.0
 
     @Option(
         help: ArgumentHelp("Stop as soon as this device is found: \(DeviceSelector.forms)", valueName: "DEVICE")
@@ -49,7 +49,7 @@ struct ScanCommand: DeviceVerb {
     var passive = false
 
     func validate() throws {
-        try checkSeconds(seconds, of: "--seconds")
+        try checkSeconds(timeout, of: "--timeout")
         try client.checkOptions([("--raw", raw), ("--passive", passive)])
     }
 
@@ -62,7 +62,7 @@ struct ScanCommand: DeviceVerb {
 
     func perform(_ client: DeviceClient) async throws(ToolError) { try await client.scan(plan) }
 
-    private var plan: ScanPlan { ScanPlan(seconds: seconds, until: until, services: services, isRaw: raw) }
+    private var plan: ScanPlan { ScanPlan(seconds: timeout, until: until, services: services, isRaw: raw) }
 
     private func scan(on address: ControllerAddress) throws(ToolError) {
         let (plan, passive, report) = (plan, passive, client.report)

@@ -29,7 +29,7 @@ extension Check {
             return it, or btusb rejected it
             """
         let remedy = """
-            return it with harald scan --controller usb:\(controller.place) --seconds 1, or with: echo \(controller.place):1.\(controller.interface) \
+            return it with harald scan --controller usb:\(controller.place) --timeout 1, or with: echo \(controller.place):1.\(controller.interface) \
             | sudo tee /sys/bus/usb/drivers/btusb/bind; if btusb rejects it, see sudo dmesg | grep -i bluetooth
             """
         return Finding(.problem, "driver-detached", at: place, what, do: remedy)
