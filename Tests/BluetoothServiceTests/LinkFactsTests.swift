@@ -121,6 +121,35 @@ import Testing
         #expect(pair.phone.controller.lastConnectionUpdate == nil)
     }
 
+    @Test("behaviour 15.4: a manager that prefers not to pair receives the peer's refusal, until another one pairs")
+    func withoutPairing() throws {
+        let bench = try EnhancedBearerBench()
+        try bench.open()
+        var preference = LinkPreference()
+        preference.pairs = false
+        let prefer = { bench.app.send(.central(.peer(bench.peer, .link(.preferLink($0))))) }
+        let isEncrypted = {
+            bench.app.send(.central(.peer(bench.peer, .link(.watchLink(true)))))
+            bench.world.run(.milliseconds(1))
+            let isEncrypted = self.facts(bench.app.take()).last?.isEncrypted
+            bench.app.send(.central(.peer(bench.peer, .link(.watchLink(false)))))
+            return isEncrypted
+        }
+        // A later preference for an interval alone does not change that.
+        for next in [preference, LinkPreference()] {
+            prefer(next)
+            bench.read(EnhancedBearerBench.secret)
+            #expect(try bench.nextValue().value == nil)
+            bench.world.run(.seconds(10))
+            #expect(isEncrypted() == false)
+        }
+        preference.pairs = true
+        prefer(preference)
+        bench.read(EnhancedBearerBench.secret)
+        bench.world.run(.seconds(10))
+        #expect(isEncrypted() == true)
+    }
+
     @Test("behaviour 15.18: the controller gets the documented radio timings")
     func radioTimes() throws {
         #expect(RadioTimes.scan.interval == .milliseconds(60))

@@ -267,6 +267,28 @@ import Testing
         }
     }
 
+    @Test("record pairs only when told, and marks the values that need it either way")
+    func recordingSecrets() throws {
+        for pairs in [false, true] {
+            let world = VerbWorld()
+            let sensor = world.addSensor("Pulse")
+            world.machine.person.behaves(.agrees(lookingAt: [sensor.device]))
+            sensor.device.person.behaves(.agrees(lookingAt: [world.machine]))
+            let (recorded, alerts) = (Notes<Accessory>(), Notes<PairingAlert>())
+            sensor.device.person.watchAlerts { alerts.add($0) }
+            world.machine.person.watchAlerts { alerts.add($0) }
+            let run = try run(world) { client, device async throws(ToolError) in
+                recorded.add(try await client.record(device, for: .seconds(1), pairs: pairs).accessory)
+            }
+            try run.result.get()
+            let characteristics = recorded.all.flatMap(\.services).flatMap(\.characteristics)
+            let secret = try #require(characteristics.first { $0.uuid == 0xFFE4 })
+            #expect(secret.reading == .encrypted)
+            #expect(secret.value.octets() == (pairs ? Array("secret".utf8) : []))
+            #expect(alerts.all.isEmpty != pairs)
+        }
+    }
+
     @Test("connect ends by itself after the time that it was given")
     func stayingForATime() throws {
         let world = VerbWorld()

@@ -70,6 +70,11 @@ public struct LinkWish: Hashable, Sendable {
     public var supervisionTimeout: Duration
     /// The PHY for both directions; nil for no preference.
     public var phy: LinkInformation.PHY?
+    /// Whether requests of this manager may pair; nil for no change.
+    ///
+    /// At first they may: a request that the peer refuses for lack of security makes the devices pair (behaviour 6.1).
+    /// Without pairing, such a request fails with the peer's error. An existing bond is used in any case.
+    public var pairs: Bool?
 
     /// Creates link parameters.
     ///
@@ -78,16 +83,19 @@ public struct LinkWish: Hashable, Sendable {
     ///   - latency: The number of consecutive connection events that the peripheral may skip.
     ///   - supervisionTimeout: The time without a packet after which the link is lost.
     ///   - phy: The PHY for both directions; nil for no preference.
+    ///   - pairs: Whether requests of this manager may pair; nil for no change.
     public init(
         interval: ClosedRange<Duration>? = nil,
         latency: Int = 0,
         supervisionTimeout: Duration = .seconds(6),
-        phy: LinkInformation.PHY? = nil
+        phy: LinkInformation.PHY? = nil,
+        pairs: Bool? = nil
     ) {
         self.interval = interval
         self.latency = latency
         self.supervisionTimeout = supervisionTimeout
         self.phy = phy
+        self.pairs = pairs
     }
 }
 
@@ -99,6 +107,7 @@ extension LinkPreference {
         latency = request.latency
         supervisionTimeout = request.supervisionTimeout.wholeMicroseconds / 1_000
         phy = request.phy?.rawValue
+        pairs = request.pairs
     }
 }
 

@@ -20,6 +20,8 @@ final class Attachment {
     /// Whether the manager needs this system's notifications to be authorized for the peer (ANCS, behaviour 3.19).
     let requiresNotifications: Bool
     var watchesLink = false
+    /// Whether the manager's requests may pair.
+    var pairs = true
     /// The attributes that the manager has discovered: handles of services and characteristic values (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 

@@ -86,7 +86,9 @@ final class LinkOperations {
         counts = [:]
     }
 
-    var askers: [AppIdentity] { begun.filter { !$0.hasEnded }.compactMap { $0.asker?.user.app } }
+    /// The managers whose requests are running.
+    var askingUsers: [Attachment] { begun.filter { !$0.hasEnded }.compactMap(\.asker?.user) }
+    var askers: [AppIdentity] { askingUsers.compactMap(\.app) }
 
     private func advance() {
         // A loop rather than recursion: procedures that end at once must not grow the stack.

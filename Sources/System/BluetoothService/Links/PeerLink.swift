@@ -320,11 +320,18 @@ extension PeerLink {
         // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
         // pair; only the user notices (behaviour 6.1).
         client.onInsufficientSecurity = { [weak self] refusal, done in
-            guard let self else { return done(.untried) }
+            guard let self, mayPair else { return done(.untried) }
             // A central may refuse requests that this system makes on its own. Without an app it is still a stranger.
             secureLink.secure(after: refusal, isForApp: !users.isEmpty, completion: done)
         }
         if let record = secureLink.bond?.record { served?.restore(record) }
+    }
+
+    /// Whether a running request may pair. A subscription runs for all managers of the link.
+    private var mayPair: Bool {
+        let asking = operations.askingUsers
+        let concerned = asking.isEmpty ? users : asking
+        return concerned.isEmpty || concerned.contains(where: \.pairs)
     }
 
     private func handle(_ event: SecureLink.Event) {
@@ -500,7 +507,9 @@ extension PeerLink {
         case .refreshServices: refreshServices(for: asker)
         case .readLinkInformation: reporter.readInformation(for: asker)
         case .watchLink(let isWatched): reporter.watch(isWatched, for: asker.user)
-        case .preferLink(let preference): prefer(preference)
+        case .preferLink(let preference):
+            if let pairs = preference.pairs { asker.user.pairs = pairs }
+            prefer(preference)
         case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
         case .cancelChannelSounding:
             let text = "no distance measurement to cancel is running to \(peer)"

@@ -33,6 +33,7 @@ extension LinkPreference: PacketFields, MessageValue {
         try coder.value("latency", &latency)
         try coder.value("supervision timeout", &supervisionTimeout)
         try coder.value("PHY", &phy)
+        try coder.value("pairs", &pairs)
     }
 }
 

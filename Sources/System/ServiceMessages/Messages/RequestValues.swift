@@ -207,6 +207,9 @@ public struct LinkPreference: Hashable, Sendable {
     public var supervisionTimeout = 6_000
     /// The PHY, by its HCI number; nil for no preference.
     public var phy: Int?
+    /// Whether requests of this manager may pair; nil for no change. Without pairing, a request that the peer refuses
+    /// for lack of security fails. At first, requests may pair (behaviour 6.1).
+    public var pairs: Bool?
 
     /// Creates a value without preferences.
     public init() {}

@@ -68,7 +68,7 @@ extension DeviceClient {
     }
 
     /// How long a person may take to answer (Core Vol 3 Part H 3.4), and the devices after that.
-    private static let pairingLimit = Duration.seconds(60)
+    static let pairingLimit = Duration.seconds(60)
     private static let subscriptionCheck = Duration.milliseconds(50)
 }
 

@@ -11,10 +11,14 @@ import Synchronization
 extension DeviceClient {
     /// Returns an accessory with the attribute table of a device, its readable values, and its notifications. If the
     /// device is lost before the time is over, the error says how much was recorded.
+    ///
+    /// - Parameter pairs: Whether to pair for values that need it.
     func record(
         _ device: FoundDevice,
-        for duration: Duration
+        for duration: Duration,
+        pairs: Bool = false
     ) async throws(ToolError) -> (accessory: Accessory, loss: ToolError?) {
+        device.peripheral.prefer(LinkWish(pairs: false))
         var table = try await discover(device)
         let name = device.candidate.names.first?.prefix(octets: AccessoryLimits.nameLength) ?? ""
         var accessory = Accessory(name: name.isEmpty ? "Recorded" : name)
@@ -42,12 +46,33 @@ extension DeviceClient {
             }
             accessory.services.append(service)
         }
+        if pairs {
+            device.peripheral.prefer(LinkWish(pairs: true))
+            for (handle, place) in places.sorted(by: { $0.key < $1.key }) {
+                let recorded = accessory.services[place.service].characteristics[place.characteristic]
+                guard recorded.reading == .encrypted, let characteristic = table.characteristics[handle],
+                    let value = try await secured(characteristic, device)
+                else { continue }
+                accessory.services[place.service].characteristics[place.characteristic].value = value
+            }
+        }
         let (recording, loss) = await notifications(of: notifying, device, for: duration)
         for (handle, values) in recording {
             guard let place = places[handle] else { continue }
             accessory.services[place.service].characteristics[place.characteristic].adopt(values)
         }
         return (accessory, loss)
+    }
+
+    /// Returns the value of a characteristic that needs pairing; nil if the devices do not pair.
+    private func secured(
+        _ characteristic: CBCharacteristic,
+        _ device: FoundDevice
+    ) async throws(ToolError) -> Accessory.Value? {
+        let answer = try await answer("reading \(nameOf(characteristic.uuid.uuid))", device) {
+            try await device.peripheral.read(characteristic, deadline: Self.pairingLimit)
+        }
+        return (try? answer.get()).map { Accessory.Value([UInt8]($0)) }
     }
 
     private func recorded(

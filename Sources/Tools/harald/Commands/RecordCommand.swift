@@ -10,12 +10,13 @@ struct RecordCommand: ConnectedVerb {
             \(ClientOptions.discussion)
 
             The file has the services, the values, and the notifications of some seconds with their timing. If the device is \
-            lost meanwhile, the file has what was recorded, and the command fails. The command \
-            declines to pair: values that need pairing are left out, and marked as encrypted.
+            lost meanwhile, the file has what was recorded, and the command fails. \
+            Values that need pairing are marked as encrypted. Without --pair, the command does not pair, and leaves them out.
 
             Examples:
               harald record Pulse > pulse.json
               harald record Pulse --seconds 60 > pulse.json
+              harald record Pulse --pair > pulse.json
 
             \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost))
             """
@@ -26,9 +27,12 @@ struct RecordCommand: ConnectedVerb {
     @Option(help: ArgumentHelp("The time to record notifications, in seconds.", valueName: "SECONDS"))
     var seconds = 10.0
 
+    @Flag(help: "Pair if values need it, and record them too.")
+    var pair = false
+
     var trustOptions: TrustOptions? {
         var trust = options.trust
-        trust.answer = .no
+        if !pair { trust.answer = .no }
         return trust
     }
 
@@ -41,7 +45,7 @@ struct RecordCommand: ConnectedVerb {
     }
 
     func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
-        let (accessory, loss) = try await client.record(device, for: .seconds(seconds))
+        let (accessory, loss) = try await client.record(device, for: .seconds(seconds), pairs: pair)
         let (fitted, isCut) = try accessory.fitted()
         Console.lines(fitted.json)
         if isCut { Console.problem("harald: the device has more values than a file can hold; some are left out") }
