@@ -28,6 +28,8 @@ package enum SystemNotice: Hashable, Sendable {
     /// The policy file has decided about a pairing, although a tool could have been asked. `peer` is the peer's name,
     /// or else its address.
     case decidedByPolicy(peer: String, isRefused: Bool)
+    /// An app waits for the user to allow it Bluetooth, and no tool asks the user.
+    case permissionWaits(app: String)
     /// An event occurred that an app which is not running wants the user to be alerted to (behaviour 3.15).
     case alert(app: String, peer: String, AppAlert)
 }
@@ -37,7 +39,7 @@ extension SystemNotice {
     package var weight: EventWeight {
         switch self {
         case .bondsUnavailable, .controllerStaysBroken: .error
-        case .bondNotKept, .forgotten: .warning
+        case .bondNotKept, .forgotten, .permissionWaits: .warning
         case .peerForgotUs, .pairingFailed, .poweredOff, .alert, .decidedByPolicy: .information
         case .promptsGoToTool, .promptsGoToPolicy: .information
         }
@@ -76,6 +78,8 @@ extension SystemNotice: CustomStringConvertible {
         case .promptsGoToPolicy: "no tool answers pairing prompts any more; the policy file decides again"
         case .decidedByPolicy(let peer, isRefused: true): "the policy file refused to pair with \(peer)"
         case .decidedByPolicy(let peer, isRefused: false): "the policy file entered its code for \(peer)"
+        case .permissionWaits(let app):
+            "\(app.quotedName) waits for permission to use Bluetooth; start `harald agent`, and answer its prompt"
         case .alert(let app, let peer, let alert): "\(app.quotedName): \(peer) \(alert.description)"
         }
     }

@@ -193,6 +193,23 @@ import Testing
         #expect(told == [.promptsGoToTool(rules: 2), .promptsGoToPolicy])
     }
 
+    @Test("the log names the agent when an app waits for permission and no tool asks the user")
+    func waitingForPermission() throws {
+        let owner = try DeskOwner("app name=* ask")
+        var told: [SystemNotice] = []
+        owner.device.system.observers.add(.notices) {
+            if case .noticed(let notice) = $0.content { told.append(notice) }
+        }
+        let question = AppQuestion(AppIdentity(name: "tracker"))
+        owner.desk.askPermission(question) { _ in }
+        #expect(told == [.permissionWaits(app: "tracker")])
+        #expect(told.first?.description.contains("start `harald agent`") == true)
+        let prompter = try #require(Prompter(owner.desk))
+        #expect(prompter.shown.map(\.question) == [.permission(question)])
+        owner.desk.askPermission(question) { _ in }
+        #expect(told.count == 1)
+    }
+
     @Test("AB-A14: if the last prompter leaves and no rule matches, the answer is no")
     func leavingOfTheLastPrompterRefuses() throws {
         let owner = try DeskOwner()

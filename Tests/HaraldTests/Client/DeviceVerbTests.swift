@@ -289,6 +289,16 @@ import Testing
         }
     }
 
+    @Test("a service that waits for the user's permission is an error that names the agent")
+    func waitingForPermission() throws {
+        let world = VerbWorld()
+        world.machine.person.permits { _ in .wait }
+        world.machine.setPermission(.notDetermined, forApp: "harald 1")
+        let error = try failure(try run(world) { _, _ in }.result)
+        #expect(error.exitStatus == 1 && error.code == "unauthorized")
+        #expect(error.description.hasSuffix("start `harald agent`, answer its prompt, and try again"), "\(error)")
+    }
+
     @Test("connect ends by itself after the time that it was given")
     func stayingForATime() throws {
         let world = VerbWorld()

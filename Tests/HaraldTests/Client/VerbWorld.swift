@@ -52,7 +52,8 @@ final class VerbWorld: Sendable {
             runs += 1
             return runs
         }
-        _ = machine.launch("harald \(number)") { app in
+        let declaration = AppDeclaration(usageDescription: "Uses devices.")
+        _ = machine.launch("harald \(number)", declaring: declaration) { app in
             app.task {
                 let facts = DeviceFacts(known: known)
                 let result = await DeviceClient.perform(verb, facts: facts, report: report, aborts: aborts)

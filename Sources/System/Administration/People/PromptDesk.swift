@@ -199,6 +199,7 @@ extension PromptDesk: PairingPrompter {
 extension PromptDesk: PermissionPrompter {
     /// Asks whether an app may use Bluetooth, now or when there is a prompter.
     package func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
+        if routing.prompters.isEmpty { system.observers.report(.permissionWaits(app: question.identifier)) }
         ask(.permission(question, answer), waits: true)
     }
 }

@@ -112,7 +112,8 @@ final class DeviceClient: Sendable {
         do {
             try await central.poweredOn(deadline: Self.startLimit)
         } catch {
-            throw .bluetooth(central.state)
+            let waits = central.state == .unknown && central.authorization == .notDetermined
+            throw waits ? .permissionWaits : .bluetooth(central.state)
         }
     }
 

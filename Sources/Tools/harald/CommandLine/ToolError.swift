@@ -45,6 +45,8 @@ enum ToolError: Error, CustomStringConvertible {
     case service(String)
     /// Bluetooth cannot be used, by the state that a manager has.
     case bluetooth(CBManagerState)
+    /// The service waits for the user to allow this tool Bluetooth.
+    case permissionWaits
     /// The user ended the command by this signal.
     case interrupted(Int32)
 
@@ -95,7 +97,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .peerVanished, .captureOver: 6
         case .notSecured: 7
         case .bluetooth(let state): state == .unsupported ? 3 : state == .unauthorized ? 1 : 4
-        case .capture, .incomplete, .bonds, .wrapping, .service: 1
+        case .capture, .incomplete, .bonds, .wrapping, .service, .permissionWaits: 1
         // As shells report the end of a program by a signal.
         case .interrupted(let signal): 128 + signal
         }
@@ -118,6 +120,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .wrapping: "package"
         case .service: "service"
         case .bluetooth(let state): state == .unauthorized ? "unauthorized" : "bluetoothUnavailable"
+        case .permissionWaits: "unauthorized"
         case .interrupted: "interrupted"
         }
     }
@@ -176,6 +179,11 @@ enum ToolError: Error, CustomStringConvertible {
         case .incomplete(let what), .service(let what):
             what
         case .bluetooth(let state): Self.text(of: state)
+        case .permissionWaits:
+            """
+            the Bluetooth service asks the user whether the app "harald" may use Bluetooth, and has no answer; start `harald \
+            agent`, answer its prompt, and try again
+            """
         case .interrupted(let signal): "interrupted by signal \(signal)"
         }
     }
