@@ -56,7 +56,8 @@ extension BondError: CustomStringConvertible {
         case .unknown(let identifier): "there is no bond \(identifier); list the bonds to see their identifiers"
         case .missing(let place): "there are no bonds in \(place); check the path"
         case .inUse(let place):
-            "the bonds in \(place) are in use by another process; end it, or choose another directory"
+            "the bonds in \(place) are in use by another process, such as a second program with a controller of its own; let "
+                + "both use one `harald service`, end one, or choose another directory (XDG_STATE_HOME, or --store of harald)"
         case .otherAdapter(let place, let owner, let present):
             "the bonds in \(place) belong to the adapter \(owner), but the present one is \(present); attach the former "
                 + "where it was, choose another directory, or confirm with harald bonds adopt that the present one "
