@@ -183,7 +183,7 @@ struct FollowCommand: ConnectedVerb {
 struct PairCommand: ConnectedVerb {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Pair with a device, by using a value that is for paired devices only.",
+        abstract: "Pair with a device, by using a value that requires pairing.",
         discussion: """
             \(ClientOptions.discussion) Prompts of the service appear at `harald agent`; without one, its policy file decides. With a \
             controller of its own, the command prompts at this terminal, or answers with --answer, and --store keeps the bond.

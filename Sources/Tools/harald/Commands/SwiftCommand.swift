@@ -59,7 +59,7 @@ struct SwiftCommand: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Report what does not work on Linux, without building.",
+            abstract: "Report code that does not work on Linux, without a build.",
             discussion: """
                 Needs `swift`, but no checkout of Harald. Fails if there is code that does not compile. The package's Package.swift \
                 is run; see `harald swift --help`.

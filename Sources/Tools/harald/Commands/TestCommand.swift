@@ -10,8 +10,8 @@ struct TestCommand: ShowingCommand {
         commandName: "test",
         abstract: "Test an accessory by the steps and expectations of a file.",
         discussion: """
-            An accessory, of a file or ready-made, is simulated, and time passes at once. Without one, the steps are for the \
-            device in range that --device or the file of steps names. Documentation/Accessories.md describes both files.
+            An accessory, of a file or ready-made, is simulated in virtual time. Without one, the steps are for the device in range \
+            that --device or the file of steps names. Documentation/Accessories.md describes both files.
 
             \(ClientOptions.discussion)
 

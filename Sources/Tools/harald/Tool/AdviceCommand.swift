@@ -10,11 +10,10 @@ import Synchronization
 struct AdviceCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "advice",
-        abstract: "Tell where apps of the Bluetooth service break good practices, until interrupted.",
+        abstract: "Print where apps of the Bluetooth service break good practices, until interrupted.",
         discussion: """
-            Each line has the number of a rule in chapter 12 of Documentation/Behaviours.md, the app, what it did, and what to do \
-            instead. What apps do more than once is counted; the counts are printed at the end. Apps are watched from the start \
-            of this command on.
+            Each line has the number of a rule in chapter 12 of Documentation/Behaviours.md, the app, its action, and the \
+            remedy. Repeated actions are counted, and the counts are printed at the end. The command watches apps from its start on.
 
             Examples:
               harald advice

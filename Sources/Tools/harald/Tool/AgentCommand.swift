@@ -9,7 +9,7 @@ struct AgentCommand: ToolCommand {
         commandName: "agent",
         abstract: "Answer prompts of the Bluetooth service at this terminal, until interrupted.",
         discussion: """
-            The prompts ask whether to pair, and whether an app may use Bluetooth. They go to the newest of several agents.
+            Prompts ask whether to pair, and whether an app may use Bluetooth. If there are several agents, the newest gets them.
 
             Example:
               harald agent
