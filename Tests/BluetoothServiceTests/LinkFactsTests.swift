@@ -121,7 +121,7 @@ import Testing
         #expect(pair.phone.controller.lastConnectionUpdate == nil)
     }
 
-    @Test("behaviour 15.4: a manager that prefers not to pair receives the peer's refusal, until another one pairs")
+    @Test("a manager that prefers not to pair receives the peer's refusal, until it prefers to")
     func withoutPairing() throws {
         let bench = try EnhancedBearerBench()
         try bench.open()

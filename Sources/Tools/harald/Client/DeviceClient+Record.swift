@@ -47,12 +47,8 @@ extension DeviceClient {
             accessory.services.append(service)
         }
         if pairs {
-            device.peripheral.prefer(LinkWish(pairs: true))
-            for (handle, place) in places.sorted(by: { $0.key < $1.key }) {
-                let recorded = accessory.services[place.service].characteristics[place.characteristic]
-                guard recorded.reading == .encrypted, let characteristic = table.characteristics[handle],
-                    let value = try await secured(characteristic, device)
-                else { continue }
+            for (handle, value) in try await securedValues(of: accessory, places, table, device) {
+                guard let place = places[handle] else { continue }
                 accessory.services[place.service].characteristics[place.characteristic].value = value
             }
         }
@@ -64,15 +60,24 @@ extension DeviceClient {
         return (accessory, loss)
     }
 
-    /// Returns the value of a characteristic that needs pairing; nil if the devices do not pair.
-    private func secured(
-        _ characteristic: CBCharacteristic,
+    /// Pairs, and returns the values that need it, by handle.
+    private func securedValues(
+        of accessory: Accessory,
+        _ places: [UInt16: (service: Int, characteristic: Int)],
+        _ table: DiscoveredTable,
         _ device: FoundDevice
-    ) async throws(ToolError) -> Accessory.Value? {
-        let answer = try await answer("reading \(nameOf(characteristic.uuid.uuid))", device) {
-            try await device.peripheral.read(characteristic, deadline: Self.pairingLimit)
+    ) async throws(ToolError) -> [UInt16: Accessory.Value] {
+        device.peripheral.prefer(LinkWish(pairs: true))
+        var values: [UInt16: Accessory.Value] = [:]
+        for (handle, place) in places.sorted(by: { $0.key < $1.key }) {
+            let recorded = accessory.services[place.service].characteristics[place.characteristic]
+            guard recorded.reading == .encrypted, let characteristic = table.characteristics[handle] else { continue }
+            let answer = try await answer("reading \(nameOf(characteristic.uuid.uuid))", device) {
+                try await device.peripheral.read(characteristic, deadline: Self.pairingLimit)
+            }
+            if case .success(let value) = answer { values[handle] = Accessory.Value([UInt8](value)) }
         }
-        return (try? answer.get()).map { Accessory.Value([UInt8]($0)) }
+        return values
     }
 
     private func recorded(
