@@ -83,9 +83,9 @@ let floors: KeyValuePairs = [
     "Tools": """
     CaptureStory BluetoothTypes AssignedNumbers Cryptography EventLoops HCI ATT SMP LinkLayer ServiceMessages \
         ServiceEvents AppAdvice
-    Page BluetoothTypes AssignedNumbers EventLoops HCI HCITransports ServiceMessages ServiceEvents BluetoothService \
-        Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation Accessories \
-        RadioEnergy CaptureStory DequeModule NIOCore NIOHTTP1 NIOPosix NIOWebSocket
+    Page BluetoothTypes AssignedNumbers EventLoops HCI ATT HCITransports ServiceMessages ServiceEvents \
+        BluetoothService Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation \
+        Accessories RadioEnergy CaptureStory DequeModule NIOCore NIOHTTP1 NIOPosix NIOWebSocket
     CTool
     harald-demo EventLoops Demos
     harald CTool CLinux BluetoothTypes AssignedNumbers EventLoops Cryptography HCI HCIHost L2CAP ATT GATT SMP \

@@ -353,6 +353,12 @@ import Testing
         #expect(later.take("packets").isEmpty)
         for _ in 1...2 { hub.handle(Array(#"{"verb":"packets","on":true}"#.utf8), from: later) }
         #expect(later.take("packets").count == 1)
+        hub.handle(Array(#"{"verb":"earlier","packet":2}"#.utf8), from: later)
+        hub.handle(Array(#"{"verb":"earlier","packet":1}"#.utf8), from: later)
+        let earlier = later.take("earlier")
+        #expect(earlier.count == 2)
+        #expect(earlier.first?.contains("[1,") == true)
+        #expect(earlier.last?.hasSuffix(#""rows":[]}"#) == true)
         hub.remove(later)
         #expect(service.stopped.isEmpty)
         sendEvent(4, from: service)

@@ -55,27 +55,49 @@ import Testing
         #expect(rows.count == 3)
         let json = rows.json
         #expect(json.contains(#""lost":4"#))
-        #expect(json.contains(#"[1,1000000,false,"hci","Reset (0x0c03)",null,null,0,0,0]"#), "\(json)")
+        #expect(json.contains(#"[1,1000000,false,"hci","Reset (0x0c03)",null,null,0,0,0,0]"#), "\(json)")
         #expect(json.contains(#"[2,2000000,true,"att","Handle Value Notification: "#), "\(json)")
-        #expect(json.contains(#","\#(peer)","com.example.Heart",7,0,0]"#), "\(json)")
-        #expect(json.contains(#","\#(peer)","com.example.Heart",0,6,2]"#), "\(json)")
+        #expect(json.contains(#","\#(peer)","com.example.Heart",7,0,0,0]"#), "\(json)")
+        #expect(json.contains(#","\#(peer)","com.example.Heart",0,6,2,0]"#), "\(json)")
         #expect(packets.receive("no JSON") == nil)
     }
 
-    @Test("a page that begins to follow gets the last rows in order, up to a size")
-    func recent() throws {
+    @Test("a page gets all rows that are kept: the last ones at once, and older ones from there back to the first")
+    func everyRow() throws {
         var packets = PagePackets()
-        #expect(packets.recent.isEmpty)
+        #expect(packets.recent.count == 0)
         for start in stride(from: 1, to: 15_000, by: 500) {
-            _ = packets.receive(try line((0..<500).map { notification(UInt64(start + $0)) }))
+            _ = packets.receive(
+                try line((start..<start + 500).map { $0 % 3 == 0 ? frame(UInt64($0)) : notification(UInt64($0)) })
+            )
         }
-        let recent = packets.recent
-        #expect(recent.count > 1)
-        #expect(recent.last?.contains("[15000,") == true)
-        #expect(recent.first?.contains("[1,") == false)
-        #expect((400 << 10...640 << 10).contains(recent.reduce(0) { $0 + $1.utf8.count }))
-        let numbers = recent.joined().matches(of: /\[(\d+),\d+,(?:true|false)/).compactMap { Int($0.1) }
-        #expect(numbers == Array((15_001 - numbers.count)...15_000))
+        var (numbers, texts): ([Int], [String]) = ([], [packets.recent.json])
+        while true {
+            let text = try #require(texts.last)
+            let found = text.matches(of: /\[(\d+),\d+,(?:true|false)/).compactMap { Int($0.1) }
+            guard let first = found.first else { break }
+            numbers = found + numbers
+            texts.append(packets.rows(before: UInt64(first)).json)
+        }
+        #expect(numbers == Array(1...15_000))
+        #expect(texts.allSatisfy { $0.utf8.count < 256 << 10 })
+    }
+
+    @Test("rows with long words are fewer at once")
+    func longRows() throws {
+        var packets = PagePackets()
+        let long = packet(1, [1, 0x20, 204, 0, 200, 0, 4, 0, 0x1B, 3, 0] + [UInt8](repeating: 0x48, count: 197))
+        _ = packets.receive(
+            try line(
+                (1...2_000).map {
+                    var each = long
+                    each.number = UInt64($0)
+                    return each
+                }
+            )
+        )
+        #expect((100..<1_000).contains(packets.recent.count), "\(packets.recent.count)")
+        #expect(packets.recent.json.utf8.count < 512 << 10)
     }
 
     @Test("one packet is shown in layers with its octets, also at the end of a PDU in parts")
@@ -92,6 +114,110 @@ import Testing
         #expect(details.contains("Handle Value Notification"))
         #expect(packets.details(of: 7) == nil)
         #expect(packets.details(of: 0) == nil)
+    }
+
+    /// The numbers of the packets that packets answer; 0 for none.
+    private func answered(_ all: [MonitoredPacket]) throws -> [Int] {
+        var packets = PagePackets()
+        _ = packets.receive(try line(all))
+        return packets.recent.json.matches(of: /,(\d+)\](?=[,\]])/).compactMap { Int($0.1) }
+    }
+
+    @Test("a packet has the command or the request that it answers, on its own link and in its direction")
+    func answers() throws {
+        func attribute(_ number: UInt64, _ link: UInt8, _ pdu: [UInt8], isReceived: Bool) -> MonitoredPacket {
+            let length = UInt8(pdu.count)
+            return packet(number, [link, 0x20, length + 4, 0, length, 0, 4, 0] + pdu, isReceived: isReceived)
+        }
+        let all = [
+            packet(1, [3, 0x0C, 0], kind: .command, isReceived: false),
+            packet(2, [6, 4, 3, 1, 0, 0x13], kind: .command, isReceived: false),
+            packet(3, [0x0F, 4, 0, 1, 6, 4], kind: .event),
+            packet(4, [0x0E, 4, 1, 3, 0x0C, 0], kind: .event),
+            attribute(5, 1, [0x0A, 3, 0], isReceived: false), attribute(6, 2, [0x0A, 3, 0], isReceived: false),
+            attribute(7, 1, [0x0A, 9, 0], isReceived: true),
+            attribute(8, 2, [0x0B, 1], isReceived: true), notification(9),
+            attribute(10, 1, [0x01, 0x0A, 3, 0, 2], isReceived: true),
+            attribute(11, 1, [0x1D, 3, 0, 1], isReceived: true), attribute(12, 1, [0x1E], isReceived: false),
+            attribute(13, 1, [0x52, 3, 0, 1], isReceived: false), attribute(14, 1, [0x0B, 1], isReceived: true),
+        ]
+        #expect(try answered(all) == [0, 0, 2, 1, 0, 0, 0, 6, 0, 5, 0, 11, 0, 0])
+    }
+
+    /// An advertisement with flags, a service and a name, as a sniffer receives it.
+    private func advertisement(_ number: UInt64) -> MonitoredPacket {
+        let data: [UInt8] = [2, 1, 6, 3, 3, 0x0D, 0x18, 5, 9, 0x42, 0x65, 0x6C, 0x74]
+        let pdu: [UInt8] = [0x40, UInt8(6 + data.count), 1, 2, 3, 4, 5, 0xC6] + data
+        let access: [UInt8] = [0xD6, 0xBE, 0x89, 0x8E]
+        var packet = packet(number, [0, 0xC4, 0, 0] + access + [0x13, 0x0D] + access + pdu + [0, 0, 0])
+        packet.kind = MonitoredPacket.air
+        return packet
+    }
+
+    @Test("advertising is told in words: on the air, and in reports of a controller")
+    func advertising() throws {
+        var packets = PagePackets()
+        let report: [UInt8] = [
+            2, 1, 0, 1, 1, 2, 3, 4, 5, 0xC6, 13, 2, 1, 6, 3, 3, 0x0D, 0x18, 5, 9, 0x42, 0x65, 0x6C, 0x74, 0xC4,
+        ]
+        let all = [advertisement(1), packet(2, [0x3E, UInt8(report.count)] + report, kind: .event)]
+        let received = packets.receive(try line(all))
+        let rows = try #require(received).json
+        #expect(rows.contains(#"ADV_IND: C6:05:04:03:02:01, name \"Belt\", services Heart Rate (180D)""#), "\(rows)")
+        #expect(rows.contains(#"LE Advertising Report: C6:05:04:03:02:01"#), "\(rows)")
+        #expect(rows.contains(#"services Heart Rate (180D), ADV_IND, -60 dBm""#), "\(rows)")
+        let listed = try fields(packets.details(of: 1))
+        #expect(
+            listed.map(\.text) == [
+                "flags general discoverable, no BR/EDR", "services Heart Rate (180D)", #"name "Belt""#,
+            ]
+        )
+        #expect(listed.map(\.start) == [22, 25, 29])
+        #expect(listed.map(\.count) == [3, 4, 6])
+    }
+
+    @Test("the fields of a packet have their places in its octets")
+    func fields() throws {
+        var packets = PagePackets()
+        let disconnect = packet(1, [6, 4, 3, 1, 0, 0x13], kind: .command, isReceived: false)
+        let complete = packet(2, [0x0E, 4, 1, 3, 0x0C, 0], kind: .event)
+        _ = packets.receive(try line([disconnect, complete, notification(3)]))
+        func places(_ number: UInt64) throws -> [String] {
+            try fields(packets.details(of: number)).map { "\($0.name): \($0.text), \($0.start)+\($0.count)" }
+        }
+        #expect(try places(1) == ["Connection_Handle: 0x1, 3+2", "Reason: remote user terminated (0x13), 5+1"])
+        #expect(try places(2) == ["Status: success (0x0), 5+1"])
+        #expect(
+            try places(3) == [
+                "Length: 4, 4+2", "Channel ID: 0x4, 6+2", "Attribute Handle: 0x3, 9+2", "Attribute Value: 48, 11+1",
+            ]
+        )
+    }
+
+    private struct Details: Decodable {
+        struct Part: Decodable {
+            let layer: String
+            let text: String
+            let fields: [Field]
+        }
+
+        struct Field: Decodable {
+            let name: String
+            let text: String
+            let start: Int
+            let count: Int
+        }
+
+        let parts: [Part]
+    }
+
+    /// The fields of all layers of a packet.
+    private func fields(_ details: String?) throws -> [Details.Field] {
+        try parts(details).flatMap(\.fields)
+    }
+
+    private func parts(_ details: String?) throws -> [Details.Part] {
+        try JSONDecoder().decode(Details.self, from: Data(try #require(details).utf8)).parts
     }
 
     @Test("packets that a filter selects are saved with their times and directions, and the losses")
@@ -112,7 +238,10 @@ import Testing
         #expect(try count("device=\(peer)") == 2)
         #expect(try count("device=\(UUID())") == 0)
         #expect(try count("text=%20notification") == 2)
-        #expect(try count("%%%=&&&") == 3)
+        _ = packets.receive(try line([packet(4, [0x13, 5, 1, 1, 0, 1, 0], kind: .event)]))
+        #expect(try count("") == 4)
+        #expect(try count("flow=no") == 3)
+        #expect(try count("%%%=&&&") == 4)
     }
 
     /// An empty PDU on a link, as a sniffer receives it.
@@ -138,7 +267,7 @@ import Testing
         #expect(try records(packets.capture(.pcapng, .init(query: "layer=air&text=empty"))).count == 2)
         #expect(try records(packets.capture(.pcapng, .init(query: "empty=no"))).count == 1)
         let details = try #require(packets.details(of: 3))
-        #expect(details.contains(#"{"layer":"air","text":"Empty PDU"}"#), "\(details)")
+        #expect(try parts(details).map(\.text).last == "Empty PDU")
         #expect(details.contains("access address 0x12345678"))
     }
 

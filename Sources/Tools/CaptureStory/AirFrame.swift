@@ -165,7 +165,7 @@ extension PacketBuffer {
     }
 
     /// The little-endian number of four octets at an index; nil if the buffer ends before.
-    func long(at index: Int) -> UInt32? {
+    package func long(at index: Int) -> UInt32? {
         guard let low = word(at: index), let high = word(at: index + 2) else { return nil }
         return UInt32(low) | UInt32(high) << 16
     }

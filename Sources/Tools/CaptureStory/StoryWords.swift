@@ -85,13 +85,13 @@ extension String {
 
 extension PacketBuffer {
     /// The little-endian number of two octets at an index; nil if the buffer ends before.
-    func word(at index: Int) -> UInt16? {
+    package func word(at index: Int) -> UInt16? {
         guard index >= 0, count >= index + 2 else { return nil }
         return UInt16(self[index]) | UInt16(self[index + 1]) << 8
     }
 
     /// The octet at an index; nil if the buffer ends before.
-    func octet(at index: Int) -> UInt8? { index >= 0 && index < count ? self[index] : nil }
+    package func octet(at index: Int) -> UInt8? { index >= 0 && index < count ? self[index] : nil }
 
     /// The six octets of an address at an index; nil if the buffer ends before.
     func address(at index: Int, isRandom: Bool) -> BluetoothAddress? {

@@ -145,6 +145,8 @@ final class PageHub {
         } else if case .packet = message.verb, let number = message.packet {
             let details = packets.details(of: number)
             page.show(details.map { Self.frame("packet", $0) } ?? Self.outcome(message.id, "the packet is forgotten"))
+        } else if case .earlier = message.verb, let number = message.packet {
+            page.show(Self.frame("earlier", packets.rows(before: number).json))
         } else if let order = message.order {
             page.show(Self.frame("ticket", JSON.of(PageAccess.downloadPath + tickets.issue(order, at: loop.now))))
         } else if message.action != nil {
@@ -292,7 +294,7 @@ final class PageHub {
         let key = ObjectIdentifier(page)
         if isOn, pages[key] != nil {
             let isNew = packetPages.insert(key).inserted
-            if isNew, world != nil { for rows in packets.recent { page.show(Self.frame("packets", rows)) } }
+            if isNew, world != nil { page.show(Self.frame("packets", packets.recent.json)) }
         } else {
             packetPages.remove(key)
         }

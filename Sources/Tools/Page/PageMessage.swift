@@ -28,6 +28,8 @@ struct PageMessage: Codable, Sendable {
         case packets
         /// Asks for one packet, layer by layer.
         case packet
+        /// Asks for the last rows before a packet.
+        case earlier
         /// Asks for the address at which packets can be saved, once.
         case save
     }
@@ -51,7 +53,7 @@ struct PageMessage: Codable, Sendable {
     /// For ``Verb/answer``: the number of the prompt, and `accept`, `refuse`, `allow`, `deny` or six digits.
     let number: UInt32?
     let answer: String?
-    /// For ``Verb/packet``: the number of the packet.
+    /// For ``Verb/packet`` and ``Verb/earlier``: the number of the packet.
     let packet: UInt64?
     /// For ``Verb/save``: the format, and the packets as ``PagePackets/Filter/init(query:)`` reads them.
     let format: String?
@@ -70,7 +72,8 @@ struct PageMessage: Codable, Sendable {
             guard let name, let verb = command.flatMap(Self.appVerb) else { return nil }
             return .app(verb, name: name, owner: owner)
         case .forget: return peer.map { .forgetBond($0) }
-        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet, .save: return nil
+        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet, .earlier, .save:
+            return nil
         }
     }
 

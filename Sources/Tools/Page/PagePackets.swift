@@ -21,9 +21,9 @@ struct PagePackets {
     /// The maximum number of packets that are kept, and of their octets.
     static let maximumPackets = 20_000
     static let maximumOctets = 8 << 20
-    /// The maximum number of rows in a text, and of the octets of all rows that a page gets when it begins to follow.
-    private static let rowsAtOnce = 250
-    private static let maximumRecent = 640 << 10
+    /// The maximum number of rows in a text for a page, and of the octets of their words.
+    private static let rowsAtOnce = 1_000
+    private static let octetsAtOnce = 128 << 10
     /// The maximum number of events whose apps are known.
     private static let maximumEvents = 20_000
 
@@ -35,6 +35,8 @@ struct PagePackets {
         var text = ""
         /// Whether empty PDUs on the air are selected, which are most of a link's.
         var hasEmpty = true
+        /// Whether the counts of packets between host and controller are selected.
+        var hasFlow = true
 
         init() {}
 
@@ -48,13 +50,14 @@ struct PagePackets {
                 case "app": app = value
                 case "text": text = value.lowercased()
                 case "empty": hasEmpty = value != "no"
+                case "flow": hasFlow = value != "no"
                 default: break
                 }
             }
         }
 
         fileprivate func fits(_ entry: Entry) -> Bool {
-            (hasEmpty || !entry.isAir || entry.summary.text != AirDissector.emptyPDU)
+            (hasEmpty || !entry.isAir || entry.summary.text != AirDissector.emptyPDU) && (hasFlow || !entry.isFlow)
                 && (layer.isEmpty || entry.summary.layer.rawValue == layer)
                 && (device.isEmpty || entry.packet.peer?.uuidString == device)
                 && (app.isEmpty || entry.app == app)
@@ -66,12 +69,20 @@ struct PagePackets {
         let packet: MonitoredPacket
         let summary: PacketSummary
         let app: String?
+        /// The number of the packet that this one answers; 0 if there is none.
+        var request: UInt64 = 0
         var isAir: Bool { packet.kind == MonitoredPacket.air }
+        /// Whether the packet only counts others: Number Of Completed Packets of a controller or of the host.
+        var isFlow: Bool {
+            summary.layer == .hci && summary.text.prefix(32).contains("Number Of Completed Packets")
+        }
     }
 
     private let limits: (packets: Int, octets: Int)
     private var dissector = PacketDissector()
     private var airDissector = AirDissector()
+    private var answers = PacketAnswers()
+    private var advertising = PacketAdvertising()
     /// The packets of the controller, and those on the air, each in the order of their numbers.
     private var (packets, frames): (Deque<Entry>, Deque<Entry>) = ([], [])
     private var octets = 0
@@ -120,29 +131,37 @@ struct PagePackets {
         return Rows(lost: batch.lost, entries: added)
     }
 
-    /// The last rows in order, as texts for a page that begins to follow. Older ones are kept, but not sent.
-    var recent: [String] {
-        let entries = ordered
-        var (texts, octets): ([String], Int) = ([], 0)
-        var end = entries.count
-        while end > 0 {
-            let start = max(0, end - Self.rowsAtOnce)
-            let text = Rows(lost: 0, entries: Array(entries[start..<end])).json
-            octets += text.utf8.count
-            guard octets <= Self.maximumRecent else { break }
-            texts.append(text)
-            end = start
+    /// The last rows in order, for a page that begins to follow. It asks for older ones (``rows(before:)``).
+    var recent: Rows { rows(before: .max) }
+
+    /// Returns the last rows before a packet, in order; none if no older packet is kept.
+    ///
+    /// A page asks again with the first of them, so that what waits for it stays small however many packets there are.
+    func rows(before number: UInt64) -> Rows {
+        var (entries, octets): ([Entry], Int) = ([], 0)
+        var (packet, frame) = (Self.place(of: number, in: packets), Self.place(of: number, in: frames))
+        while entries.count < Self.rowsAtOnce, octets < Self.octetsAtOnce, packet + frame > 0 {
+            let isFrame =
+                packet == 0 || (frame > 0 && packets[packet - 1].packet.number < frames[frame - 1].packet.number)
+            if isFrame { frame -= 1 } else { packet -= 1 }
+            let entry = isFrame ? frames[frame] : packets[packet]
+            entries.append(entry)
+            octets += entry.summary.text.utf8.count
         }
-        return texts.reversed()
+        return Rows(lost: 0, entries: entries.reversed())
     }
 
     private mutating func entry(_ packet: MonitoredPacket) -> Entry? {
         guard packet.kind != MonitoredPacket.air else {
-            return Entry(packet: packet, summary: airDissector.receive(packet.octets), app: nil)
+            let summary = advertising.summary(ofFrame: packet.octets) { airDissector.receive(packet.octets) }
+            return Entry(packet: packet, summary: summary, app: nil)
         }
         guard let content = packet.packet else { return nil }
-        let summary = dissector.receive(content, packet.direction)
-        return Entry(packet: packet, summary: summary, app: app(of: packet))
+        var summary = dissector.receive(content, packet.direction)
+        if let text = PacketAdvertising.text(of: content) {
+            summary.text = text.oneLine(PacketDissector.maximumSummary)
+        }
+        return Entry(packet: packet, summary: summary, app: app(of: packet), request: answers.receive(packet) ?? 0)
     }
 
     private func app(of packet: MonitoredPacket) -> String? {
@@ -183,26 +202,29 @@ struct PagePackets {
     func details(of number: UInt64) -> String? {
         if let index = Self.index(of: number, in: frames) {
             let noted = frames[index].packet
-            return Self.details(of: noted, AirDissector.parts(of: noted.octets, frames[index].summary))
+            return JSON.of(PacketDetails(noted, AirDissector.parts(of: noted.octets, frames[index].summary)))
         }
         guard let index = Self.index(of: number, in: packets), let packet = packets[index].packet.packet else {
             return nil
         }
         let noted = packets[index].packet
-        return Self.details(of: noted, dissector.parts(of: packet, noted.direction, after: fragments(before: index)))
-    }
-
-    private static func details(of noted: MonitoredPacket, _ parts: [PacketPart]) -> String {
-        JSON.of(PacketDetails(number: noted.number, octets: hexadecimal(noted.octets), parts: parts))
+        let parts = dissector.parts(of: packet, noted.direction, after: fragments(before: index))
+        return JSON.of(PacketDetails(noted, parts))
     }
 
     private static func index(of number: UInt64, in entries: Deque<Entry>) -> Int? {
+        let place = place(of: number, in: entries)
+        return place < entries.count && entries[place].packet.number == number ? place : nil
+    }
+
+    /// The number of entries before a packet.
+    private static func place(of number: UInt64, in entries: Deque<Entry>) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
             if entries[middle].packet.number < number { low = middle + 1 } else { high = middle }
         }
-        return low < entries.count && entries[low].packet.number == number ? low : nil
+        return low
     }
 
     /// The packets with the earlier parts of the PDU that a packet continues, in their order.
@@ -282,23 +304,6 @@ private struct PacketRow: Encodable {
         try fields.encode(packet.cause)
         try fields.encode(packet.firstEvent)
         try fields.encode(packet.events)
-    }
-}
-
-/// One packet, layer by layer.
-private struct PacketDetails: Encodable {
-    struct Part: Encodable {
-        let layer: String
-        let text: String
-    }
-
-    let number: UInt64
-    /// The whole packet in hexadecimal.
-    let octets: String
-    let parts: [Part]
-
-    init(number: UInt64, octets: String, parts: [PacketPart]) {
-        (self.number, self.octets) = (number, octets)
-        self.parts = parts.map { Part(layer: $0.layer.rawValue, text: $0.text) }
+        try fields.encode(entry.request)
     }
 }
