@@ -87,6 +87,47 @@ import Testing
         }
     }
 
+    @Test("a link that is dropped once ends and comes back by itself, and a saved test repeats both acts")
+    func dropsOnce() throws {
+        let world = LiveWorld(seed: 3)
+        #expect(throws: WorldRefusal("there is no link to drop")) { try world.dropLink() }
+        world.advance(by: 5_000)
+        #expect(shown(world).encryption == "none")
+        try world.dropLink()
+        #expect(shown(world).isDropping)
+        #expect(throws: WorldRefusal("the sensor loses packets already; end that first")) { try world.dropLink() }
+        while shown(world).isConnected, world.milliseconds < 30_000 { world.advance(by: 100) }
+        #expect(shown(world).faults.isEmpty)
+        #expect(!shown(world).isDropping)
+        #expect(shown(world).isAdvertising)
+        #expect(shown(world).encryption == nil)
+        world.advance(by: 25_000)
+        #expect(shown(world).isConnected)
+        #expect(world.screen.lines.suffix(2) == ["lost the sensor", "found the sensor"])
+        #expect(world.deeds.map(\.act) == [.begin(DeviceFault(.lossy, 1)), .end(DeviceFault(.lossy, 1))])
+        #expect(world.deeds[1].milliseconds - world.deeds[0].milliseconds < 10_000)
+    }
+
+    @Test("another loss of packets takes the place of one that drops the link, and lasts")
+    func anotherLoss() throws {
+        let world = LiveWorld(seed: 3)
+        world.advance(by: 5_000)
+        try world.dropLink()
+        try world.perform(.begin(DeviceFault(.lossy, 0.9)))
+        #expect(!shown(world).isDropping)
+        world.advance(by: 10_000)
+        #expect(shown(world).faults == ["lossy=0.9"])
+    }
+
+    @Test("each possible fault has a summary, and its number a unit and a range")
+    func possibleFaults() throws {
+        let faults = shown(LiveWorld(seed: 1)).possibleFaults
+        #expect(faults.allSatisfy { !$0.summary.isEmpty })
+        let late = try #require(faults.first { $0.name == "slow-answers" }?.number)
+        #expect(late == .init(unit: "seconds", usual: 5, least: 0, most: 3_600))
+        #expect(faults.first { $0.name == "reboot" }?.number == nil)
+    }
+
     @Test("a jammed advertising channel is no other one, and each ends by itself")
     func jams() throws {
         let world = LiveWorld(seed: 1)

@@ -108,13 +108,14 @@ public struct DeviceFault: Hashable, Sendable {
 
 extension DeviceFault.Kind {
     /// The number that a fault can have.
-    struct Number {
-        let unit: String
-        let usual: Double
-        let range: ClosedRange<Double>
+    package struct Number: Sendable {
+        package let unit: String
+        package let usual: Double
+        package let range: ClosedRange<Double>
     }
 
-    var number: Number? {
+    /// The number of the kind; nil for kinds without one.
+    package var number: Number? {
         switch self {
         case .lossy: Number(unit: "a share of packets", usual: 0.5, range: 0...1)
         case .jammedChannel: Number(unit: "a channel", usual: 37, range: 0...39)

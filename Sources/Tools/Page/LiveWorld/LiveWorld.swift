@@ -1,4 +1,5 @@
 import Accessories
+import Administration
 import BluetoothService
 import BluetoothSimulation
 import EventLoops
@@ -14,6 +15,9 @@ final class LiveWorld {
     /// The number of acts that a world remembers. A saved test has no more.
     static let maximumActs = 2_000
     static let maximumWalls = 32
+    /// The loss of all packets, with which a link is dropped, and how often to look whether it has ended.
+    private static let silence = DeviceFault(.lossy, 1)
+    private static let dropPoll: Int64 = 100
     /// The longest time in which a step waits for an event.
     static let longestStep = Duration.seconds(60)
     /// The device whose system the page shows.
@@ -51,6 +55,8 @@ final class LiveWorld {
     private(set) var noise: Double?
     /// The faults that last.
     private(set) var begun: [DeviceFault] = []
+    /// Whether all packets of the sensor get lost until its link has ended.
+    private(set) var isDropping = false
     private let world: SimulatedWorld
 
     /// - Parameter opensApp: Whether the app is opened at once, rather than by ``openApp()``.
@@ -91,6 +97,17 @@ final class LiveWorld {
 
     /// Lets time pass. Stops early, at a whole millisecond, once `isEnough` is true.
     func advance(by milliseconds: Int64, until isEnough: @escaping @Sendable () -> Bool = { false }) {
+        var left = milliseconds
+        while isDropping, left > 0, !isEnough() {
+            let part = min(left, Self.dropPoll)
+            run(for: part, until: isEnough)
+            left -= part
+            endDrop()
+        }
+        run(for: left, until: isEnough)
+    }
+
+    private func run(for milliseconds: Int64, until isEnough: @escaping @Sendable () -> Bool) {
         world.run(for: .milliseconds(milliseconds), until: isEnough)
         finishMillisecond()
     }
@@ -100,6 +117,7 @@ final class LiveWorld {
         let (story, count) = (story, story.count)
         world.run(for: Self.longestStep) { story.count > count }
         finishMillisecond()
+        endDrop()
         return story.count > count
     }
 
@@ -123,6 +141,26 @@ final class LiveWorld {
     }
 
     // MARK: Acts
+
+    /// Drops the link once: all packets get lost until the supervision timeout has ended it. A saved test repeats both.
+    func dropLink() throws(WorldRefusal) {
+        guard hasLink else { throw WorldRefusal("there is no link to drop") }
+        guard !begun.contains(where: { $0.kind == .lossy }) else {
+            throw WorldRefusal("the sensor loses packets already; end that first")
+        }
+        try perform(.begin(Self.silence))
+        isDropping = true
+    }
+
+    private var hasLink: Bool { phone.withSystem { !$0.status.links.isEmpty } }
+
+    /// Lets packets through again, once the link that was to be dropped has ended.
+    private func endDrop() {
+        guard isDropping, !hasLink, let index = begun.firstIndex(of: Self.silence) else { return }
+        end(at: index)
+        // Beyond the bound of acts, too: the sensor must not stay silent.
+        remember(.end(Self.silence))
+    }
 
     /// Performs an act, unless it would have no effect.
     func perform(_ act: WorldAct) throws(WorldRefusal) {
@@ -163,8 +201,8 @@ final class LiveWorld {
     /// Moves a device. A sensor that was taken out of range is brought back first.
     private func move(_ device: WorldAct.Device, to position: Position) {
         if device == .sensor, let index = begun.firstIndex(where: { $0.kind == .outOfRange }) {
-            let fault = begun.remove(at: index)
-            sensor.end(fault)
+            let fault = begun[index]
+            end(at: index)
             remember(.end(fault))
         }
         self[device].move(to: position)
@@ -181,6 +219,7 @@ final class LiveWorld {
         guard Self.faults.contains(fault.kind) else { throw WorldRefusal("the sensor cannot have this fault") }
         guard !begun.contains(fault) else { throw WorldRefusal("the sensor has this fault already") }
         sensor.begin(fault)
+        if fault.kind == .lossy { isDropping = false }
         guard fault.kind.lasts else { return }
         // Jammed channels add up; of others, the last one counts.
         begun.removeAll { $0.kind == fault.kind && fault.kind != .jammedChannel }
@@ -190,8 +229,13 @@ final class LiveWorld {
 
     private func end(_ fault: DeviceFault) throws(WorldRefusal) {
         guard let index = begun.firstIndex(of: fault) else { throw WorldRefusal("the sensor has no such fault now") }
+        end(at: index)
+    }
+
+    private func end(at index: Int) {
+        let fault = begun.remove(at: index)
         sensor.end(fault)
-        begun.remove(at: index)
+        if fault.kind == .lossy { isDropping = false }
     }
 
     private func perform(_ verb: WorldAct.AppVerb) throws(WorldRefusal) {

@@ -14,6 +14,8 @@ enum WorldCommand: Hashable, Sendable {
     case restart(seed: UInt64?)
     /// Writes the test of what was done.
     case writeTest
+    /// Loses all packets of the sensor until its link has ended.
+    case dropLink
     case act(WorldAct)
 }
 
@@ -63,7 +65,7 @@ struct WorldMessage: Decodable {
     static let attenuations = 0.0...100.0
 
     enum Kind: String, Decodable {
-        case run, pause, step, speed, restart, test, move, begin, end, app, noise, wall, removeWall
+        case run, pause, step, speed, restart, test, drop, move, begin, end, app, noise, wall, removeWall
     }
 
     let act: Kind
@@ -83,6 +85,7 @@ struct WorldMessage: Decodable {
             case .pause: return .pause
             case .step: return .step
             case .test: return .writeTest
+            case .drop: return .dropLink
             case .speed: return .setSpeed(try number(in: Self.speeds, "a speed"))
             case .restart: return .restart(seed: try seed)
             case .move, .begin, .end, .app, .noise, .wall, .removeWall: return .act(try worldAct)

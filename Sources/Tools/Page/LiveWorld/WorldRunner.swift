@@ -27,7 +27,7 @@ package final class WorldRunner: PageWorld {
         case welcome(@Sendable (PageValue) -> Void)
         /// Tells the state again, for pages that have missed it.
         case refresh
-        /// Opens the app and lets the time of the world begin.
+        /// Opens the app, and lets the time of the world begin unless it is paused.
         case begin
         case tool(UInt64, WorldTool.Event)
         case stop
@@ -37,7 +37,8 @@ package final class WorldRunner: PageWorld {
     private let wake = DispatchSemaphore(value: 0)
     private let lastTool = Atomic<UInt64>(0)
 
-    /// Creates a world. Its time begins with ``begin()``, and so does that of each later world.
+    /// Creates a world. Its app is opened by ``begin()``, and its time stands still until a person lets it pass. That of
+    /// each later world passes from ``begin()`` on.
     ///
     /// - Parameter publish: Called with each value for all pages, on the thread of the world.
     package init(seed: UInt64, publish: @escaping @Sendable (PageValue) -> Void) {
@@ -114,6 +115,8 @@ private final class WorldLoop {
         self.publish = publish
         world = LiveWorld(seed: seed, opensApp: false)
         (lastStep, lastNews) = (clock.now, clock.now)
+        // The first visitor is to see the beginning.
+        pacer.isRunning = false
         prepare()
     }
 
@@ -171,6 +174,7 @@ private final class WorldLoop {
         case .setSpeed(let speed): pacer.speed = speed
         case .restart(let seed): restart(seed: seed ?? world.seed)
         case .act(let act): try world.perform(act)
+        case .dropLink: try world.dropLink()
         case .writeTest:
             return PageValue(name: "worldTest", json: JSON.of(WorldTestText.text(of: world)), isReplaced: false)
         }

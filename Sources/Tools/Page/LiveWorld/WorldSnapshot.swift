@@ -16,6 +16,21 @@ struct WorldSnapshot: Encodable, Hashable {
         let advertised: [String]?
     }
 
+    /// A kind of fault that the sensor can have, with the number that a fault of this kind has.
+    struct PossibleFault: Encodable, Hashable {
+        struct Number: Encodable, Hashable {
+            let unit: String
+            let usual: Double
+            let least: Double
+            let most: Double
+        }
+
+        let name: String
+        /// The fault in words.
+        let summary: String
+        let number: Number?
+    }
+
     struct Obstacle: Encodable, Hashable {
         let x: Double
         let y: Double
@@ -54,9 +69,14 @@ struct WorldSnapshot: Encodable, Hashable {
     let noise: Double?
     /// The faults that last, as they are written, such as `lossy=0.5`.
     let faults: [String]
-    /// The faults that the sensor can have, with the number that each has if it is not named.
-    let possibleFaults: [String]
+    let possibleFaults: [PossibleFault]
+    /// Whether the link is about to be dropped once.
+    let isDropping: Bool
     let isConnected: Bool
+    /// The encryption of the link, as in the status of the phone; nil without a link.
+    let encryption: String?
+    /// Whether the sensor advertises.
+    let isAdvertising: Bool
     /// The strength of the sensor's signal at the phone in dBm, and whether it suffices.
     let rssi: Int
     let isInRange: Bool
@@ -84,12 +104,13 @@ struct WorldSnapshot: Encodable, Hashable {
         walls = world.walls.map(Obstacle.init)
         noise = world.noise
         faults = world.begun.map(\.text)
-        possibleFaults = LiveWorld.faults.map { $0.form }
+        (possibleFaults, isDropping) = (LiveWorld.faults.map(PossibleFault.init), world.isDropping)
         let reception = world.sensor.device.reception(at: world.phone)
         (rssi, isInRange) = (Int(max(-999, reception.strength.rounded())), reception.isPossible)
         range = (world.sensor.device.range * 10).rounded() / 10
         let status = world.phone.withSystem { $0.status }
-        isConnected = !status.links.isEmpty
+        (isConnected, encryption) = (!status.links.isEmpty, status.links.first?.encryption)
+        isAdvertising = world.sensor.device.withSystem { !$0.status.advertising.isEmpty }
         power = Power(world.sensorEnergy.report)
         app = App(world, status)
         acts = world.deeds.count
@@ -100,6 +121,15 @@ extension WorldSnapshot.Device {
     fileprivate init(_ key: WorldAct.Device, _ device: SimulatedDevice, advertised: [String]?) {
         (self.key, name, self.advertised) = (key, device.name, advertised)
         (x, y) = (device.position.x, device.position.y)
+    }
+}
+
+extension WorldSnapshot.PossibleFault {
+    fileprivate init(_ kind: DeviceFault.Kind) {
+        (name, summary) = (kind.rawValue, kind.summary)
+        number = kind.number.map {
+            Number(unit: $0.unit, usual: $0.usual, least: $0.range.lowerBound, most: $0.range.upperBound)
+        }
     }
 }
 
