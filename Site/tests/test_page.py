@@ -306,7 +306,7 @@ def test_the_keyboard_is_enough(open_page) -> None:
     chosen = page.get_by_role("listbox", name="Packets").get_by_role("option", selected=True)
     expect(chosen).to_contain_text("Read ")
     first = chosen.inner_text()
-    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
     expect(chosen).not_to_have_text(first)
     expect(page.get_by_role("region", name="Packet", exact=True).get_by_text("HCI", exact=True)).to_be_visible()
     press("Stop capturing", "Shift+Tab")

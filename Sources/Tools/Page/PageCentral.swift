@@ -268,6 +268,8 @@ extension PageCentral {
             let canRead: Bool
             let canWrite: Bool
             let canNotify: Bool
+            /// The names of its properties, for the user.
+            let properties: [String]
 
             init(_ characteristic: CBCharacteristic, _ key: String) {
                 let properties = characteristic.properties
@@ -275,7 +277,14 @@ extension PageCentral {
                 canRead = properties.contains(.read)
                 canWrite = properties.contains(.write) || properties.contains(.writeWithoutResponse)
                 canNotify = properties.contains(.notify) || properties.contains(.indicate)
+                self.properties = Self.names.filter { properties.contains($0.0) }.map(\.1)
             }
+
+            private static let names: [(CBCharacteristicProperties, String)] = [
+                (.broadcast, "broadcast"), (.read, "read"), (.write, "write"),
+                (.writeWithoutResponse, "write without response"), (.notify, "notify"), (.indicate, "indicate"),
+                (.authenticatedSignedWrites, "signed write"),
+            ]
         }
 
         struct Link: Encodable {

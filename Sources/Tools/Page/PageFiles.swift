@@ -23,8 +23,10 @@ enum PageFiles {
         case "/elements.js": File(type: script, octets: PackageResources.elements_js)
         case "/energy.js": File(type: script, octets: PackageResources.energy_js)
         case "/device.js": File(type: script, octets: PackageResources.device_js)
+        case "/dissection.js": File(type: script, octets: PackageResources.dissection_js)
         case "/devices.js": File(type: script, octets: PackageResources.devices_js)
         case "/apps.js": File(type: script, octets: PackageResources.apps_js)
+        case "/faults.js": File(type: script, octets: PackageResources.faults_js)
         case "/events.js": File(type: script, octets: PackageResources.events_js)
         case "/list.js": File(type: script, octets: PackageResources.list_js)
         case "/packets.js": File(type: script, octets: PackageResources.packets_js)
@@ -34,6 +36,8 @@ enum PageFiles {
         case "/verbs.js": File(type: script, octets: PackageResources.verbs_js)
         case "/world.js": File(type: script, octets: PackageResources.world_js)
         case "/worldmap.js": File(type: script, octets: PackageResources.worldmap_js)
+        case "/icons.js": File(type: script, octets: PackageResources.icons_js)
+        case "/labels.js": File(type: script, octets: PackageResources.labels_js)
         case "/icon.svg": File(type: "image/svg+xml", octets: PackageResources.icon_svg)
         default: nil
         }

@@ -51,7 +51,7 @@ export class AdviceList {
       return element("p", { class: "quiet" }, status ? "This service does not follow what apps cost the battery: start it with --energy." : "");
     }
     return element("section", { "aria-label": "Energy" }, element("h2", {}, "What the apps cost the battery"),
-      sums(energy), element("ul", {}, ...ranking(energy, (peer) => this.page.nameOf(peer))));
+      sums(energy), element("ul", { class: "card" }, ...ranking(energy, (peer) => this.page.nameOf(peer))));
   }
 }
 

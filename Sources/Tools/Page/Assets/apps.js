@@ -67,7 +67,7 @@ export class Apps {
 
   card({ key, name }) {
     const { world } = this.page.model;
-    const card = { title: element("h2"), facts: element("div", { class: "quiet facts" }), life: element("div"),
+    const card = { title: element("h2"), facts: element("div", { class: "quiet small facts" }), life: element("div"),
       charge: element("div"), holds: element("div") };
     card.verbs = new AppVerbs({
       isInWorld: Boolean(world), name, id: (verb) => `${verb.command ?? verb.act}-${key}`,
@@ -84,7 +84,7 @@ export class Apps {
     const isRunning = phase !== "notRunning";
     card.owner = app.owner;
     card.title.replaceChildren(app.displayName ?? app.name, " ", element("span", {
-      class: `tag ${phase === "foreground" ? "good" : phase === "suspended" ? "warn" : ""}`,
+      class: `tag ${{ foreground: "good", background: "accent", suspended: "warn" }[phase] ?? ""}`,
     }, isRunning ? phase : "not running"));
     card.article.classList.toggle("ended", !isRunning);
     card.facts.textContent = [app.displayName ? app.name : null, app.owner ? `user ${app.owner}` : null,

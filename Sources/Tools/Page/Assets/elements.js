@@ -1,7 +1,7 @@
 // Elements without markup: names and values of devices are only ever text.
 
 const SVG = "http://www.w3.org/2000/svg";
-const SVG_NAMES = new Set(["svg", "rect", "title", "polyline", "line", "circle", "text"]);
+const SVG_NAMES = new Set(["svg", "rect", "title", "polyline", "line", "circle", "text", "path", "ellipse"]);
 
 /** Creates an element. Properties that begin with "on" are listeners; the others are attributes. */
 export function element(name, properties = {}, ...children) {

@@ -29,15 +29,27 @@ function average(energy, microampereHours) {
   return energy.elapsedSeconds > 0 ? `, ${current(microampereHours * 3600 / energy.elapsedSeconds)} on average so far` : "";
 }
 
+/** Charges as bars, the longest for the largest of them; each has a name, a charge, and a class. */
+function meter(rows, most = Math.max(...rows.map(([, value]) => value))) {
+  return element("div", { class: "meter" }, ...rows.flatMap(([name, value, kind]) => [
+    element("span", {}, `${name} `),
+    element("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true", class: kind ?? null },
+      element("rect", { width: most > 0 ? value / most * 100 : 0, height: 10 })),
+    element("span", {}, `${charge(value)} `),
+  ]));
+}
+
 /** The sums of the ledger, or nothing if there is none. */
 export function sums(energy) {
   if (!energy) return null;
   const { microampereHours, systemMicroampereHours, otherAppsMicroampereHours, sleepMicroampereHours } = energy;
-  const parts = [["the system", systemMicroampereHours], ["apps that are not listed", otherAppsMicroampereHours],
-    ["sleep", sleepMicroampereHours]].filter(([, value]) => value > 0).map(([name, value]) => `${name} ${charge(value)}`);
-  return element("p", { class: "quiet", id: "energy" },
-    `Energy, ${energy.isEstimate ? "an estimate" : "exact"}, with the currents of ${energy.profile}: ${charge(microampereHours)} in ` +
-    `${energy.elapsedSeconds} s${average(energy, microampereHours)}${parts.length ? `; of that ${parts.join(", ")}` : ""}.`);
+  const own = energy.apps.map(({ app, microampereHours: value }) => [app, value]);
+  const parts = [...own, ["the system", systemMicroampereHours, "rest"], ["apps that are not listed", otherAppsMicroampereHours, "rest"],
+    ["sleep", sleepMicroampereHours, "rest"]].filter(([, value]) => value > 0);
+  return element("div", { class: "card", id: "energy" },
+    element("p", { class: "quiet small" }, `Energy, ${energy.isEstimate ? "an estimate" : "exact"}, with the currents of ${energy.profile}: ` +
+      `${charge(microampereHours)} in ${energy.elapsedSeconds} s${average(energy, microampereHours)}.`),
+    parts.length ? meter(parts) : null);
 }
 
 /** The charge of an app with its largest uses, or nothing if it has none. */
@@ -45,20 +57,20 @@ export function ofApp(energy, name, nameOf) {
   const app = energy?.apps.find((each) => each.app === name);
   if (!app) return null;
   const uses = app.uses.filter((each) => each.microampereHours > 0).map((each) =>
-    `${each.peer ? `${USES[each.use] ?? `${each.use},`} ${nameOf(each.peer)}` : use(each.use)} ${charge(each.microampereHours)}`);
+    [each.peer ? `${USES[each.use] ?? `${each.use},`} ${nameOf(each.peer)}` : use(each.use), each.microampereHours]);
   return element("div", { class: "charge" },
     element("strong", {}, charge(app.microampereHours)), `${average(energy, app.microampereHours)}${energy.isEstimate ? " (an estimate)" : ""}`,
-    uses.length ? element("span", { class: "quiet" }, `: ${uses.join("; ")}`) : null);
+    uses.length ? ": " : null, uses.length ? meter(uses, app.microampereHours) : null);
 }
 
 /** What the apps have spent on a device, or nothing. */
 export function ofPeer(energy, peer) {
   const uses = (energy?.apps ?? []).flatMap(({ app, uses: all }) =>
-    all.filter((each) => each.peer === peer && each.microampereHours > 0).map((each) => ({ ...each, app })));
+    all.filter((each) => each.peer === peer && each.microampereHours > 0).map((each) => [`${app}: ${use(each.use)}`, each.microampereHours]));
   if (!uses.length) return null;
-  const total = uses.reduce((sum, each) => sum + each.microampereHours, 0);
-  return element("p", { id: "device-charge" }, `Apps have spent ${charge(total)} on it${energy.isEstimate ? " (an estimate)" : ""}: `,
-    uses.map((each) => `${each.app}: ${use(each.use)} ${charge(each.microampereHours)}`).join("; "), ".");
+  const total = uses.reduce((sum, [, value]) => sum + value, 0);
+  return element("div", { id: "device-charge", class: "small" },
+    `Apps have spent ${charge(total)} on it${energy.isEstimate ? " (an estimate)" : ""}: `, meter(uses, total));
 }
 
 /** All apps by their charge, the largest first. */

@@ -4,6 +4,8 @@ import { ListView, LongList } from "./list.js";
 const KINDS = ["state", "managers", "messages", "links", "notices", "misuse", "trouble", "host", "privacy", "security",
   "access"];
 
+const TROUBLE = /link ended|crashed|failed|refused|timed out|not permitted|misuse/i;
+
 /** The events of the system as they come, and one of them with its packets. */
 export class Events extends ListView {
   constructor(page) {
@@ -23,15 +25,18 @@ export class Events extends ListView {
       oninput: (event) => { this.filter = event.target.value.toLowerCase(); this.again(); },
     });
     filter.value = this.filter;
-    this.count = element("span", { class: "quiet" });
+    this.count = element("span", { class: "quiet small" });
     this.detail = element("section", { class: "detail", "aria-label": "Event", hidden: true });
     this.list = new LongList({
-      id: "event-list", label: "Events", onFollow: (follows) => this.follow(follows),
-      row: (event) => `${clock(event.date)}  ${event.kind.padEnd(9)} ${event.text}`,
+      id: "event-list", label: "Events", kind: "log", onFollow: (follows) => this.follow(follows),
+      row: (event) => [[clock(event.date), ""], [event.kind, "quiet"], [event.text, TROUBLE.test(event.text) ? "what tone bad" : "what"]]
+        .flatMap(([words, kind]) => [element("span", { class: kind || null }, words), " "]),
       onChoose: (event) => this.describe(event),
     });
     view.replaceChildren(element("div", { class: "columns" },
-      element("div", { class: "tools" }, kind, filter, this.followButton("follow"), this.count), this.list.area, this.detail));
+      element("div", { class: "tools" }, kind, filter, this.followButton("follow"), this.count),
+      element("div", { class: "heads log", "aria-hidden": true }, element("span", {}, "Time"), element("span", {}, "Kind"),
+        element("span", {}, "What")), this.list.area, this.detail));
     const number = Number(location.hash.split("/")[1]);
     if (number) {
       const event = this.page.model.events.find((each) => each.number === number);

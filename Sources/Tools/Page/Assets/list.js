@@ -1,16 +1,17 @@
 import { element } from "./elements.js";
 
-const HEIGHT = 24;
+// The height of a row in pixels; on a phone it has two lines, as the style sheet says.
+const HEIGHT = matchMedia("(max-width: 600px)").matches ? 42 : 24;
 const BESIDE = 10;
 
 /**
  * A long list whose rows have one height. Only those in sight are elements. A row is chosen by a click or the arrow keys.
  *
- * `row(item)` returns the text of a row, and `onChoose(item)` is called with the row that was chosen.
+ * `row(item)` returns the text of a row or its columns, `kind` is a class of the rows, and `onChoose(item)` is called with the row that was chosen.
  */
 export class LongList {
-  constructor({ id, label, row, onChoose, onFollow }) {
-    Object.assign(this, { id, row, onChoose, onFollow });
+  constructor({ id, label, kind, row, onChoose, onFollow }) {
+    Object.assign(this, { id, kind, row, onChoose, onFollow });
     this.items = [];
     /** The number of items that were removed at the beginning. */
     this.first = 0;
@@ -61,7 +62,7 @@ export class LongList {
   made(index) {
     const item = this.items[index];
     const row = element("div", {
-      class: "event", role: "option", id: `${this.id}-${this.first + index}`, "aria-selected": item === this.chosen ? "true" : "false",
+      class: `event ${this.kind}`, role: "option", id: `${this.id}-${this.first + index}`, "aria-selected": item === this.chosen ? "true" : "false",
     }, this.row(item));
     row.style.top = `${index * HEIGHT}px`;
     row.dataset.index = index;

@@ -22,10 +22,41 @@ function push(lists, key, value, most) {
   lists.set(key, list);
 }
 
+/**
+ * The packets: in the order of their numbers, with the number of those removed at the beginning. `base` is the number before
+ * the first one that could be there, null before the first has come. `isWhole` tells that no older ones are to be had.
+ */
+function noPackets() { return { items: [], first: 0, lost: 0, base: null, isWhole: false }; }
+
 /** Whether a packet caused an event, or was caused by it. */
 function tells(packet, event) {
   return packet.cause === event ||
     (packet.firstEvent > 0 && packet.firstEvent <= event && event < packet.firstEvent + packet.events);
+}
+
+/** A packet, by its row. */
+function packetOf([number, time, isReceived, layer, text, peer, app, cause, firstEvent, events, request]) {
+  return { number, time: time / 1e6, isReceived, layer, text, peer, app, cause, firstEvent, events, request };
+}
+
+/** The packet with a number, in a list in the order of the numbers. */
+export function packetNumbered(items, number) {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle].number < number) low = middle + 1; else high = middle;
+  }
+  return items[low]?.number === number ? items[low] : null;
+}
+
+/** Notes which packet each of these answers, and after which time. */
+function matchAnswers(all, answers) {
+  for (const answer of answers) {
+    const request = answer.request && answer.latency === undefined ? packetNumbered(all, answer.request) : null;
+    if (!request) continue;
+    answer.latency = answer.time - request.time;
+    request.answer = answer.number;
+  }
 }
 
 export class Model {
@@ -34,7 +65,7 @@ export class Model {
     this.devices = [];
     this.deviceTable = new Map();
     this.deviceVersion = 0;
-    this.packets = { items: [], first: 0, lost: 0 };
+    this.packets = noPackets();
     this.packet = null;
     this.energy = null;
     this.installed = [];
@@ -67,6 +98,7 @@ export class Model {
       case "devices": this.#takeDevices(value); return ["devices"];
       case "devicesChanged": this.#changeDevices(value); return ["devices"];
       case "packets": this.#takePackets(value); return ["packets"];
+      case "earlier": this.#takeEarlier(value); return ["packets"];
       case "packet": this.packet = value; return ["packet"];
       case "energy": this.energy = value; return ["energy"];
       case "energyChanged": this.#changeEnergy(value); return ["energy"];
@@ -184,12 +216,41 @@ export class Model {
     const { packets } = this;
     packets.lost += lost;
     const last = packets.items.at(-1)?.number ?? -1;
-    for (const [number, time, isReceived, layer, text, peer, app, cause, firstEvent, events] of rows) {
-      // A page that follows again gets some rows again.
-      if (number <= last) continue;
-      packets.items.push({ number, time: time / 1e6, isReceived, layer, text, peer, app, cause, firstEvent, events });
-    }
+    // A page that follows again gets some rows again.
+    const items = rows.map(packetOf).filter(({ number }) => number > last);
+    // A world has all packets since its first instant.
+    if (items.length) packets.base ??= this.world ? 0 : items[0].number - 1;
+    packets.items.push(...items);
+    matchAnswers(packets.items, items);
     if (packets.items.length > MOST_PACKETS + 2000) this.#forgetPackets(packets.items.length - MOST_PACKETS);
+  }
+
+  /** Adds packets before the first one. */
+  #takeEarlier({ rows }) {
+    const first = this.packets.items[0]?.number;
+    // The answer to a question about a world that has been restarted since.
+    if (first === undefined) return;
+    const items = rows.map(packetOf).filter(({ number }) => number < first);
+    if (!items.length) {
+      this.packets.isWhole = true;
+      return;
+    }
+    // Another object, because the places of all others are new.
+    this.packets = { ...this.packets, items: [...items, ...this.packets.items], first: 0 };
+    matchAnswers(this.packets.items, this.packets.items);
+    if (this.packets.items.length >= MOST_PACKETS) this.packets.isWhole = true;
+  }
+
+  /** The number of the packet before which older ones are to be asked for; null if none are missing. */
+  get missingBefore() {
+    const { items, isWhole, base } = this.packets;
+    return this.world && !isWhole && items.length && items[0].number > base + 1 ? items[0].number : null;
+  }
+
+  /** How many packets there were that are not kept. */
+  get forgottenPackets() {
+    const { items, lost, base } = this.packets;
+    return items.length ? Math.max(0, items.at(-1).number - base - items.length - lost) : 0;
   }
 
   /** Forgets the oldest packets. A radio has many more than a controller, so those on the air make way first. */

@@ -103,7 +103,7 @@ class Page {
 
   begin() {
     this.model = new Model();
-    this.isLost = false;
+    this.isLost = this.isFetching = false;
     this.tell("");
     this.note(["status", "devices", "apps", "events", "packets", "energy"]);
     if (this.wantsPackets) this.send({ verb: "packets", on: true });
@@ -122,7 +122,17 @@ class Page {
     if (message.type === "ticket") return element("a", { href: message.value, download: "" }).click();
     if (message.type === "outcome") return this.tell(message.value.error ?? "");
     if (message.type === "trouble") return this.tell(message.value);
-    return this.note(this.model.take(message));
+    this.note(this.model.take(message));
+    if (message.type === "packets" || message.type === "earlier") this.fetchEarlier(message.type === "earlier");
+  }
+
+  /** Asks for packets from before this page was open, some at a time. */
+  fetchEarlier(isAnswer) {
+    if (isAnswer) this.isFetching = false;
+    const number = this.model.missingBefore;
+    if (number === null || this.isFetching) return;
+    this.isFetching = true;
+    this.send({ verb: "earlier", packet: number });
   }
 
   send(message) {
@@ -179,9 +189,12 @@ class Page {
 
   showRadio() {
     const status = this.model.status;
-    const words = { poweredOn: "on", poweredOff: "off", unsupported: "not available", resetting: "starting again" };
-    document.getElementById("radio").textContent = this.isLost ? "Not connected to Harald" : status
+    const words = { poweredOn: "on", poweredOff: "off", unsupported: "not available", resetting: "starting again", unknown: "not on yet" };
+    const radio = document.getElementById("radio");
+    radio.textContent = this.isLost ? "Not connected to Harald" : status
       ? `Bluetooth is ${words[status.state] ?? status.state}${status.failure ? `: ${status.failure}` : ""}` : "";
+    radio.className = `tag ${this.isLost ? "bad" : status?.state === "poweredOn" ? "good" : "warn"}`;
+    radio.hidden = !radio.textContent;
   }
 }
 

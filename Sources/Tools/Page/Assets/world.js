@@ -1,5 +1,6 @@
 import { allow, element, replace, timer } from "./elements.js";
 import { current } from "./energy.js";
+import { FaultForm, faultWords } from "./faults.js";
 import { AppVerbs, verbsHelp } from "./verbs.js";
 import { WorldMap } from "./worldmap.js";
 
@@ -10,12 +11,15 @@ const WALL_METRES = 60;
 const WALL_LOSS = 30;
 const ASKED_MILLISECONDS = 60000;
 const JAMMED = "jammed-channel";
-const DROPPED = "lossy=1";
 const FAR = "out-of-range";
+const BATTERY = "low-battery";
 // Steps in lines, or in pages.
 const KEYS = { ArrowDown: 1, ArrowUp: -1, PageDown: 1, PageUp: -1, Home: -Infinity, End: Infinity };
-// The beginning of what the app tells its user, in a line of the story.
+// The beginning of what the app tells its user, in a line of the story, and the words of what goes wrong.
 const SHOWN = " the app shows: ";
+const WRONG = /link ended|did disconnect|disconnected|crashed|failed|refused|timed out|not permitted|error/i;
+const TIME = /^[0-9:.]+ /;
+const PHASES = { foreground: "good", background: "accent", suspended: "warn", notRunning: "bad" };
 
 /** Whether a wall crosses the line between the two devices. */
 function isBehindWall({ devices: [one, other], walls }) {
@@ -53,7 +57,7 @@ export class World {
     this.shown = null;
     this.told = { generation: 0, first: 0, next: 0 };
     this.clock = element("output", { id: "world-time", "aria-label": "Time of the world" });
-    this.running = this.button("world-run", "", () => this.act(this.world?.isRunning ? "pause" : "run"), { class: "main" });
+    this.running = this.button("world-run", "", () => this.act(this.world?.isRunning ? "pause" : "run"));
     this.speed = element("select", { id: "world-speed", "aria-label": "Speed",
       onchange: (event) => this.act("speed", { amount: Number(event.target.value) }) },
       ...SPEEDS.map((each) => element("option", { value: each }, `${each}×`)));
@@ -64,20 +68,19 @@ export class World {
     /** The number of the chosen line, or -1. */
     this.line = -1;
     this.test = element("section", { class: "test", "aria-label": "Saved test", hidden: true });
-    view.replaceChildren(
-      element("div", { class: "tools" }, this.running, this.button("world-step", "Step", () => this.act("step"),
-        { title: "Go on until the next event of the story" }), this.speed, this.clock,
-        element("form", { class: "tools", onsubmit: (event) => { event.preventDefault(); this.restart(); } },
-          element("label", {}, "Seed ", this.seed), element("button", { id: "world-restart" }, "Restart")),
+    view.replaceChildren(element("div", { class: "world" },
+      element("div", { class: "tools run" }, this.running, this.button("world-step", "Step", () => this.act("step"),
+        { title: "Go on until the next event of the story" }), this.speed, this.clock),
+      element("div", { class: "tools again" },
+        element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.restart(); } },
+          element("label", { class: "small" }, "Seed ", this.seed), element("button", { id: "world-restart" }, "Restart")),
         this.button("world-save", "Save as a test", () => this.act("test"),
-          { title: "Writes a Swift test that repeats what you did, at the same times" })),
-      this.test,
-      element("div", { class: "world" },
-        element("div", {}, this.map.open(),
-          element("p", { class: "quiet" }, "Drag a device, or move it with the arrow keys. The circle is the range; lines are 50 m apart."),
-          this.panels()),
-        element("section", { class: "told", "aria-label": "What happens" }, element("h2", {}, "Story"),
-          element("p", { class: "quiet", id: "story-help" }, "Click a line, or choose it and press Enter, to see the packets at that time."), this.story)));
+          { class: "main", title: "Writes a Swift test that repeats what you did, at the same times" })),
+      this.map.open(),
+      element("section", { class: "told", "aria-label": "What happens" },
+        element("h2", {}, "Story", element("span", { class: "quiet", id: "story-help" },
+          "A click on a line, or Enter, shows the packets at that time.")), this.story),
+      this.panels()), this.test);
     this.show();
     const number = Number(location.hash.split("/")[1]);
     if (number) this.choose(number - 1, true);
@@ -150,7 +153,8 @@ export class World {
     const line = model.story[this.chosen];
     if (line?.time === undefined) return;
     const packet = model.packetAt(line);
-    this.page.tell(packet ? "" : `The packets of ${timer(line.time / 1000)} are not kept: only the last ones are.`);
+    this.page.tell(packet ? "" : model.packets.isWhole ? `The packets of ${timer(line.time / 1000)} are not kept: only the last ones are.`
+      : "The packets of that time are still being loaded: try again in a moment.");
     if (!packet) return;
     // Back leads to the line.
     history.replaceState(null, "", `#world/${this.line + 1}`);
@@ -168,14 +172,16 @@ export class World {
 
   panels() {
     this.link = element("p", { id: "world-link-state", role: "status" });
-    this.power = element("p", { id: "world-power", class: "quiet" });
-    this.places = element("div", { class: "tools" });
-    this.dropped = this.button("world-drop", "", () => this.toggle(DROPPED));
+    this.power = element("p", { id: "world-power", class: "quiet small" });
+    this.states = element("span", { class: "verbs" });
+    this.places = element("div");
+    this.dropped = this.button("world-drop", "Drop the link once", () => this.act("drop"));
     this.far = this.button("world-far", "", () => this.toggle(FAR));
     this.battery = this.field("world-battery", "Battery, percent", 5, { min: 0, max: 100 });
-    this.fault = element("select", { id: "world-fault", "aria-label": "Fault of the sensor" });
-    this.faults = element("ul", { class: "faults" });
+    this.fault = new FaultForm((text) => this.act("begin", { text }));
+    this.faults = element("ul", { class: "faults warn" });
     this.app = element("p", { id: "world-app" });
+    this.phase = element("span", { class: "tag" });
     this.verbs = new AppVerbs({ isInWorld: true, id: (verb) => `world-app-${verb.words}`,
       press: (verb) => this.act("app", { text: verb.act }) });
     this.noise = element("select", { id: "world-noise", "aria-label": "Noise",
@@ -185,21 +191,20 @@ export class World {
     this.jams = Array.from({ length: 40 }, (_, channel) => this.button(`world-jam-${channel}`, channel,
       () => this.toggle(this.jam(channel)), { "aria-label": `Jam channel ${channel}` }));
     this.wall = this.button("world-wall", "Wall between them", () => this.addWall());
-    this.walls = element("ul", { class: "faults" });
-    this.jammed = element("p", { class: "quiet" });
-    return element("div", { class: "panels" },
-      element("section", { "aria-label": "Sensor" }, element("h2", {}, "Sensor"), this.link, this.power, this.places,
+    this.walls = element("ul", { class: "faults warn" });
+    this.jammed = element("p", { class: "small warn" });
+    return element("div", { class: "side" },
+      element("section", { class: "card", "aria-label": "Sensor" }, element("h2", {}, "Sensor ", this.states), this.link,
         element("div", { class: "verbs" }, this.dropped, this.far),
         element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.drain(); } },
-          element("label", {}, "Battery ", this.battery, " %"), element("button", { id: "world-drain" }, "Drain the battery")),
-        element("form", { class: "verbs", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
-          this.fault, element("button", { id: "world-begin" }, "Begin the fault")), this.faults),
-      element("section", { "aria-label": "App" }, element("h2", {}, "App on the phone"), this.app,
+          element("button", { id: "world-drain" }, "Drain the battery"), element("label", {}, "to ", this.battery, " %")),
+        this.fault.row, this.faults, this.power,
+        element("details", {}, element("summary", {}, "Positions in metres"), this.places)),
+      element("section", { class: "card", "aria-label": "App" }, element("h2", {}, "App on the phone ", this.phase), this.app,
         this.verbs.row, verbsHelp(true)),
-      element("section", { "aria-label": "Radio" }, element("h2", {}, "Radio"),
-        element("div", { class: "verbs" }, this.noise,
-          this.button("world-jam-advertising", "Jam advertising", () => this.jamAdvertising()),
-          this.wall),
+      element("section", { class: "card", "aria-label": "Radio" }, element("h2", {}, "Radio"),
+        element("div", { class: "verbs" }, this.noise, this.wall,
+          this.button("world-jam-advertising", "Jam advertising", () => this.jamAdvertising())),
         this.walls, this.jammed,
         element("details", {}, element("summary", {}, "Channels"), element("div", { class: "channels" }, ...this.jams))));
   }
@@ -216,9 +221,7 @@ export class World {
 
   toggle(fault) { this.act(this.world?.faults.includes(fault) ? "end" : "begin", { text: fault }); }
 
-  drain() { this.act("begin", { text: `low-battery=${this.battery.value}` }); }
-
-  begin() { this.act("begin", { text: this.fault.value }); }
+  drain() { this.act("begin", { text: `${BATTERY}=${this.battery.value}` }); }
 
   jamAdvertising() {
     const { faults } = this.world;
@@ -242,9 +245,10 @@ export class World {
   show() {
     const { world } = this;
     if (!world) return this.map.show(null);
-    this.map.show(world);
+    this.map.show(this.pictured(world));
     this.clock.textContent = timer(world.milliseconds);
     this.running.textContent = world.isRunning ? "Pause" : "Run";
+    this.running.classList.toggle("main", !world.isRunning);
     if (document.activeElement !== this.speed) this.speed.value = world.speed;
     this.seed.placeholder = world.seed;
     this.showSensor(world);
@@ -254,6 +258,33 @@ export class World {
     this.showTest();
   }
 
+  /** The world with the states of its devices and of the link, in words for the map. */
+  pictured(world) {
+    const { app } = world;
+    const [phone, sensor] = world.devices;
+    const phase = app.phase === "notRunning" ? "not running" : app.phase;
+    const own = this.sensorState(world);
+    const tone = app.phase === "foreground" && !world.isConnected ? "quiet" : PHASES[app.phase];
+    return { ...world, linkWords: `${world.rssi} dBm, ${this.metres.toFixed(1)} m${this.isEncrypted(world) ? ", encrypted" : ""}`,
+      devices: [
+        { ...phone, state: world.isConnected ? "connected" : "", tone,
+          words: [`${app.name} ${phase}`, app.value || app.shows].filter(Boolean).join(": ") },
+        { ...sensor, state: own.name, mark: own.name === "lost" ? "bad" : "", tone: own.tone, words: own.words, isAdvertising: world.isAdvertising },
+      ] };
+  }
+
+  isEncrypted({ encryption }) { return Boolean(encryption) && encryption !== "none"; }
+
+  /** The state of the sensor: its name, its colour, and the words for it. */
+  sensorState(world) {
+    const more = world.isAdvertising ? ", advertising" : "";
+    if (world.isDropping) return { name: "", tone: "warn", words: "dropping the link" };
+    if (world.isConnected && !world.isInRange) return { name: "lost", tone: "bad", words: "out of range, the link is about to end" };
+    if (world.isConnected) return { name: "connected", tone: "good", words: "connected" };
+    if (!world.isInRange || world.faults.includes(FAR)) return { name: "lost", tone: "bad", words: `out of range${more}` };
+    return { name: "", tone: world.isAdvertising ? "air" : "quiet", words: `in range${more}` };
+  }
+
   showSensor(world) {
     const state = world.isConnected ? "connected" : "not connected";
     this.link.textContent = world.faults.includes(FAR) ? `Out of range of everything, ${state}.`
@@ -261,25 +292,29 @@ export class World {
     this.power.textContent = world.power ? `Its radio draws ${current(world.power.averageMicroamperes)} on average so far: ` +
       `${world.power.days.toLocaleString("en")} days with a coin cell of ${world.power.batteryMilliampereHours} mAh.` : "";
     this.showPlaces(world.devices);
-    this.press(this.dropped, world.faults.includes(DROPPED), "Drop the link", "Restore the link");
-    this.press(this.far, world.faults.includes(FAR), "Take out of range", "Bring back");
-    this.offer(world.possibleFaults);
-    // Jammed channels are the radio's.
-    const lasting = world.faults.filter((fault) => !fault.startsWith(JAMMED));
+    this.showStates(world);
+    allow(this.dropped, world.isConnected && !world.isDropping, world.isDropping ? "Packets get lost until the link has ended."
+      : world.isConnected ? "Packets get lost until the link has ended, and no longer" : "There is no link.");
+    this.press(this.far, world.faults.includes(FAR), "Take out of range", "Bring back into range");
+    this.far.title = "No other device hears it until you bring it back";
+    this.fault.offer(world.possibleFaults.filter(({ name }) => ![JAMMED, FAR, BATTERY].includes(name)));
+    // Jammed channels are the radio's, and the loss of a link that is dropped ends by itself.
+    const lasting = world.faults.filter((fault) => !fault.startsWith(JAMMED) && fault !== FAR && !(world.isDropping && fault === "lossy=1"));
     const faults = lasting.join();
     if (this.shown?.faults === faults) return;
     this.shown = { ...this.shown, faults };
-    replace(this.faults, ...lasting.map((fault) => element("li", {}, `${fault} `,
+    replace(this.faults, ...lasting.map((fault) => element("li", {}, faultWords(fault, world.possibleFaults),
       this.button(`world-end-${fault}`, "End", () => this.act("end", { text: fault }), { "aria-label": `End ${fault}` }))));
   }
 
-  /** Offers the faults of the sensor, once. */
-  offer(faults) {
-    if (this.fault.childElementCount) return;
-    this.fault.replaceChildren(...faults.filter((each) => !each.startsWith(JAMMED)).map((each) => {
-      const text = each.replace("[", "").replace("]", "");
-      return element("option", { value: text }, text);
-    }));
+  showStates(world) {
+    const own = this.sensorState(world);
+    const states = [[own.words.split(",")[0], own.tone], world.isAdvertising ? ["advertising", "air"] : null,
+      this.isEncrypted(world) ? ["encrypted", "secure"] : null].filter(Boolean);
+    const text = states.join();
+    if (this.shown?.states === text) return;
+    this.shown = { ...this.shown, states: text };
+    this.states.replaceChildren(...states.map(([words, tone]) => element("span", { class: `tag ${tone}` }, words)));
   }
 
   press(button, isPressed, begin, end) {
@@ -318,6 +353,8 @@ export class World {
     const phase = app.phase === "notRunning" ? "not running" : app.phase;
     const parts = [`${app.name}: ${phase}`, app.shows, app.value].filter(Boolean);
     this.app.textContent = parts.join(", ");
+    this.phase.textContent = phase;
+    this.phase.className = `tag ${PHASES[app.phase] ?? ""}`;
   }
 
   showRadio(world) {
@@ -363,8 +400,10 @@ export class World {
   }
 
   row(text, number) {
+    const time = text.match(TIME)?.[0] ?? "";
     return element("div", { role: "option", id: `story-${number}`, "aria-selected": "false",
-      class: text.includes(SHOWN) ? "shows" : null }, text);
+      class: text.includes(SHOWN) ? "shows" : WRONG.test(text) ? "bad" : null },
+      element("span", { class: "time" }, time), text.slice(time.length));
   }
 
   showTest() {

@@ -1,15 +1,20 @@
 import { element } from "./elements.js";
+import { deviceIcon, icon } from "./icons.js";
+import { placeLabels } from "./labels.js";
 
-// The part of the world that the map shows, in metres.
+// The part of the world that the map shows at first, in metres, and the distance of its lines.
 const WIDTH = 240;
 const HEIGHT = 150;
+const GRID = 50;
 const NEAR = 1;
 const WIDE = 10;
-// The distances of labels from the edge, beside each other and above each other, in pixels; the radius of a dot, in metres.
-const MARGIN = 3;
-const GAP = 4;
-const STACK = 12;
-const SPOT = 1.5;
+// Marks in pixels: their radius, the smaller one of many, and their distance from the edge. Labels have a second line up to FEW.
+const RADIUS = 20;
+const SMALL = 8;
+const FEW = 8;
+const EDGE = 24;
+const ZOOMS = [0.15, 20];
+const STEP = 1.4;
 const SENT_MILLISECONDS = 100;
 // A drag is sent once in this time of the world, because a saved test repeats all of it.
 const DRAGGED_MILLISECONDS = 1000;
@@ -17,7 +22,10 @@ const DRAGGED_MILLISECONDS = 1000;
 const HELD_MILLISECONDS = 2000;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-/** The map of a world: devices that can be dragged or moved by arrow keys, their link, walls, and the range. */
+/**
+ * The map of a world: devices that can be dragged or moved by arrow keys, their states, the link of the first two, walls, and
+ * the range of the first. It can be moved and zoomed.
+ */
 export class WorldMap {
   constructor(move) {
     this.move = move;
@@ -25,15 +33,29 @@ export class WorldMap {
     this.things = new Map();
     this.unsent = new Map();
     this.sent = new Map();
+    this.view = { x: 0, y: 0, zoom: 1 };
     this.sizes = new ResizeObserver(() => this.draw());
   }
 
   open() {
     this.things.clear();
-    this.strength = element("span", { class: "strength", "aria-hidden": true, hidden: true });
-    this.lines = element("svg", { viewBox: `${-WIDTH / 2} ${-HEIGHT / 2} ${WIDTH} ${HEIGHT}`, "aria-hidden": true });
-    this.area = element("div", { class: "map", role: "group", "aria-label": "Map; arrow keys move a device, with Shift ten times as far" },
-      this.lines, this.strength);
+    this.strength = element("div", { class: "label strength", "aria-hidden": true, hidden: true });
+    this.reach = element("div", { class: "label scale", "aria-hidden": true });
+    this.ruler = element("div", { class: "label scale", "aria-hidden": true });
+    this.note = element("div", { class: "note" }, "Time stands still at the beginning: press Run");
+    this.lines = element("svg", { class: "lines", "aria-hidden": true });
+    const button = (id, shape, label, press) =>
+      element("button", { id, type: "button", "aria-label": label, title: label, onclick: press }, icon(shape));
+    this.zoom = element("div", { class: "zoom" },
+      button("map-closer", "plus", "Zoom in", () => this.zoomBy(STEP)),
+      button("map-wider", "minus", "Zoom out", () => this.zoomBy(1 / STEP)),
+      button("map-all", "all", "Show all devices", () => this.showAll()));
+    this.area = element("div", { class: "map", role: "group",
+      "aria-label": "Map; arrow keys move a device, with Shift ten times as far",
+      onpointerdown: (event) => this.beginPan(event), onpointermove: (event) => this.pan(event),
+      onpointerup: () => { this.panned = null; }, onpointercancel: () => { this.panned = null; },
+      onwheel: (event) => this.wheel(event) },
+      this.lines, this.strength, this.reach, this.ruler, this.note, this.zoom);
     this.sizes.disconnect();
     this.sizes.observe(this.area);
     return this.area;
@@ -43,16 +65,20 @@ export class WorldMap {
     if (!world) return;
     this.world = world;
     for (const device of world.devices) if (!this.things.has(device.key)) this.add(device);
+    this.area.classList.toggle("running", Boolean(world.isRunning));
+    this.note.hidden = Boolean(world.isRunning || world.milliseconds);
     this.draw();
   }
 
-  add({ key, name }) {
-    const thing = element("button", { id: `thing-${key}`, class: "thing", type: "button",
+  add({ key, name, advertised }) {
+    const mark = element("button", { id: `thing-${key}`, class: "thing", type: "button",
       onpointerdown: (event) => this.grasp(event, key), onpointermove: (event) => this.drag(event, key),
       onpointerup: (event) => this.drop(event, key), onpointercancel: (event) => this.drop(event, key),
-      onkeydown: (event) => this.press(event, key) }, name);
-    this.things.set(key, thing);
-    this.area.append(thing);
+      onkeydown: (event) => this.press(event, key) }, deviceIcon(name, ...(advertised ?? [])));
+    const state = element("span", { class: "state" });
+    const label = element("div", { class: "label", "aria-hidden": true }, name, state);
+    this.things.set(key, { mark, state, label });
+    this.zoom.before(label, mark);
   }
 
   /** Where a device is, or where it was put a moment ago. */
@@ -63,98 +89,207 @@ export class WorldMap {
     return held;
   }
 
-  /** Where a device is in the picture, in its pixels. One beyond the edge is at the edge. */
-  point(device) {
-    const { x, y } = this.place(device);
-    const [width, height] = [this.area.clientWidth, this.area.clientHeight];
-    const inside = (share, size) => Math.min(1, Math.max(0, share)) * size;
-    return { x: inside(0.5 + x / WIDTH, width), y: inside(0.5 - y / HEIGHT, height) };
+  // MARK: The view
+
+  /** The pixels of a metre. */
+  get scale() { return Math.min(this.area.clientWidth / WIDTH, this.area.clientHeight / HEIGHT) * this.view.zoom; }
+
+  /** The point of a place, in pixels of the picture. */
+  point({ x, y }) {
+    const { scale, view, area } = this;
+    return { x: area.clientWidth / 2 + (x - view.x) * scale, y: area.clientHeight / 2 - (y - view.y) * scale };
   }
+
+  /** The place under the pointer. */
+  at(event) {
+    const { scale, view, area } = this;
+    const { left, top } = area.getBoundingClientRect();
+    return [view.x + (event.clientX - left - area.clientLeft - area.clientWidth / 2) / scale,
+      view.y - (event.clientY - top - area.clientTop - area.clientHeight / 2) / scale];
+  }
+
+  /** Zooms about a place, which stays where it is; without one, about the middle. */
+  zoomBy(factor, [x, y] = [this.view.x, this.view.y]) {
+    const zoom = Math.min(ZOOMS[1], Math.max(ZOOMS[0], this.view.zoom * factor));
+    const left = this.view.zoom / zoom;
+    this.look({ x: x + (this.view.x - x) * left, y: y + (this.view.y - y) * left, zoom });
+  }
+
+  look(view) {
+    this.view = view;
+    const { x, y, zoom } = view;
+    this.area.classList.toggle("zoomed", zoom > 1 || x !== 0 || y !== 0);
+    this.draw();
+  }
+
+  /** Shows the first part of the world, or as much more as the devices need. */
+  showAll() {
+    const places = (this.world?.devices ?? []).map((device) => this.place(device));
+    const isInside = places.every(({ x, y }) => Math.abs(x) < WIDTH / 2 && Math.abs(y) < HEIGHT / 2);
+    if (isInside) return this.look({ x: 0, y: 0, zoom: 1 });
+    const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
+    const span = (all) => Math.max(...all) - Math.min(...all);
+    const middle = (all) => (Math.max(...all) + Math.min(...all)) / 2;
+    const zoom = Math.min(WIDTH / (span(xs) * 1.2 + 10), HEIGHT / (span(ys) * 1.2 + 10), 1);
+    this.look({ x: middle(xs), y: middle(ys), zoom: Math.max(ZOOMS[0], zoom) });
+  }
+
+  wheel(event) {
+    // Without a modifier the wheel scrolls the page; a pinch on a touchpad has one.
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    this.zoomBy(Math.exp(-event.deltaY / 200), this.at(event));
+  }
+
+  beginPan(event) {
+    const isTouch = event.pointerType === "touch" && !this.area.classList.contains("zoomed");
+    if (event.button || isTouch || event.target.closest("button")) return;
+    this.area.setPointerCapture(event.pointerId);
+    this.panned = this.at(event);
+  }
+
+  pan(event) {
+    if (!this.panned) return;
+    const [x, y] = this.at(event);
+    this.look({ ...this.view, x: this.view.x + this.panned[0] - x, y: this.view.y + this.panned[1] - y });
+  }
+
+  // MARK: The picture
 
   draw() {
     // Without a size, nothing is in sight.
     if (!this.world || !this.area.clientWidth) return;
-    const boxes = this.world.devices.map((device) => {
-      const { x, y } = this.place(device);
-      const thing = this.things.get(device.key);
-      const label = `${device.name} at ${x} m east, ${y} m north`;
-      if (thing.getAttribute("aria-label") !== label) thing.setAttribute("aria-label", label);
-      return { thing, at: this.point(device), width: thing.offsetWidth, height: thing.offsetHeight };
-    });
-    this.arrange(boxes);
-    for (const { thing, x, y } of boxes) {
-      thing.style.left = `${x}px`;
-      thing.style.top = `${y}px`;
+    const { devices } = this.world;
+    const isSmall = devices.length > FEW;
+    const marks = devices.map((device) => this.mark(device, isSmall));
+    if (!isSmall) this.part(marks);
+    for (const { mark, at } of marks) {
+      mark.style.left = `${at.x}px`;
+      mark.style.top = `${at.y}px`;
     }
-    this.drawLines(boxes);
+    this.drawLines(marks);
+    this.placeLabels(marks);
   }
 
-  /** Sets the middle of each label: at its device, but within the picture, and beside the other label. */
-  arrange(boxes) {
-    const [width, height] = [this.area.clientWidth, this.area.clientHeight];
-    const within = (box) => {
-      box.x = Math.min(width - box.width / 2 - MARGIN, Math.max(box.width / 2 + MARGIN, box.x));
-      box.y = Math.min(height - box.height / 2 - MARGIN, Math.max(box.height / 2 + MARGIN, box.y));
-    };
-    for (const box of boxes) {
-      [box.x, box.y] = [box.at.x, box.at.y];
-      within(box);
-    }
-    const [one, other] = boxes;
+  /** Shows the state of a device by its mark, and returns where the mark goes: at the device, or at the edge. */
+  mark(device, isSmall) {
+    const { x, y } = this.place(device);
+    const { mark, state, label } = this.things.get(device.key);
+    const name = `${device.name} at ${x} m east, ${y} m north`;
+    if (mark.getAttribute("aria-label") !== name) mark.setAttribute("aria-label", name);
+    if (mark.getAttribute("aria-description") !== (device.words ?? "")) mark.setAttribute("aria-description", device.words ?? "");
+    const shape = `thing ${device.state ?? ""} ${device.mark ?? ""}${device.isAdvertising ? " advertising" : ""}${isSmall ? " small" : ""}`;
+    if (mark.className !== shape) mark.className = shape;
+    if (state.textContent !== (device.words ?? "")) state.textContent = device.words ?? "";
+    state.className = `state ${device.tone ?? ""}`;
+    state.hidden = isSmall || !device.words;
+    const exact = this.point({ x, y });
+    const inside = (value, size) => Math.min(size - EDGE, Math.max(EDGE, value));
+    const at = { x: inside(exact.x, this.area.clientWidth), y: inside(exact.y, this.area.clientHeight) };
+    return { device, mark, label, exact, at, radius: isSmall ? SMALL : RADIUS };
+  }
+
+  /** Moves the first two marks apart if one hides the other. */
+  part([one, other]) {
     if (!other) return;
-    const [across, touching] = [(one.width + other.width) / 2 + GAP, (one.height + other.height) / 2 + GAP];
-    if (Math.abs(one.x - other.x) >= across || Math.abs(one.y - other.y) >= touching) return;
-    const along = touching - GAP + STACK;
-    // The labels are wide, so one goes above the other.
-    const [upper, lower] = one.y <= other.y ? [one, other] : [other, one];
-    const missing = along - (lower.y - upper.y);
-    upper.y -= missing / 2;
-    lower.y += missing / 2;
-    within(upper);
-    within(lower);
-    // At an edge, the other label gives way.
-    if (lower.y - upper.y < along) lower.y = upper.y + along;
-    if (lower.y + lower.height / 2 + MARGIN > height) [lower.y, upper.y] = [height - lower.height / 2 - MARGIN, height - lower.height / 2 - MARGIN - along];
+    let [across, down] = [other.at.x - one.at.x, other.at.y - one.at.y];
+    const distance = Math.hypot(across, down);
+    const missing = 2 * RADIUS + 4 - distance;
+    if (missing <= 0) return;
+    [across, down] = distance ? [across / distance, down / distance] : [1, 0];
+    const inside = (value, size) => Math.min(size - EDGE, Math.max(EDGE, value));
+    const push = (mark, pixels) => {
+      mark.at = { x: inside(mark.at.x + across * pixels, this.area.clientWidth),
+        y: inside(mark.at.y + down * pixels, this.area.clientHeight) };
+    };
+    push(one, -missing / 2);
+    push(other, missing / 2);
+    // At an edge, the other mark gives way; in a corner, along the edge.
+    const left = 2 * RADIUS + 4 - Math.hypot(other.at.x - one.at.x, other.at.y - one.at.y);
+    if (left <= 0) return;
+    push(one, -left);
+    push(other, left);
+    if (Math.hypot(other.at.x - one.at.x, other.at.y - one.at.y) < 2 * RADIUS) {
+      one.at = { ...other.at, x: other.at.x + (other.at.x > this.area.clientWidth / 2 ? -1 : 1) * (2 * RADIUS + 4) };
+    }
   }
 
-  drawLines(boxes) {
-    const { world } = this;
+  drawLines(marks) {
+    const { world, scale } = this;
+    const [phone, other] = marks;
     const [width, height] = [this.area.clientWidth, this.area.clientHeight];
-    const [phone, sensor] = world.devices.map((device) => this.place(device));
-    const grid = [];
-    for (let x = -100; x <= 100; x += 50) grid.push([x, -HEIGHT / 2, x, HEIGHT / 2]);
-    for (let y = -50; y <= 50; y += 50) grid.push([-WIDTH / 2, y, WIDTH / 2, y]);
-    const state = world.isConnected ? "connected" : world.isInRange ? "heard" : "";
-    const metres = ({ x, y }) => [(x / width - 0.5) * WIDTH, (y / height - 0.5) * HEIGHT];
-    // A label that is not at its device has a dot there, and a line to it.
-    const leaders = boxes.filter(({ x, y, at }) => Math.hypot(x - at.x, y - at.y) > 1).flatMap((box) => {
-      const [[x1, y1], [x2, y2]] = [metres(box.at), metres(box)];
-      return [element("line", { class: "leader", x1, y1, x2, y2 }), element("circle", { class: "spot", cx: x1, cy: y1, r: SPOT })];
+    const line = (name, one, two) => element("line", { class: name, x1: one.x, y1: one.y, x2: two.x, y2: two.y });
+    const walls = (world.walls ?? []).map((wall) => line("wall", this.point(wall), this.point({ x: wall.x2, y: wall.y2 })));
+    this.link = other && (world.isConnected || world.isInRange)
+      ? { x1: phone.at.x, y1: phone.at.y, x2: other.at.x, y2: other.at.y } : null;
+    // A mark that is not at its device has a dot there, and a line to it.
+    const leaders = marks.filter(({ exact, at }) => Math.hypot(exact.x - at.x, exact.y - at.y) > 1).flatMap(({ exact, at }) =>
+      [line("leader", exact, at), element("circle", { class: "spot", cx: exact.x, cy: exact.y, r: 4 })]);
+    const metres = this.rulerMetres();
+    const ruler = { x: 12, y: height - 12 };
+    this.lines.replaceChildren(...this.grid(width, height),
+      ...(world.range ? [element("circle", { class: "range", cx: phone.exact.x, cy: phone.exact.y, r: world.range * scale })] : []),
+      ...walls,
+      ...(this.link ? [line(`link${world.isConnected ? " connected" : ""}`, phone.at, other.at)] : []),
+      ...leaders, line("scale", ruler, { x: ruler.x + metres * scale, y: ruler.y }));
+    this.ruler.textContent = `${metres} m`;
+    this.ruler.style.left = `${ruler.x + metres * scale + this.ruler.offsetWidth / 2 + 6}px`;
+    this.ruler.style.top = `${ruler.y}px`;
+  }
+
+  /** A round number of metres, of some hundred pixels. */
+  rulerMetres() {
+    const about = 100 / this.scale;
+    const power = 10 ** Math.floor(Math.log10(about));
+    return [5, 2, 1].map((each) => each * power).find((each) => each <= about) ?? power;
+  }
+
+  grid(width, height) {
+    const { scale, view } = this;
+    const metres = GRID * Math.max(1, 2 ** Math.ceil(Math.log2(24 / (GRID * scale))));
+    const lines = [];
+    const first = (middle, size) => Math.ceil((middle - size / scale / 2) / metres) * metres;
+    for (let x = first(view.x, width); (x - view.x) * scale < width / 2; x += metres) {
+      const at = this.point({ x, y: 0 }).x;
+      lines.push([at, 0, at, height]);
+    }
+    for (let y = first(view.y, height); (y - view.y) * scale < height / 2; y += metres) {
+      const at = this.point({ x: 0, y }).y;
+      lines.push([0, at, width, at]);
+    }
+    return lines.map(([x1, y1, x2, y2]) => element("line", { class: "grid", x1, y1, x2, y2 }));
+  }
+
+  placeLabels(marks) {
+    const { world, area } = this;
+    const [width, height] = [area.clientWidth, area.clientHeight];
+    const size = (each) => ({ width: each.offsetWidth, height: each.offsetHeight });
+    this.strength.hidden = !this.link;
+    if (this.link) this.strength.textContent = world.linkWords ?? `${world.rssi} dBm`;
+    this.reach.textContent = world.range ? `range ${world.range} m` : "";
+    const few = marks.length <= FEW;
+    const wanted = marks.map(({ label, at, radius }) => ({ label, ...at, radius, ...size(label), needed: few }));
+    if (this.link) {
+      const { x1, y1, x2, y2 } = this.link;
+      wanted.push({ label: this.strength, x: (x1 + x2) / 2, y: (y1 + y2) / 2, radius: 2, ...size(this.strength), needed: true });
+    }
+    if (world.range) {
+      const { x, y } = marks[0].exact;
+      wanted.push({ label: this.reach, x, y: y + world.range * this.scale, radius: 4, below: true, ...size(this.reach) });
+    }
+    const fixed = [this.ruler, this.zoom, ...(this.note.hidden ? [] : [this.note])].map((each) => {
+      const [box, frame] = [each.getBoundingClientRect(), area.getBoundingClientRect()];
+      return { x: box.x + box.width / 2 - frame.x, y: box.y + box.height / 2 - frame.y, width: box.width, height: box.height };
     });
-    this.lines.replaceChildren(
-      ...grid.map(([x1, y1, x2, y2]) => element("line", { class: "grid", x1, y1, x2, y2 })),
-      element("circle", { class: "range", cx: phone.x, cy: -phone.y, r: world.range }),
-      ...world.walls.map((wall) => element("line", { class: "wall", x1: wall.x, y1: -wall.y, x2: wall.x2, y2: -wall.y2 })),
-      ...(state ? [element("line", { class: `link ${state}`, x1: phone.x, y1: -phone.y, x2: sensor.x, y2: -sensor.y })] : []),
-      ...leaders);
-    this.strength.hidden = !state;
-    if (!state) return;
-    this.strength.textContent = `${world.rssi} dBm`;
-    this.placeStrength(boxes);
-  }
-
-  /** Sets the signal strength in the middle of the link; above or below the labels if they are there. */
-  placeStrength(boxes) {
-    const [width, height] = [this.area.clientWidth, this.area.clientHeight];
-    const size = { width: this.strength.offsetWidth, height: this.strength.offsetHeight };
-    const [one, other] = boxes;
-    const x = Math.min(width - size.width / 2 - MARGIN, Math.max(size.width / 2 + MARGIN, (one.at.x + other.at.x) / 2));
-    const edge = (sign) => (sign < 0 ? Math.min : Math.max)(...boxes.map((box) => box.y + sign * box.height / 2)) + sign * (size.height / 2 + GAP);
-    const isFree = (y) => y > size.height / 2 && y < height - size.height / 2 && boxes.every((box) =>
-      Math.abs(box.x - x) >= (box.width + size.width) / 2 + GAP || Math.abs(box.y - y) >= (box.height + size.height) / 2 + 1);
-    const y = [(one.at.y + other.at.y) / 2, edge(-1), edge(1)].find(isFree) ?? edge(1);
-    this.strength.style.left = `${x}px`;
-    this.strength.style.top = `${y}px`;
+    const found = placeLabels(wanted, { width, height, lines: this.link ? [this.link] : [],
+      marks: [...fixed, ...marks.map(({ at, radius }) => ({ ...at, width: 2 * radius, height: 2 * radius }))] });
+    wanted.forEach(({ label }, index) => {
+      const box = found[index];
+      label.style.visibility = box ? "visible" : "hidden";
+      if (!box) return;
+      label.style.left = `${box.x}px`;
+      label.style.top = `${box.y}px`;
+    });
   }
 
   // MARK: Moves
@@ -180,22 +315,14 @@ export class WorldMap {
     return isRunning ? Math.min(DRAGGED_MILLISECONDS, Math.max(SENT_MILLISECONDS, DRAGGED_MILLISECONDS / speed)) : Infinity;
   }
 
-  at(event) {
-    const area = this.area.getBoundingClientRect();
-    return [
-      ((event.clientX - area.left) / area.width - 0.5) * WIDTH,
-      (0.5 - (event.clientY - area.top) / area.height) * HEIGHT,
-    ];
-  }
-
   grasp(event, key) {
     if (event.button) return;
     event.currentTarget.setPointerCapture(event.pointerId);
     this.dragged = key;
-    // A label may be beside its device. One beyond the edge comes to the pointer.
-    const { x, y } = this.place(this.world.devices.find((device) => device.key === key));
-    const at = this.at(event);
-    const isInside = Math.abs(x) <= WIDTH / 2 && Math.abs(y) <= HEIGHT / 2;
+    const device = this.world.devices.find((each) => each.key === key);
+    const [at, { x, y }, exact] = [this.at(event), this.place(device), this.point(this.place(device))];
+    // One beyond the edge comes to the pointer.
+    const isInside = exact.x >= 0 && exact.y >= 0 && exact.x <= this.area.clientWidth && exact.y <= this.area.clientHeight;
     this.offset = isInside ? [x - at[0], y - at[1]] : [0, 0];
   }
 
