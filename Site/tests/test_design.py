@@ -91,6 +91,14 @@ def test_a_page_that_opens_later_has_all_packets_of_a_paused_world(browser: Brow
     counts = []
     for page in pages:
         page.get_by_role("link", name="Packets").click()
+        page.get_by_role("button", name="Keep at the end").click()
+        page.get_by_role("listbox", name="Packets").press("Home")
+        expect(page.get_by_role("option", name=re.compile("Command Complete: Read BD_ADDR .* ms$")).first).to_be_visible()
+        page.get_by_label("Filter packets").fill("ADV_IND")
+        # The first one came before the system knew the device.
+        expect(page.get_by_role("listbox", name="Packets").get_by_role("option").last).to_have_text(
+            re.compile(r'\d+ × ADV_IND: .*name "Heart Rate", services Heart Rate'))
+        page.get_by_label("Filter packets").fill("")
         page.get_by_role("button", name="Empty PDUs").click()
         page.get_by_role("button", name="Flow control").click()
         shown = page.locator(".tools .quiet")

@@ -218,7 +218,9 @@ def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme:
 
 def test_packets_are_filtered_and_saved(open_page, tmp_path: Path) -> None:
     page = open_page(view="packets")
+    expect(page.get_by_text("Press Capture packets.")).to_be_visible()
     page.get_by_role("button", name="Capture packets").click()
+    expect(page.get_by_text("Press Capture packets.")).to_be_hidden()
     open_view(page, "Devices")
     scan(page)
     open_view(page, "Packets")
@@ -262,6 +264,29 @@ def test_a_question_is_answered(open_page) -> None:
     expect(page.locator(".value").first).to_be_visible(timeout=SECONDS * 1_000)
     expect(page.get_by_text(", bonded")).to_be_visible(timeout=SECONDS * 1_000)
     page.get_by_role("button", name="Forget the bond").click()
+    expect(page.get_by_text("Not connected.")).to_be_visible(timeout=SECONDS * 1_000)
+
+
+def test_a_value_is_written_as_text_or_in_hexadecimal(open_page) -> None:
+    page = open_page()
+    sent: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
+    page.reload()
+    scan(page)
+    page.get_by_role("link", name="Heart Rate").click()
+    page.get_by_role("button", name="Connect", exact=True).click()
+    title = "Heart Rate Control Point (2A39)"
+    point = page.locator(".attribute", has_text=title)
+    expect(point.locator(".tag")).to_have_text(["write"], timeout=SECONDS * 1_000)
+    point.get_by_label(f"Form of the value for {title}").select_option("Text")
+    point.get_by_label(f"Value for {title}, as text").fill("é1")
+    point.get_by_role("button", name=f"Write {title}").click()
+    point.get_by_label(f"Form of the value for {title}").select_option("Hex")
+    point.get_by_label(f"Value for {title}, in hexadecimal").fill("01")
+    point.get_by_role("button", name=f"Write {title}").click()
+    values = [found.group(1) for each in sent if (found := re.search(r'"verb":"write".*"value":"([^"]*)"', each))]
+    assert values == ["c3a931", "01"]
+    page.get_by_role("button", name="Disconnect").click()
     expect(page.get_by_text("Not connected.")).to_be_visible(timeout=SECONDS * 1_000)
 
 

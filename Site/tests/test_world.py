@@ -466,6 +466,31 @@ def test_a_page_without_its_program_says_so(browser: Browser, tmp_path: Path) ->
     page.close()
 
 
+def test_a_page_counts_the_packets_that_it_does_not_keep(open_world) -> None:
+    """Of a world, all since its first instant, except for those that it asks for."""
+    page = open_world()
+    missing, forgotten = page.evaluate("""async () => {
+        const { Model } = await import('/model.js');
+        const model = new Model();
+        const rows = (...numbers) => numbers.map((number) => [number, number, false, 'hci', 'x', null, null, 0, 0, 0, 0]);
+        const seen = () => [model.missingBefore, model.forgottenPackets];
+        model.world = { start: 0 };
+        const all = [];
+        model.take({ type: 'packets', value: { lost: 0, rows: rows(8, 9) } });
+        all.push(seen());
+        model.take({ type: 'earlier', value: { rows: rows(5, 6) } });
+        all.push(seen());
+        // Another one has come in the meantime, and older ones than the fifth are not kept.
+        model.take({ type: 'packets', value: { lost: 1, rows: rows(11) } });
+        model.take({ type: 'earlier', value: { rows: [] } });
+        all.push(seen());
+        return [all.map(([number]) => number), all.map(([, count]) => count)];
+    }""")
+    assert missing == [8, 5, None]
+    # Of 11, five are here, and one was lost.
+    assert forgotten == [7, 5, 5]
+
+
 def test_old_packets_on_the_air_are_missed(open_world) -> None:
     """Packets on the air make way for those of the controller, and the list says so."""
     page = open_world()
