@@ -4,7 +4,7 @@ import { deviceIcon } from "./icons.js";
 import { ofPeer } from "./energy.js";
 
 // A plot in pixels: its size, and the room for the axes.
-const PLOT = { width: 640, height: 130, left: 44, right: 8, top: 8, bottom: 22 };
+const PLOT = { width: matchMedia("(max-width: 600px)").matches ? 340 : 640, height: 130, left: 44, right: 8, top: 8, bottom: 22 };
 const MOST_PLOTTED = 100;
 
 /** One device: its link, and its attributes with their values. */

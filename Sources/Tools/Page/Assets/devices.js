@@ -145,8 +145,8 @@ export class Devices {
     const links = this.page.model.status?.links ?? [];
     const link = links.find((each) => each.peer === device.identifier);
     return element("tr", { class: this.age(device) > OLD_SECONDS ? "old" : null },
-      element("td", {}, deviceIcon(device.name, ...(device.advertised?.services ?? [])), " ",
-        element("a", { href: `#device/${device.identifier}`, id: `open-${device.identifier}` }, device.name ?? "no name")),
+      element("td", {}, element("div", { class: "name" }, deviceIcon(device.name, ...(device.advertised?.services ?? [])),
+        element("a", { href: `#device/${device.identifier}`, id: `open-${device.identifier}` }, device.name ?? "no name"))),
       element("td", { class: "code wide quiet" }, device.identifier),
       element("td", { class: "number" }, this.signal(device), this.curve(device)),
       element("td", { class: "wide" }, advertised(device.advertised)),

@@ -51,7 +51,9 @@ function* spots({ x, y, radius, width, height, needed, below }, areaWidth, areaH
   }
   for (const distance of DISTANCES.slice(0, needed ? DISTANCES.length : 3)) {
     for (const [across, down] of DIRECTIONS) {
-      yield { x: x + across * (radius + distance + width / 2), y: y + down * (radius + distance + height / 2), width, height };
+      // Above and below, a label may be beside the middle of its mark, to be within the picture.
+      const middle = Math.min(areaWidth - width / 2 - GAP, Math.max(width / 2 + GAP, x));
+      yield { x: across ? x + across * (radius + distance + width / 2) : middle, y: y + down * (radius + distance + height / 2), width, height };
     }
   }
   if (!needed) return;

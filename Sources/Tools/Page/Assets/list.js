@@ -1,7 +1,7 @@
 import { element } from "./elements.js";
 
-// The height of a row in pixels; on a phone it has two lines, as the style sheet says.
-const HEIGHT = matchMedia("(max-width: 600px)").matches ? 42 : 24;
+// The height of a row in pixels; on a phone it has three lines, as the style sheet says.
+const HEIGHT = matchMedia("(max-width: 600px)").matches ? 60 : 24;
 const BESIDE = 10;
 
 /**
