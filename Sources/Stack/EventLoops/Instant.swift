@@ -76,11 +76,7 @@ extension Duration {
     /// The duration in whole nanoseconds, clamped to about 292 years either way.
     @inlinable
     public var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carry ? (seconds < 0 ? .min : .max) : sum
+        Int64(clamping: attoseconds / 1_000_000_000)
     }
 
     /// The duration in whole microseconds, within the range of ``nanoseconds``.
