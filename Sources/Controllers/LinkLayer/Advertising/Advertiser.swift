@@ -75,7 +75,7 @@ final class Advertiser: RadioClaimant {
     let share: RadioShare
     /// The advertised set. Its data may change at any time.
     private(set) var set: AdvertisingSet {
-        didSet { interval = nil }
+        didSet { (interval, nextLegacy) = (nil, nil) }
     }
     /// The channels of the auxiliary PDUs.
     private var secondary: SecondaryChannels
@@ -97,7 +97,10 @@ final class Advertiser: RadioClaimant {
     // The private addresses of the set and its target, if any.
     private var ownPrivate: RotatingAddress?
     private var targetPrivate: RotatingAddress?
-    private var pdu: [UInt8] = []
+    /// The legacy event in progress, which keeps its data if the set changes.
+    private var legacy: LegacyEvent?
+    /// The cached legacy events of the current set.
+    private var nextLegacy: LegacyEvent?
     private var channels: [UInt8] = []
     private let arbiter: RadioArbiter
     private let loop: any EventLoop
@@ -288,28 +291,16 @@ final class Advertiser: RadioClaimant {
         }
         rotateAddresses()
         guard set.isLegacy else { return beginExtendedEvent() }
-        pdu = set.pdu.encoded()
+        legacy = nextLegacy ?? LegacyEvent(set)
+        nextLegacy = legacy
         send(channel: 0)
     }
 
     private func send(channel index: Int) {
-        guard index < channels.count else { return completeEvent() }
-        guard hasTime else { return endEvent() }
+        guard let event = legacy, index < channels.count else { return completeEvent() }
+        guard arbiter.isFree(event.needed, from: loop.now, for: self) else { return endEvent() }
         state = .sending(channel: index)
-        arbiter.node.send(frame(pdu, channel: index), power: power)
-    }
-
-    /// Whether the whole exchange on a channel ends before a connection event starts.
-    private var hasTime: Bool {
-        let phy = RadioPHY.le1M
-        var needed = phy.airTimeMicroseconds(octets: pdu.count)
-        // The longest response is CONNECT_IND with 34 octets, or SCAN_REQ with 12 and SCAN_RSP with 37 octets together.
-        if set.isScannable {
-            needed += 2 * LinkTiming.interFrameSpace + 176 + 376
-        } else if set.isConnectable {
-            needed += LinkTiming.interFrameSpace + 352
-        }
-        return arbiter.isFree(needed, from: loop.now, for: self)
+        arbiter.node.send(frame(event.pdu, channel: index), power: power)
     }
 
     /// Counts an event whose PDUs have all been sent.
@@ -351,7 +342,7 @@ final class Advertiser: RadioClaimant {
     func radioSent() {
         switch state {
         case .extended(let stage): extendedSent(stage)
-        case .sending(let channel) where set.isConnectable || set.isScannable: listen(channel)
+        case .sending(let channel) where legacy?.isAnswered == true: listen(channel)
         case .sending(let channel), .responding(let channel): next(after: channel)
         default: break
         }
@@ -587,6 +578,27 @@ final class Advertiser: RadioClaimant {
         timer = loop.schedule(at: begin) { [unowned self] in
             timer = nil
             arbiter.node.send(.advertising(response.encoded(), channel: channel, phy: phy), power: power)
+        }
+    }
+}
+
+/// A legacy event of a set.
+private struct LegacyEvent {
+    let pdu: [UInt8]
+    /// Whether scanners or initiators may answer.
+    let isAnswered: Bool
+    /// The time for the whole exchange on a channel, in microseconds.
+    let needed: Int64
+
+    init(_ set: AdvertisingSet) {
+        pdu = set.pdu.encoded()
+        isAnswered = set.isConnectable || set.isScannable
+        let airTime = RadioPHY.le1M.airTimeMicroseconds(octets: pdu.count)
+        // The longest response is CONNECT_IND with 34 octets, or SCAN_REQ with 12 and SCAN_RSP with 37 octets together.
+        if set.isScannable {
+            needed = airTime + 2 * LinkTiming.interFrameSpace + 176 + 376
+        } else {
+            needed = airTime + (set.isConnectable ? LinkTiming.interFrameSpace + 352 : 0)
         }
     }
 }
