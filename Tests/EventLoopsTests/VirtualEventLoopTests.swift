@@ -108,6 +108,47 @@ import Testing
         #expect(tasks.nextDeadline() == nil)
     }
 
+    @Test func theHorizonIsTheTaskBehindTheNextOneOrTheEndOfTheRun() {
+        let loop = VirtualEventLoop()
+        var (seen, order): ([Int64?], [String]) = ([], [])
+        let next = loop.schedule(at: Instant(microseconds: 20)) { order.append("next") }
+        let later = loop.schedule(at: Instant(microseconds: 30)) { order.append("later") }
+        loop.schedule(at: Instant(microseconds: 10)) {
+            seen = [next, later].map { loop.horizon(behind: $0)?.nanoseconds }
+            loop.cancel(later)
+            seen.append(loop.horizon(behind: next)?.nanoseconds)
+            // A task with the same deadline keeps its place behind the one that was looked behind.
+            loop.schedule(at: Instant(microseconds: 20)) { order.append("last") }
+            seen.append(loop.horizon(behind: next)?.nanoseconds)
+            loop.deliver(on: SerialQueue("app")) {}
+            seen.append(loop.horizon(behind: next)?.nanoseconds)
+        }
+        loop.run(until: Instant(microseconds: 40))
+        #expect(seen == [30_000, nil, 40_001, 20_000, nil])
+        #expect(order == ["next", "last"])
+    }
+
+    @Test func timeMayPassWithinATask() {
+        let loop = VirtualEventLoop()
+        var instants: [Int64] = []
+        loop.schedule(at: Instant(microseconds: 10)) {
+            loop.pass(to: Instant(microseconds: 15))
+            loop.schedule(after: .microseconds(1)) { instants.append(loop.now.microseconds) }
+        }
+        loop.run(until: Instant(microseconds: 18)) {
+            instants.append(loop.now.microseconds)
+            return false
+        }
+        #expect(instants == [0, 10, 15, 16, 16, 16, 18])
+    }
+
+    @Test func durationsAreClampedToNanoseconds() {
+        #expect(Duration.nanoseconds(-1_500).nanoseconds == -1_500)
+        #expect(Duration(secondsComponent: 0, attosecondsComponent: -1_999_999_999).nanoseconds == -1)
+        #expect(Duration.seconds(Int64.max).nanoseconds == .max)
+        #expect(Duration.seconds(Int64.min).nanoseconds == .min)
+    }
+
     @Test func theNameOfATaskThatIsOverNamesNoOther() {
         var tasks = TaskQueue()
         let first = tasks.add(at: .zero) {}

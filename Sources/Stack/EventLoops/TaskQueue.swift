@@ -74,6 +74,15 @@ package struct TaskQueue {
         return nil
     }
 
+    /// Returns the deadline of the task after `task`, the latest instant if there is none; nil if `task` is not the next
+    /// one.
+    package mutating func deadline(behind task: ScheduledTask) -> Instant? {
+        guard nextDeadline() != nil, let first = heap.min, first.task == task else { return nil }
+        heap.removeMin()
+        defer { heap.insert(first) }
+        return nextDeadline() ?? Instant(nanoseconds: .max)
+    }
+
     /// Removes and returns the next task if it is due at `limit` or before.
     package mutating func popNext(dueBy limit: Instant) -> WaitingTask? {
         guard let deadline = nextDeadline(), deadline <= limit, let entry = heap.popMin() else { return nil }

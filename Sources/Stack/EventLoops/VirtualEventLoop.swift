@@ -43,6 +43,8 @@ public final class VirtualEventLoop: EventLoop {
         var tasks = TaskQueue()
         var deliveries = Deque<Delivery>()
         var isRunning = false
+        /// When the present run ends at the latest.
+        var limit = Instant.zero
         /// How the clock of the present run follows the wall clock; nil if it does not.
         var pacer: Pacer?
         /// The number of pieces of work that did not end in time, so that the clock no longer waits for them.
@@ -226,6 +228,7 @@ public final class VirtualEventLoop: EventLoop {
         owning {
             precondition(!state.isRunning, "a running loop cannot be run from one of its own tasks")
             state.isRunning = true
+            state.limit = limit
             state.pacer = pace.map { Pacer($0, from: state.now) }
             isPaced.store(pace != nil, ordering: .releasing)
             defer {
@@ -260,6 +263,27 @@ public final class VirtualEventLoop: EventLoop {
         if let pacer = state.pacer, !wait(for: target, pacer) { return true }
         set(max(state.now, target))
         return next.map { $0 <= limit } ?? false
+    }
+
+    /// Returns the instant before which nothing but one task can happen on this loop, as seen from a running task.
+    ///
+    /// - Parameter task: The task, which must be the next one.
+    /// - Returns: The end of the run or the deadline of the task after that one, whichever is first; nil if anything else
+    ///   can happen before.
+    package func horizon(behind task: ScheduledTask) -> Instant? {
+        guard isRunningHere, state.isRunning, state.pacer == nil, state.deliveries.isEmpty,
+            !hasSubmissions.load(ordering: .acquiring), work.load(ordering: .acquiring) <= state.givenUp,
+            !awaitThreads(), let next = state.tasks.deadline(behind: task)
+        else { return nil }
+        return min(next, state.limit + .nanoseconds(1))
+    }
+
+    /// Moves the clock to an instant before ``horizon(behind:)``, within a running task that does by itself all that was
+    /// due until then.
+    package func pass(to instant: Instant) {
+        precondition(isRunningHere && instant >= state.now, "time passes forwards, in a task of its loop")
+        assert(state.tasks.nextDeadline() ?? instant >= instant, "a task is due before this instant")
+        set(instant)
     }
 
     /// Waits in a paced run until the clock has come to an instant, for 10 ms at most. Sets the clock to where it has
