@@ -173,7 +173,8 @@ public final class SimulatedWorld: Sendable {
     /// - Parameters:
     ///   - duration: The time to let pass.
     ///   - pace: The speed of the world's time relative to the wall clock; nil for as fast as possible.
-    ///   - condition: Evaluated after each event. Time stops once it is true.
+    ///   - condition: Evaluated after each event. Time stops once it is true. Connection events without data may pass
+    ///     many at a time, so a condition on the time alone may stop it later.
     /// - Returns: Whether `condition` became true.
     /// - Precondition: The loop is a `VirtualEventLoop`. On a loop in real time, time passes by itself.
     @discardableResult

@@ -118,6 +118,17 @@ struct ChannelHopping {
         selection.unskip(events)
     }
 
+    /// Moves on by `events` events, the last of which has this event counter.
+    mutating func pass(_ events: Int, last counter: UInt16) {
+        skip(events - 1)
+        hop(counter: counter)
+    }
+
+    /// Whether the next events use the same channels as those of the other end of the link.
+    func isInStep(with other: ChannelHopping) -> Bool {
+        selection == other.selection && map.bits == other.map.bits
+    }
+
     /// Applies a new channel map, from the next event on (5.1.2).
     mutating func restrict(to map: ChannelMap) {
         self.map = map

@@ -69,6 +69,19 @@ struct AnchorPoints {
         anchor = anchor - interval(timing) * events
     }
 
+    /// Whether this peripheral was in step with the central in the last event, so that all further ones are alike.
+    func isInStep(with central: AnchorPoints, _ timing: LinkTiming) -> Bool {
+        counter == central.counter && window == .zero && lastSync + central.interval(timing) == central.anchor
+            && lastSync + interval(timing) == anchor
+    }
+
+    /// Moves on by `events` used events, the last of which started at `last`.
+    mutating func pass(_ events: Int, last: Instant, _ timing: LinkTiming) {
+        advance(skipping: events - 1, timing)
+        if !isCentral { synchronize(at: last) }
+        anchor = last + interval(timing)
+    }
+
     /// Adopts the start of the central's first PDU as the anchor point, whether or not its CRC is correct (4.5.1).
     mutating func synchronize(at instant: Instant) {
         anchor = instant

@@ -15,6 +15,8 @@ final class Link: RadioClaimant {
     private let arbiter: RadioArbiter
     private let shares: LinkShares
     private let loop: any EventLoop
+    /// The loop, if its time is virtual.
+    private let virtualLoop: VirtualEventLoop?
     private unowned let owner: any LinkOwner
 
     private(set) var control: LinkControl
@@ -62,6 +64,7 @@ final class Link: RadioClaimant {
         self.arbiter = arbiter
         shares = LinkShares(of: parameters.handle, at: arbiter)
         self.loop = loop
+        virtualLoop = loop as? VirtualEventLoop
         self.owner = owner
         hopping = parameters.hopping
         ciphers = LinkCiphers(isCentral: parameters.role == .central)
@@ -86,6 +89,7 @@ final class Link: RadioClaimant {
     /// Starts the supervision and schedules the first event.
     func start() {
         supervise(until: supervision.deadline(control.timing))
+        if isCentral { arbiter.node.radio.set(central: self, of: parameters.data.accessAddress) }
         prepareEvent()
     }
 
@@ -110,6 +114,7 @@ final class Link: RadioClaimant {
     func drop() {
         defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
         if let timer = stage.timer { loop.cancel(timer) }
+        if isCentral { arbiter.node.radio.set(central: nil, of: parameters.data.accessAddress) }
         stage = .ended
         supervision.stop(on: loop)
         procedureTimer.stop(on: loop)
@@ -370,6 +375,7 @@ final class Link: RadioClaimant {
 
     private func beginEvent() {
         defer { assert(brokenInvariant == nil, brokenInvariant ?? "") }
+        if passQuietEvents() { return }
         perform(control.begin(counter: counter))
         // The control procedures may have ended the link.
         guard case .waiting(_, let skipped) = stage else { return }
@@ -436,6 +442,116 @@ final class Link: RadioClaimant {
         hopping.unskip(events)
         anchors.goBack(events, control.timing)
         prepareEvent(skipping: skipped - events)
+    }
+
+    // MARK: Quiet events
+
+    /// Passes this event and further ones at once with the other end, as peripheral. Returns false if this event is to be
+    /// carried out frame by frame.
+    private func passQuietEvents() -> Bool {
+        guard !isCentral, let virtualLoop, isQuiet, let central = quietCentral, let timer = central.stage.timer,
+            let strength = strength(of: central), let reply = central.strength(of: self),
+            let end = virtualLoop.horizon(behind: timer),
+            let events = QuietEvents(
+                central.anchors,
+                anchors,
+                control.timing,
+                central.quietExchange(with: self),
+                from: loop.now,
+                needed: max(firstExchange, central.firstExchange),
+                before: end
+            )
+        else { return false }
+        loop.cancel(timer)
+        virtualLoop.pass(to: events.peripheralEnd)
+        for _ in 0..<(2 - events.count % 2) { exchangeEmpty(with: central) }
+        // The peripheral's event closes first.
+        pass(events, with: central, wait: events.wait, received: events.centralEnd, strength)
+        central.pass(events, with: self, wait: 0, received: events.peripheralEnd, reply)
+        return true
+    }
+
+    /// Whether this end has nothing to send, applies nothing in its next events, and uses all of them.
+    private var isQuiet: Bool {
+        guard case .waiting = stage, ending == nil, queue.isQuiet, control.timing.latency == 0, control.pending == nil
+        else { return false }
+        return subrating.isTrivial && isEstablished && supervision.isRunning && arbiter.isIdle
+    }
+
+    /// The central end, if it is quiet and in step with this end, and nothing disturbs their frames.
+    private var quietCentral: Link? {
+        let radio = arbiter.node.radio
+        guard radio.isQuiet, let central = radio.central(of: parameters.data.accessAddress) as? Link, central.isQuiet,
+            central.parameters.data == parameters.data, central.control.timing == control.timing,
+            central.hopping.isInStep(with: hopping), central.txPHY.modulation == rxPHY.modulation,
+            central.rxPHY.modulation == txPHY.modulation
+        else { return nil }
+        return central
+    }
+
+    /// Returns the strength of the peer's frames here, in dBm; nil if it is too low to receive them.
+    private func strength(of peer: Link) -> Double? {
+        let (node, sender) = (arbiter.node, peer.arbiter.node)
+        let strength = node.radio.strength(
+            power: peer.parameters.transmitPower,
+            from: sender.position,
+            to: node.position
+        )
+        // All channels are alike.
+        return node.radio.isReceivable(strength, peer.txPHY, channel: 0) ? strength : nil
+    }
+
+    /// Returns the frames of a quiet event. A receiver follows the coding of the sender.
+    private func quietExchange(with peer: Link) -> QuietExchange {
+        QuietExchange(sent: txPHY, power: parameters.transmitPower, received: peer.txPHY)
+    }
+
+    /// Exchanges one empty PDU each, as peripheral. After one exchange, every further two of them change nothing.
+    private func exchangeEmpty(with central: Link) {
+        _ = central.queue.next(limit: 0)
+        receiveEmpty(from: central)
+        _ = queue.next(limit: 0)
+        central.receiveEmpty(from: self)
+    }
+
+    private func receiveEmpty(from peer: Link) {
+        let sent = peer.acknowledgement
+        let outcome = acknowledgement.receive(
+            sequence: sent.sequence,
+            nextExpected: sent.nextExpected,
+            hasRoom: true
+        )
+        if outcome.isAcknowledged { _ = queue.acknowledged() }
+    }
+
+    /// Adopts the state after quiet events, and schedules the next one.
+    ///
+    /// - Parameters:
+    ///   - wait: How long this end listens before each anchor point, in microseconds.
+    ///   - reception: When the last PDU of the peer has ended.
+    ///   - strength: The strength of the peer's frames, in dBm.
+    private func pass(
+        _ events: QuietEvents,
+        with peer: Link,
+        wait: Int64,
+        received reception: Instant,
+        _ strength: Double
+    ) {
+        arbiter.pass(
+            quietExchange(with: peer),
+            listeningFor: wait + LinkTiming.interFrameSpace,
+            times: events.count,
+            listening: shares.listening,
+            frames: shares.empty
+        )
+        lastEvent = anchors.event + events.count - 1
+        let counter = counter &+ UInt16(truncatingIfNeeded: events.count - 1)
+        _ = control.begin(counter: counter)
+        hopping.pass(events.count, last: counter)
+        anchors.pass(events.count, last: events.last, control.timing)
+        _ = supervision.packetReceived(at: reception)
+        (missed, rssi, peerHasMore) = (0, reportedRSSI(strength), false)
+        prepareEvent()
     }
 
     // MARK: Within an event

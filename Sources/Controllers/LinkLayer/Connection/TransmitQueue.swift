@@ -50,6 +50,12 @@ struct TransmitQueue {
     /// Whether anything is queued after the PDU in flight: the MD bit.
     var hasMore: Bool { !control.isEmpty || !packets.isEmpty && !isHeld }
 
+    /// Whether there is nothing but empty PDUs to send, and to be acknowledged.
+    var isQuiet: Bool {
+        guard !hasMore, let inFlight else { return !hasMore }
+        return inFlight.payload.isEmpty && inFlight.content == .continuation && !inFlight.endsPacket
+    }
+
     /// The payload length of the next PDU, if its length were unlimited; nil if there is none.
     var nextLength: Int? {
         if let inFlight { return inFlight.payload.count }

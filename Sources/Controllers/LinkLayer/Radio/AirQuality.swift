@@ -41,6 +41,11 @@ struct AirConditions {
     /// The rise in required signal strength due to noise, in dB, by channel index. Empty if no noise is configured.
     private var noiseRises: [Double] = []
 
+    /// Whether all channels and directions are alike, and no frame is lost by chance.
+    var areIdeal: Bool {
+        directions.isEmpty && noiseRises.isEmpty && byChannel.allSatisfy { $0 == AirQuality() }
+    }
+
     mutating func apply(_ configuration: Radio.Configuration) {
         let general = AirQuality(lossRate: configuration.lossRate, corruptionRate: configuration.corruptionRate)
         byChannel = (0..<UInt8(RadioChannel.count)).map { configuration.channelQuality[$0] ?? general }

@@ -42,7 +42,11 @@ public final class Radio {
 
     let loop: any EventLoop
     private let random: RandomSource
-    private var conditions = AirConditions()
+    private var conditions = AirConditions() {
+        didSet { isIdeal = conditions.areIdeal }
+    }
+    /// The cached ``AirConditions/areIdeal``.
+    private var isIdeal = true
     private var interference: [InterferenceProcess] = []
     private var interferenceSeed: UInt64?
     private var propagation: Propagation
@@ -170,6 +174,31 @@ public final class Radio {
             range = list[middle].id < node.id ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
         }
         return range.lowerBound
+    }
+
+    // MARK: Quiet events
+
+    /// The central ends of links by access address, where the peripheral ends find them.
+    private var centrals: [UInt32: Central] = [:]
+
+    private struct Central {
+        weak var end: AnyObject?
+    }
+
+    /// Adds the central end of a link; nil removes it.
+    func set(central: AnyObject?, of accessAddress: UInt32) {
+        centrals[accessAddress] = central.map { Central(end: $0) }
+    }
+
+    func central(of accessAddress: UInt32) -> AnyObject? { centrals[accessAddress]?.end }
+
+    /// Whether every frame goes on the air, for tests that compare both ways.
+    var carriesEveryFrame = false
+
+    /// Whether the frames of a link arrive for certain and without anything else noticing, as long as no task runs.
+    var isQuiet: Bool {
+        !carriesEveryFrame && onTransmission == nil && onSend == nil && sniffers.isEmpty && interference.isEmpty
+            && isIdeal && active.allSatisfy { $0.isEmpty } && listeners[..<37].allSatisfy { $0.isEmpty }
     }
 
     // MARK: Transmitting

@@ -90,7 +90,7 @@ public final class RadioNode {
     ///
     /// Their number is at most ``Breakdown/maximumPowers``. Time at any further power counts for the last one.
     public private(set) var powers: [Int8] = []
-    private let radio: Radio
+    let radio: Radio
 
     init(id: ID, position: Position, radio: Radio) {
         self.id = id
@@ -174,6 +174,28 @@ public final class RadioNode {
         return powers.count - 1
     }
 
+    // MARK: Quiet events
+
+    /// Counts listening without frames, which began `count` times and lasted this many microseconds each time.
+    func countListening(_ time: Int64, _ modulation: RadioPHY.Modulation, times count: Int) {
+        used.listening += time * Int64(count)
+        divided.listeningByModulation[modulation.index] += time * Int64(count)
+        divided.listens += Int64(count)
+    }
+
+    /// Counts the frames of `count` exchanges.
+    func countFrames(_ exchange: QuietExchange, times count: Int) {
+        let sent = exchange.sendingTime * Int64(count)
+        let received = exchange.receivingTime * Int64(count)
+        used.sending += sent
+        used.listening += received
+        used.framesSent += count
+        used.framesReceived += count
+        divided.sendingByPHY[exchange.sent.index] += sent
+        divided.sendingByPower[index(of: exchange.power)] += sent
+        divided.listeningByModulation[exchange.received.modulation.index] += received
+    }
+
     // MARK: The radio
 
     /// Locks the receiver on to a frame, of which the first bit has arrived.
@@ -203,4 +225,19 @@ public final class RadioNode {
         used.framesReceived += 1
         onFrame?(frame)
     }
+}
+
+/// An exchange of empty PDUs as one of the two nodes sees it.
+struct QuietExchange {
+    /// The length of an empty PDU, in octets.
+    private static let octets = 2
+
+    /// The PHY and the power, in dBm, of the frame that the node sends.
+    let sent: RadioPHY
+    let power: Double
+    /// The PHY of the frame that it receives.
+    let received: RadioPHY
+
+    var sendingTime: Int64 { sent.airTimeMicroseconds(octets: Self.octets) }
+    var receivingTime: Int64 { received.airTimeMicroseconds(octets: Self.octets) }
 }

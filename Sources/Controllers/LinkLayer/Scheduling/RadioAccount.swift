@@ -120,6 +120,11 @@ struct RadioAccount {
         self.tenure = nil
     }
 
+    /// Counts events of a use that has the radio busy all the time.
+    mutating func count(_ events: Int, of share: RadioShare) {
+        share.time.events += Int64(events)
+    }
+
     /// Moves the air time of an ended link to ``RadioUse/endedLinks(_:)``. This bounds the number of entries, and frees
     /// the handle for reuse.
     mutating func retire(_ link: ConnectionHandle) {

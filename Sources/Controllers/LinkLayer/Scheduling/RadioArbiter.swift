@@ -256,6 +256,32 @@ final class RadioArbiter {
         }
     }
 
+    // MARK: Quiet events
+
+    /// Whether the radio is free, and nothing waits for it.
+    var isIdle: Bool { owner == nil && waiting.isEmpty }
+
+    /// Accounts for `count` exchanges of a user, before each of which the node listens for a number of microseconds. The
+    /// last one ends now.
+    ///
+    /// - Parameters:
+    ///   - listening: The share to which listening without frames is charged, and the events.
+    ///   - frames: The share to which the frames are charged.
+    func pass(
+        _ exchange: QuietExchange,
+        listeningFor time: Int64,
+        times count: Int,
+        listening: RadioShare,
+        frames: RadioShare
+    ) {
+        node.countListening(time, exchange.received.modulation, times: count)
+        account.settle(listening, with: node)
+        node.countFrames(exchange, times: count)
+        account.settle(frames, with: node)
+        account.count(count, of: listening)
+        updateDebt()
+    }
+
     // MARK: Debts
 
     /// The debt in microseconds that links have to pay to waiting users.
