@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Breaks the classes of the app in ten ways that are common in apps, and checks that the failure of a test explains each.
+"""Breaks the classes of the app in ten ways that are common in apps, and checks that the failure of a test explains each:
+its report has at most 40 lines, and names the cause in the first five.
 
     Examples/TestedApp/broken.py              all of them
     Examples/TestedApp/broken.py NAME...      only these, and shows what their tests print
@@ -19,6 +20,8 @@ WORK = ROOT / ".build" / "broken" / "TestedApp"
 MONITOR, TERMINAL = "BeltMonitor.swift", "Terminal.swift"
 # Seconds.
 BUILDING, RUNNING = 20 * 60, 2 * 60
+# Lines of the report of a failure, and those that a reader looks at first.
+MOST, FIRST = 40, 5
 
 
 class Broken(NamedTuple):
@@ -29,7 +32,7 @@ class Broken(NamedTuple):
     changes: list[tuple[str, str]]
     # The test that fails.
     test: str
-    # What the text of its failure says, as regular expressions.
+    # What the text of its failure says, as regular expressions: first the cause.
     says: list[str]
 
 
@@ -37,7 +40,7 @@ VERSIONS = [
     Broken(
         "ForgottenDelegate", MONITOR, [("        peripheral.delegate = self\n", "")],
         "followsTheRate",
-        [r"API MISUSE: belts: Discovering services for .* while delegate is nil"],
+        [r"API MISUSE: Phone: belts: Discovering services for .* while delegate is nil"],
     ),
     Broken(
         "LostReference", MONITOR,
@@ -55,7 +58,7 @@ VERSIONS = [
          ("            case Self.measurement: peripheral.setNotifyValue", "            case Self.measurement: kept = characteristic; peripheral.setNotifyValue"),
          ("    private var belt: CBPeripheral?\n", "    private var belt: CBPeripheral?\n    private var kept: CBCharacteristic?\n")],
         "goesOnWhenTheBeltIsBack",
-        [r"API MISUSE: belts: <CBCharacteristic: .*2A37.*> is no longer part of <CBPeripheral",
+        [r"API MISUSE: Phone: belts: <CBCharacteristic: .*2A37.*> is no longer part of <CBPeripheral",
          r'belts . connected "Heart Rate"'],
     ),
     Broken(
@@ -158,12 +161,33 @@ def swift(*arguments: str, limit: int) -> tuple[str, int]:
     return done.stdout, done.returncode
 
 
+def reports(output: str) -> list[list[str]]:
+    """Returns the lines of each failure in the output of a test."""
+    found: list[list[str]] = []
+    is_inside = False
+    for line in output.splitlines():
+        if " recorded an issue" in line:
+            found.append([])
+            is_inside = True
+        elif not line.startswith(("\u21b3", "  ")):
+            is_inside = False
+        if is_inside:
+            found[-1].append(line)
+    return found
+
+
 def faults(version: Broken, output: str, status: int) -> list[str]:
     """Returns what is wrong with the failure of a version's test."""
     if status == 0:
         return [f"{version.name}: {version.test} passed"]
-    return [f"{version.name}: the failure of {version.test} does not say /{each}/" for each in version.says
-            if not re.search(each, output, re.M)]
+    missing = [f"{version.name}: the failure of {version.test} does not say /{each}/" for each in version.says
+               if not re.search(each, output, re.M)]
+    all_reports = reports(output)
+    long = [f"{version.name}: a report has {len(each)} lines" for each in all_reports if len(each) > MOST]
+    beginnings = ["\n".join(each[:FIRST]) for each in all_reports]
+    late = [] if missing or any(re.search(version.says[0], each, re.M) for each in beginnings) else [
+        f"{version.name}: the first {FIRST} lines do not say /{version.says[0]}/"]
+    return missing + long + late
 
 
 def main() -> int:

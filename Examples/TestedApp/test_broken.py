@@ -31,14 +31,23 @@ class Replacements(unittest.TestCase):
 
 
 class Faults(unittest.TestCase):
-    version = broken.Broken("Name", "file", [], "test", [r"^hints: (\w+)$"])
+    version = broken.Broken("Name", "file", [], "test", [r"likely cause: (\w+)$"])
+    start = "\u2718 Test x() recorded an issue at y\n"
 
     def test_a_test_that_passes_is_a_fault(self) -> None:
-        self.assertEqual(broken.faults(self.version, "hints: some", 0), ["Name: test passed"])
+        self.assertEqual(broken.faults(self.version, "likely cause: some", 0), ["Name: test passed"])
 
     def test_a_text_that_lacks_is_a_fault(self) -> None:
-        self.assertEqual(len(broken.faults(self.version, "no hints: some", 1)), 1)
-        self.assertEqual(broken.faults(self.version, "first\nhints: some\n", 1), [])
+        self.assertEqual(len(broken.faults(self.version, self.start + "\u21b3 no cause", 1)), 1)
+        self.assertEqual(broken.faults(self.version, self.start + "\u21b3 likely cause: some\n", 1), [])
+
+    def test_a_cause_below_other_lines_is_a_fault(self) -> None:
+        others = "\u21b3 the story:\n" + "  line\n" * 4
+        self.assertEqual(len(broken.faults(self.version, self.start + others + "\u21b3 likely cause: some\n", 1)), 1)
+
+    def test_a_long_report_is_a_fault(self) -> None:
+        output = self.start + "\u21b3 likely cause: some\n" + "  line\n" * broken.MOST + "other\n"
+        self.assertEqual(broken.faults(self.version, output, 1), [f"Name: a report has {broken.MOST + 2} lines"])
 
 
 if __name__ == "__main__":

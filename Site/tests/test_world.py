@@ -234,20 +234,20 @@ def test_time_stands_still_and_goes_on_by_steps(open_world) -> None:
     expect(page.get_by_role("button", name="Run")).to_be_visible()
     assert page.get_by_role("button", name="Step").bounding_box() == step
     clock = page.get_by_label("Time of the world")
-    lines = page.get_by_label("Story", exact=True).locator("div")
     # The last report may come after the button.
     page.wait_for_timeout(300)
-    before, count = clock.inner_text(), lines.count()
     story = page.get_by_label("Story", exact=True)
+    before, told = clock.inner_text(), story.inner_text()
     story.evaluate("each => { each.scrollTop = 7; }")
     page.get_by_role("button", name="Step").click()
-    expect(lines).not_to_have_count(count)
+    # An event is a line, or changes the line of its series.
+    page.wait_for_function("([each, told]) => each.innerText !== told", arg=[story.element_handle(), told])
     assert clock.inner_text() >= before
     assert story.evaluate("each => each.scrollTop") == 7
     drag(page, "Heart Rate", 10)
     drag(page, "Heart Rate", 100)
     drag(page, "Heart Rate", 20)
-    expect(story).to_contain_text(re.compile(r"Heart Rate: moves to \(20(\.\d)?, -?0(\.\d)?\)"))
+    expect(story).to_contain_text(re.compile(r"Heart Rate: moves to \(.*\), 3 times"))
     page.get_by_role("button", name="Save as a test").click()
     # While time stands still, only the last place counts.
     assert page.get_by_label("The test").inner_text().count(".move(") == 1
@@ -416,13 +416,15 @@ def test_back_leads_to_the_chosen_packet(open_world) -> None:
     expect(shown).not_to_have_text(shown.inner_text())
     page.mouse.up()
     chosen = packets.get_by_role("option", selected=True)
-    text = chosen.inner_text()
+    # The device has a name as soon as it is known.
+    time, *_, what = chosen.inner_text().splitlines()
     page.get_by_role("link", name=re.compile("^Show (its|the) event")).click()
     event = page.get_by_role("listbox", name="Events").get_by_role("option", selected=True)
     number = event.inner_text()
     page.go_back()
     expect(page.get_by_label("Filter packets")).to_have_value("notification")
-    expect(chosen).to_have_text(text)
+    expect(chosen).to_contain_text(time)
+    expect(chosen).to_contain_text(what)
     expect(page.get_by_role("region", name="Packet", exact=True)).to_be_visible()
     page.go_forward()
     expect(event).to_have_text(number)

@@ -24,7 +24,7 @@ import Testing
             .appending(path: "../../Documentation/accessory-1.schema.json").standardized
         let text = try String(contentsOf: file, encoding: .utf8)
         let names = DeviceFault.Kind.allCases.map(\.rawValue).joined(separator: "|")
-        #expect(text.contains("\"^(\(names))(=[0-9.]+)?$\""))
+        #expect(text.contains("\"^(\(names))(=[0-9.]+(s|%|/s)?)?$\""))
     }
 
     @Test(
@@ -40,7 +40,23 @@ import Testing
         #expect(fault.end == end.map { .milliseconds(Int($0 * 1_000)) })
     }
 
-    @Test(arguments: ["", "rebot", "reboot=1", "lossy=2", "reboot@", "reboot@x", "reboot@2-1", "reboot@1-2-3"])
+    @Test(
+        arguments: [
+            ("slow-answers=2s", 2, "slow-answers=2s"), ("slow-answers=2", 2, "slow-answers=2s"),
+            ("low-battery=20%", 20, "low-battery=20%"), ("notification-flood=100/s", 100, "notification-flood=100/s"),
+            ("lossy=0.25", 0.25, "lossy=0.25"), ("slow-answers=5s", 5, "slow-answers"),
+        ]
+    )
+    func aNumberHasItsUnit(text: String, value: Double, written: String) throws {
+        let fault = try DeviceFault(text)
+        #expect(fault.value == value)
+        #expect(fault.text == written)
+    }
+
+    @Test(arguments: [
+        "slow-answers=2%", "low-battery=s", "", "rebot", "reboot=1", "lossy=2", "reboot@", "reboot@x", "reboot@2-1",
+        "reboot@1-2-3",
+    ])
     func aWrongFaultIsRefused(text: String) {
         #expect(throws: AccessoryError.self) { try ScheduledFault(text) }
     }

@@ -60,8 +60,8 @@ import Testing
 
     @Sendable private static func namesOutsider(_ issues: [GatheredIssue]) {
         #expect(issues.count == 1)
-        let hint = issues.first?.comments.last ?? ""
-        #expect(hint.hasPrefix("hints:\n  a manager was created, or its class was asked, outside of all apps"))
+        let hint = issues.first?.comments.first ?? ""
+        #expect(hint.hasPrefix("likely cause: a manager was created, or its class was asked, outside of all apps"))
         #expect(hint.contains("in the closure of launch or install"))
     }
 
@@ -70,6 +70,6 @@ import Testing
         let story = WorldStory()
         story.noteBlocked("app")
         #expect(story.lines().first?.contains("the last callback on the queue \"app\" does not return") == true)
-        #expect(story.hints == story.blocked)
+        #expect(story.hints == story.blocked.map { "\($0) (00:00.000)" })
     }
 }

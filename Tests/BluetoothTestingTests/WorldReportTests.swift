@@ -105,18 +105,25 @@ import Testing
         #expect(lines.last?.contains("61 bpm") == true)
     }
 
-    @Test("the log of a failure has 60 lines of the story", .world)
-    func theEndOfTheStory() {
+    @Test("the log of a failure has repetition as one line, and at most 40 lines", .world)
+    func theFoldedStory() {
         let phone = world.addDevice(named: "Phone")
         for x in 1...100 { phone.move(to: Position(x: Double(x))) }
         var shown: Int?
         let comments = FailureReport(world: world).comments(after: &shown)
-        #expect(comments.count == 4)
-        let lines = comments.dropFirst(2).first?.split(separator: "\n") ?? []
+        #expect(comments.count == 3)
         #expect(shown == 101)
-        #expect(lines.first == "the story, the last 60 of 101 lines:")
-        #expect(lines.count == 61)
-        #expect(lines.last == "00:00.000 Phone: moves to (100, 0)")
+        #expect(
+            comments.last?.split(separator: "\n") == [
+                "the story of 101 events, folded:", "00:00.000 Phone: is switched on at (0, 0)",
+                "00:00.000 Phone: moves to (1 to 100, 0), 100 times",
+            ]
+        )
+        for number in 1...100 { world.note("step \(String(repeating: "x", count: number))") }
+        let report = FailureReport(world: world).explanation.comments.flatMap { $0.split(separator: "\n") }
+        #expect(report.count == FailureReport.maximumLines - FailureReport.failureLines)
+        #expect(report.contains("00:00.000 Phone: is switched on at (0, 0)"))
+        #expect(report.last == "00:00.000 step \(String(repeating: "x", count: 100))")
     }
 
     @Test("the story has what the user and the test do", .world)

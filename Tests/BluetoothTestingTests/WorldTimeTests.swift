@@ -68,7 +68,7 @@ import Testing
             texts == [
                 "expected within 10 s from 00:00.000 (until 00:10.000): the count is 2; "
                     + "seen: 0 from 00:00.000, then 1 from 00:02.000",
-                "expected within 1 s from 00:10.000 (until 00:11.000): \"Belt\"; seen: nil from 00:10.000",
+                "expected within 1 s from 00:10.000 (until 00:11.000): `found` is \"Belt\"; seen: nil from 00:10.000",
             ]
         )
     }

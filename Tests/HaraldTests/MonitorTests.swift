@@ -35,7 +35,7 @@ import Testing
         var lines: [String] = []
         let printer = MonitorPrinter(form) { lines.append($0) }
         for event in events { printer.show(event, now: Self.date) }
-        guard case .words = form else { return lines }
+        guard form == .words || form == .story else { return lines }
         #expect(lines.allSatisfy { $0.contains(#/^\d\d:\d\d:33\.404 /#) }, "\(lines)")
         return lines.map { String($0.dropFirst(13)) }
     }
@@ -95,6 +95,19 @@ import Testing
                 #"heart-rate ← disconnected "Pulse", failed: it left\u{7}"#,
             ]
         )
+    }
+
+    @Test("events that repeat are printed once more when their series ends, and flow control is not printed")
+    func aStory() {
+        let values = (60..<70).map { told(.valueNotified(16, [0, $0])) }
+        let end = told(.disconnected(nil, isReconnecting: false, timestamp: nil))
+        let shown = lines(values + [told(.writeCreditsReturned(1)), end], .story)
+        #expect(shown.count == 3)
+        #expect(shown.allSatisfy { $0.hasPrefix("heart-rate ← ") })
+        #expect(shown.first?.contains("value notified 8E8E8E8E, attribute 0x10: 003c") == true)
+        #expect(shown.dropFirst().first?.contains(", 9 more times since ") == true)
+        #expect(shown.last == "heart-rate ← disconnected 8E8E8E8E")
+        #expect(lines(values, .words).count == 10)
     }
 
     @Test("the text of a message in JSON is in the words of the other form, and names come from messages not shown")

@@ -26,6 +26,9 @@ package final class Listeners<Update: Sendable>: Sendable {
         }
     }
 
+    /// Whether there is no listener.
+    var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
+
     /// Removes a listener. An event that is being delivered right now may still reach it.
     package func remove(_ registration: Registration) {
         state.withLock { $0.listeners.removeAll { $0.registration == registration } }

@@ -332,7 +332,7 @@ public final class SimulatedDevice: Sendable {
         set {
             parts.with { [self] in
                 $0.socket.answerFault = newValue
-                note(newValue.map { "answers requests wrongly: \($0)" } ?? "answers requests correctly")
+                note(newValue?.words ?? "answers requests correctly")
             }
         }
     }

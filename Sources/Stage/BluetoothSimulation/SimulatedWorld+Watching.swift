@@ -3,16 +3,6 @@ import EventLoops
 import LinkLayer
 import Logging
 
-/// An event in a world, for tools that tell its story.
-package enum WorldEvent: Sendable {
-    /// An event in the system of a device.
-    case observed(Observation)
-    /// A call that changed a device or its surroundings, in words.
-    case changed(String)
-    /// A call without effect, and why.
-    case ignored(String)
-}
-
 extension SimulatedWorld {
     /// An observer of a world, and the kinds of events in systems that it receives.
     struct Watcher {

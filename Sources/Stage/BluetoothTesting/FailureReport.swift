@@ -1,25 +1,35 @@
+import AppAdvice
 import Foundation
 import Synchronization
 import Testing
 
-/// The explanation of a failure in a world: texts for the log, and files to keep.
+/// The explanation of a failure in a world: texts for the log, the likely cause in front, and files to keep.
 struct FailureReport {
-    /// The number of lines of the story in the log. The file has all of them.
-    static let maximumLines = 60
+    /// The number of lines of a report in the log, with those of the failure itself. The file has the whole story.
+    static let maximumLines = 40
+    /// The lines that are left for the failure itself: where it is, and at least two for what it says.
+    static let failureLines = 3
+    private static let minimumStory = 12
     static let maximumName = 80
 
     let world: TestWorld
 
     /// The texts for a failure. A later failure of the same test has only what was not shown before.
     ///
-    /// - Parameter shown: The lines of the story that earlier failures cover; nil for the first one. Updated.
-    func comments(after shown: inout Int?) -> [String] {
+    /// - Parameters:
+    ///   - shown: The number of events that earlier failures cover; nil for the first one. Updated.
+    ///   - failure: The text of the failure itself.
+    func comments(after shown: inout Int?, to failure: String = "") -> [String] {
         let time = "the world's time: \(WorldTime.text(world.story.time))"
-        let lines = world.story.lines()
-        let all = lines.count + world.story.dropped
+        let all = world.story.count
         defer { shown = all }
-        guard let shown else { return [repetition, time, story(lines, of: all, "the story"), misuse] + hints }
-        return all > shown ? [time, story(lines, of: all - shown, "the story since the last failure")] : [time]
+        guard let shown else {
+            let start = causes + [repetition, time]
+            let story = story(from: 0, "the story", after: [failure] + start)
+            return start + [story ?? "the story is empty: no device was added to the world"]
+        }
+        let story = story(from: shown, "the story since the last failure", after: [failure, time])
+        return [time] + (story.map { [$0] } ?? [])
     }
 
     var repetition: String { Self.repetition(seed: world.seed, filter: world.filter) }
@@ -42,23 +52,24 @@ struct FailureReport {
         return WorldExplanation(comments: comments(after: &shown), files: files)
     }
 
-    private func story(_ lines: [String], of count: Int, _ name: String) -> String {
-        guard !lines.isEmpty else { return "\(name) is empty: no device was added to the world" }
-        let shown = lines.suffix(min(Self.maximumLines, count)).map { ShortValues.shortened($0) }
-        let title = shown.count == count ? "\(name):" : "\(name), the last \(shown.count) of \(count) lines:"
-        return ([title] + shown).joined(separator: "\n")
+    /// Returns the story from an event on, in the room that other texts leave; nil if it tells nothing.
+    private func story(from number: Int, _ name: String, after others: [String]) -> String? {
+        let events = world.story.events(from: number)
+        let lengths = others.map { $0.split(separator: "\n").count }
+        let used = 2 + max(lengths[0], Self.failureLines - 1) + lengths[1...].reduce(0, +)
+        let room = max(Self.minimumStory, Self.maximumLines - used)
+        let lines = Story(of: events).digest(maximum: room, WorldTime.text)
+        guard !lines.isEmpty else { return nil }
+        let isWhole = lines.count == events.count && number >= world.story.dropped
+        let title = isWhole ? "\(name):" : "\(name) of \(world.story.count - number) events, folded:"
+        return ([title] + lines.map { ShortValues.shortened($0) }).joined(separator: "\n")
     }
 
-    private var misuse: String {
-        let lines = world.misuse
-        guard !lines.isEmpty else { return "no app misused the API" }
-        return (["misuse of the API:"] + lines.prefix(Self.maximumLines)).joined(separator: "\n")
-    }
-
-    /// The things that apps have left undone, which are often the cause of the failure.
-    private var hints: [String] {
-        let lines = world.story.hints
-        return lines.isEmpty ? [] : [(["hints:"] + lines.map { "  \($0)" }).joined(separator: "\n")]
+    /// What has probably caused the failure: one text, which is the first of a report.
+    private var causes: [String] {
+        let hints = world.story.hints.map { ShortValues.shortened($0) }
+        guard let first = hints.first else { return [] }
+        return [(["likely cause: \(first)"] + hints.dropFirst().map { "or: \($0)" }).joined(separator: "\n")]
     }
 
     /// The captures, and the whole story.

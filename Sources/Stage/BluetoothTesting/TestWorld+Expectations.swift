@@ -1,3 +1,4 @@
+import AppAdvice
 import CoreBluetooth
 import EventLoops
 import Testing
@@ -196,9 +197,10 @@ extension TestWorld {
     func checkMisuse(at place: SourceLocation?) -> Bool {
         // What apps reported from threads of their own is still on its way.
         simulation.loop.waitFor {}
-        let lines = takeMisuse()
-        guard !lines.isEmpty else { return true }
-        let text = "apps misused the API \(lines.count == 1 ? "once" : "\(lines.count) times")"
+        let events = takeMisuse()
+        guard !events.isEmpty else { return true }
+        let text = "apps misused the API \(events.count == 1 ? "once" : "\(events.count) times")"
+        let lines = Story(of: events).digest(maximum: Self.maximumIssueLines, WorldTime.text)
         report(WorldIssue(text: ([text] + lines).joined(separator: "\n"), place: place))
         return false
     }
@@ -227,10 +229,10 @@ extension TestWorld {
     private func waitForMessage(_ duration: Duration) -> WorldWait {
         let story = story
         let before = story.messages
-        return WorldWait(limit: duration, condition: { story.messages > before }) { isMet, start, _ in
-            guard isMet else { return nil }
-            let last = story.lines().last ?? ""
-            return "expected for \(WorldTime.words(duration)) from \(WorldTime.text(start)): nothing happens; \(last)"
+        return WorldWait(limit: duration, condition: { story.messages > before }) { result in
+            guard result.isMet else { return nil }
+            let (start, last) = (WorldTime.text(result.start), story.lines().last ?? "")
+            return "expected for \(WorldTime.words(duration)) from \(start): nothing happens; \(last)"
         }
     }
 }

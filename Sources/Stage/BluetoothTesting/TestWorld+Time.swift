@@ -121,7 +121,10 @@ extension TestWorld {
     }
 
     private func conclude(_ wait: WorldWait, _ isMet: Bool, since start: Duration, _ place: SourceLocation) -> Bool {
-        guard let text = wait.fault(isMet, start, now) else { return true }
+        let source = SourceQuote(at: place).map { "`\($0.text)`" }
+        guard let text = wait.fault(WaitResult(isMet: isMet, start: start, end: now, source: source)) else {
+            return true
+        }
         report(WorldIssue(text: text, place: place))
         return false
     }

@@ -25,6 +25,8 @@ public var world: TestWorld { TestWorld.slot?.world ?? MissingWorlds.world() }
 public final class TestWorld: WorldOfDevices {
     /// The number of calls and misuses of which the world keeps the text.
     static let maximumLines = 1_000
+    /// The number of lines of misuse, or of calls without effect, that the text of an issue contains.
+    static let maximumIssueLines = 8
     /// The number of departures from a capture that the text of an issue contains.
     private static let maximumDepartures = 20
 
@@ -182,7 +184,7 @@ public final class TestWorld: WorldOfDevices {
     /// The misuse of the API by apps so far: the world's time, the device, the app, and why the call had no effect.
     ///
     /// A thousand of them are kept.
-    public var misuse: [String] { story.misuse }
+    public var misuse: [String] { story.misuse.map(WorldTime.line) }
 
     /// Receives the packets of a device that an extension of `WorldOfDevices` adds, such as an accessory: they are
     /// attached to a failure. Nil if there are no captures.
@@ -211,11 +213,11 @@ public final class TestWorld: WorldOfDevices {
     }
 
     /// Returns the misuse since the last call of this method.
-    func takeMisuse() -> [String] {
+    func takeMisuse() -> [StoryEvent] {
         let all = story.misuse
         return checked.withLock { checked in
             defer { checked = all.count }
-            return [String](all.dropFirst(checked))
+            return [StoryEvent](all.dropFirst(checked))
         }
     }
 }
@@ -258,5 +260,8 @@ final class WorldSlot: Sendable {
 
     private var noteOutsider: @Sendable () -> Void { { [weak self] in self?.world?.story.noteOutsider() } }
 
-    func explain(by report: FailureReport) -> [String] { shown.withLock { report.comments(after: &$0) } }
+    /// Returns the explanation of a failure with this text.
+    func explain(_ failure: String = "", by report: FailureReport) -> [String] {
+        shown.withLock { report.comments(after: &$0, to: failure) }
+    }
 }

@@ -3,13 +3,11 @@ import BluetoothService
 import DequeModule
 import Synchronization
 
-/// The events of a world, for the report of a failure. They are put into words when someone asks for them.
+/// The events of a world, for the report of a failure. They are put into words on request.
 final class WorldStory: Sendable {
     /// The number of events that are kept. Older ones are dropped, except for the names that they contain.
     static let maximumEntries = 20_000
-    static let kinds: Observation.Kinds = [
-        .state, .managers, .messages, .links, .notices, .misuse, .trouble, .security,
-    ]
+    static let kinds = StoryEvent.kinds.union(.practices)
 
     struct Entry: Sendable {
         let time: Duration
@@ -24,12 +22,10 @@ final class WorldStory: Sendable {
         var words = WorldWords()
         var messages = 0
         var time = Duration.zero
-        var misuse: [String] = []
-        var ignored: [String] = []
+        var misuse: [StoryEvent] = []
+        var ignored: [StoryEvent] = []
         var blocked: [String] = []
         var hints = WorldHints()
-        /// The problems of apps, with the time of the first one and their number.
-        var problems: [(text: String, time: Duration, count: Int)] = []
     }
 
     private let state = Mutex(State())
@@ -38,10 +34,12 @@ final class WorldStory: Sendable {
     var time: Duration { state.withLock { $0.time } }
     /// The number of requests of apps, and of events for them.
     var messages: Int { state.withLock { $0.messages } }
-    /// The misuse of the API, as lines.
-    var misuse: [String] { state.withLock { $0.misuse } }
-    /// The calls of the test that had no effect, as lines.
-    var ignored: [String] { state.withLock { $0.ignored } }
+    /// The misuse of the API.
+    var misuse: [StoryEvent] { state.withLock { $0.misuse } }
+    /// The calls of the test that had no effect.
+    var ignored: [StoryEvent] { state.withLock { $0.ignored } }
+    /// The number of events so far.
+    var count: Int { state.withLock { $0.dropped + $0.entries.count } }
     var dropped: Int { state.withLock { $0.dropped } }
 
     func move(to time: Duration) {
@@ -56,18 +54,18 @@ final class WorldStory: Sendable {
             state.entries.append(entry)
             guard state.entries.count > Self.maximumEntries, let oldest = state.entries.popFirst() else { return }
             // For the names that later lines use.
-            _ = Self.line(oldest, &state.words)
+            _ = state.words.event(oldest.event, of: oldest.device, at: oldest.time)
             state.dropped += 1
         }
     }
 
+    /// What has probably caused a failure, the most probable cause first.
     var hints: [String] {
-        let (hints, problems, blocked, time) = state.withLock { ($0.hints, $0.problems, $0.blocked, $0.time) }
-        let repeated = problems.map { problem in
-            let start = WorldTime.text(problem.time)
-            return "\(problem.text) (\(problem.count > 1 ? "\(problem.count) times, from \(start) on" : start))"
-        }
-        return [String]((blocked + repeated + hints.lines(at: time)).prefix(WorldHints.maximum))
+        var (entries, words, hints, time) = state.withLock { ($0.entries, $0.words, $0.hints, $0.time) }
+        defer { entries.removeAll() }
+        // The words then have the names of all that the hints are about.
+        for entry in entries { _ = words.event(entry.event, of: entry.device, at: entry.time) }
+        return hints.lines(at: time, words)
     }
 
     /// The queues of apps with a callback that does not return, in words.
@@ -82,6 +80,7 @@ final class WorldStory: Sendable {
             + "waits for something, perhaps for a callback that would run on the same queue"
         add(Entry(time: time, device: "", event: .changed(text)))
         state.withLock { state in
+            state.hints.note(.blockedQueue, text, at: state.time)
             if state.blocked.count < TestWorld.maximumLines { state.blocked.append(text) }
         }
     }
@@ -90,7 +89,7 @@ final class WorldStory: Sendable {
         let text =
             "a manager was created, or its class was asked, outside of all apps of this world, which do not affect it: "
             + "create managers in the closure of launch or install"
-        state.withLock { state in _ = Self.note(problem: text, at: state.time, &state) }
+        state.withLock { state in _ = state.hints.note(.problem, text, at: state.time) }
     }
 
     /// Returns whether the entry belongs into the story, which has each problem once.
@@ -99,50 +98,43 @@ final class WorldStory: Sendable {
         case .observed(let observation):
             switch observation.content {
             case .requested, .delivered: state.messages += 1
-            case .misused(let text, isToldToApp: _) where state.misuse.count < TestWorld.maximumLines:
-                let app = observation.subject.app?.name ?? "an app"
-                state.misuse.append("\(WorldTime.text(entry.time)) \(entry.device): \(app): \(text)")
-            case .trouble(let text, _): return Self.note(problem: "\(entry.device): \(text)", at: entry.time, &state)
+            case .misused(let text, isToldToApp: _):
+                let text = "\(entry.device): \(observation.subject.app?.name ?? "an app"): \(text)"
+                state.hints.note(.misuse, "API MISUSE: \(text)", at: entry.time)
+                guard state.misuse.count < TestWorld.maximumLines else { break }
+                state.misuse.append(StoryEvent(text, at: entry.time))
+            case .trouble(let text, _):
+                return state.hints.note(.problem, "\(entry.device): \(text)", at: entry.time)
+            case .practiced: return false
             default: break
             }
         case .ignored(let text) where state.ignored.count < TestWorld.maximumLines:
-            state.ignored.append("\(WorldTime.text(entry.time)) \(entry.device): \(text)")
+            state.ignored.append(StoryEvent("\(entry.device): \(text)", at: entry.time))
         case .ignored, .changed: break
         }
         return true
     }
 
-    /// Counts a problem, and returns whether it is a new one.
-    @discardableResult
-    private static func note(problem text: String, at time: Duration, _ state: inout State) -> Bool {
-        if let index = state.problems.firstIndex(where: { $0.text == text }) {
-            state.problems[index].count += 1
-            return false
-        }
-        if state.problems.count < TestWorld.maximumLines { state.problems.append((text, time, 1)) }
-        return true
-    }
-
-    /// Returns the story as lines: who did what, and when.
-    func lines() -> [String] {
-        var (entries, words) = state.withLock { ($0.entries, $0.words) }
+    /// Returns the events from a number on, put into words.
+    func events(from number: Int = 0) -> [StoryEvent] {
+        var (entries, words, dropped) = state.withLock { ($0.entries, $0.words, $0.dropped) }
         defer { entries.removeAll() }
-        return entries.map { Self.line($0, &words) }
+        // Earlier events name what later ones are about.
+        let told = entries.map { words.event($0.event, of: $0.device, at: $0.time) }
+        return [StoryEvent](told.dropFirst(max(0, number - dropped)))
     }
 
-    private static func line(_ entry: Entry, _ words: inout WorldWords) -> String {
-        switch entry.event {
-        case .changed(let text): WorldWords.line(text, of: entry.device, at: entry.time)
-        case .ignored(let text): WorldWords.line(ignored: text, of: entry.device, at: entry.time)
-        case .observed(let observation): words.line(observation, of: entry.device, at: entry.time)
-        }
-    }
+    /// Returns the whole story as lines, one for each event that is kept.
+    func lines() -> [String] { events().map(WorldTime.line) }
 }
 
 /// Text for times of a world.
 enum WorldTime {
     /// Returns a point in time, such as `01:05.000`.
     static func text(_ time: Duration) -> String { WorldWords.time(time) }
+
+    /// Returns an event as a line.
+    static func line(_ event: StoryEvent) -> String { "\(text(event.time)) \(event.text)" }
 
     /// Returns a length of time, such as `30 s` or `0.25 s`.
     static func words(_ duration: Duration) -> String {

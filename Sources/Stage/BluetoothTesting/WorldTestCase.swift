@@ -78,7 +78,8 @@ open class WorldTestCase: XCTestCase {
     func explained(_ description: String) -> String {
         if hasOutsiders.clear() { world.story.noteOutsider() }
         let comments =
-            world.explanation(of: description)?.comments ?? FailureReport(world: world).comments(after: &shown)
+            world.explanation(of: description)?.comments
+            ?? FailureReport(world: world).comments(after: &shown, to: description)
         return ([description] + comments).joined(separator: "\n")
     }
 

@@ -1,10 +1,11 @@
+import AppAdvice
 import Foundation
 import Testing
 
 /// A trait that gives each test case a simulated world, ``world``.
 ///
-/// A failure in such a test, of any kind, comes with the seed and how to repeat it, the time of the world, the story of
-/// what happened, and the misuse of the API by apps. The captures of all devices and of the air are attached, and so is
+/// A failure in such a test, of any kind, comes with its likely causes, the seed and how to repeat it, the time of the
+/// world, and a short story of what happened. The captures of all devices and of the air are attached, and so is
 /// the whole story; `swift test --attachments-path DIR` keeps them.
 ///
 /// The test fails if an app has misused the API, and if one of its own calls had no effect, such as the crash of an app
@@ -153,7 +154,8 @@ struct WorldScope: Sendable {
         guard issue.isFailure, !slot.isReplaced, let world = slot.world else { return issue }
         var explained = issue
         let other = issue.comments.first.flatMap { world.explanation(of: $0.rawValue) }
-        let comments = other?.comments ?? slot.explain(by: FailureReport(world: world))
+        let text = issue.comments.map(\.rawValue).joined(separator: "\n")
+        let comments = other?.comments ?? slot.explain(text, by: FailureReport(world: world))
         explained.comments += comments.map { Comment(rawValue: $0) }
         return explained
     }
@@ -190,7 +192,8 @@ extension TestWorld {
         let ignored = story.ignored
         guard !ignored.isEmpty else { return }
         let title = ignored.count == 1 ? "a call had no effect:" : "\(ignored.count) calls had no effect:"
-        report(WorldIssue(text: ([title] + ignored).joined(separator: "\n"), place: place))
+        let lines = Story(of: ignored).digest(maximum: Self.maximumIssueLines, WorldTime.text)
+        report(WorldIssue(text: ([title] + lines).joined(separator: "\n"), place: place))
     }
 }
 

@@ -2,22 +2,34 @@ import CoreBluetooth
 import EventLoops
 import Synchronization
 
+/// The outcome of a wait.
+struct WaitResult: Sendable {
+    /// Whether the condition was met.
+    let isMet: Bool
+    let start: Duration
+    let end: Duration
+    /// The condition or the value, as the test's source has it between backticks; nil without the source.
+    let source: String?
+}
+
 /// Something that a test waits for, and the text of its failure.
 struct WorldWait: Sendable {
     let limit: Duration
     /// The condition that ends the wait, evaluated after each event.
     let condition: @Sendable () -> Bool
-    /// Returns what is wrong at the end, or nil. Receives whether the condition was met, and when the wait began and
-    /// ended.
-    let fault: @Sendable (_ isMet: Bool, _ start: Duration, _ end: Duration) -> String?
+    /// Returns what is wrong at the end, or nil.
+    let fault: @Sendable (WaitResult) -> String?
 
     static func condition(
         _ condition: @escaping @Sendable () -> Bool,
         _ what: String?,
         within limit: Duration
     ) -> WorldWait {
-        WorldWait(limit: limit, condition: condition) { isMet, start, end in
-            isMet ? nil : "expected \(phrase(limit, start, end)): \(what ?? "the condition is true"); it was not"
+        WorldWait(limit: limit, condition: condition) { result in
+            guard !result.isMet else { return nil }
+            let source = what == nil ? "" : result.source.map { ": \($0)" } ?? ""
+            let expected = what ?? result.source ?? "the condition is true"
+            return "expected \(phrase(limit, result)): \(expected); it was not\(source)"
         }
     }
 
@@ -38,10 +50,10 @@ struct WorldWait: Sendable {
             seen.note(current, at: time())
             return current == expected
         }
-        return WorldWait(limit: limit, condition: condition) { isMet, start, end in
-            guard !isMet else { return nil }
-            let subject = what.map { "\($0) is " } ?? ""
-            return "expected \(phrase(limit, start, end)): \(subject)\(words(expected)); seen: \(seen.text(words))"
+        return WorldWait(limit: limit, condition: condition) { result in
+            guard !result.isMet else { return nil }
+            let subject = (what ?? result.source).map { "\($0) is " } ?? ""
+            return "expected \(phrase(limit, result)): \(subject)\(words(expected)); seen: \(seen.text(words))"
         }
     }
 
@@ -58,16 +70,17 @@ struct WorldWait: Sendable {
             changed.withLock { $0 = current }
             return true
         }
-        return WorldWait(limit: duration, condition: condition) { isMet, start, end in
-            guard isMet, let now = changed.withLock({ $0 }) else { return nil }
-            let subject = what.map { "\($0) stays " } ?? "stays "
-            return "expected for \(WorldTime.words(duration)) from \(WorldTime.text(start)): \(subject)\(text(first)); "
-                + "at \(WorldTime.text(end)) it was \(text(now))"
+        return WorldWait(limit: duration, condition: condition) { result in
+            guard result.isMet, let now = changed.withLock({ $0 }) else { return nil }
+            let subject = (what ?? result.source).map { "\($0) stays " } ?? "stays "
+            return "expected for \(WorldTime.words(duration)) from \(WorldTime.text(result.start)): "
+                + "\(subject)\(text(first)); at \(WorldTime.text(result.end)) it was \(text(now))"
         }
     }
 
-    private static func phrase(_ limit: Duration, _ start: Duration, _ end: Duration) -> String {
-        "within \(WorldTime.words(limit)) from \(WorldTime.text(start)) (until \(WorldTime.text(end)))"
+    private static func phrase(_ limit: Duration, _ result: WaitResult) -> String {
+        let (start, end) = (WorldTime.text(result.start), WorldTime.text(result.end))
+        return "within \(WorldTime.words(limit)) from \(start) (until \(end))"
     }
 
     /// The text of a value, as Swift's own expectations show it.

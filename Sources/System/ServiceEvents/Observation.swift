@@ -141,6 +141,16 @@ extension Observation.Content {
     }
 }
 
+/// An event in a simulated world, for tools that tell its story.
+package enum WorldEvent: Sendable {
+    /// An event in the system of a device.
+    case observed(Observation)
+    /// A call that changed a device or its surroundings, in words.
+    case changed(String)
+    /// A call without effect, and why.
+    case ignored(String)
+}
+
 /// A value that an app is notified of. It is by far the most frequent event.
 package struct ValueArrival: Sendable {
     package let app: AppIdentity

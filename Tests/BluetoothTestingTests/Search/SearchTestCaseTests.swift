@@ -41,7 +41,9 @@ final class SearchTestCaseTests: WorldTestCase {
         ] {
             XCTAssertTrue(found.first?.contains(part) == true, "\(part) is missing in \(found)")
         }
-        let isStory = { (text: String) in text.hasPrefix("the story:\n00:00.000 Phone: is switched on") }
+        let isStory = { (text: String) in
+            text.hasPrefix("the story") && text.contains("\n00:00.000 Phone: is switched on")
+        }
         XCTAssertTrue(comments.contains(where: isStory), "\(comments)")
     }
 

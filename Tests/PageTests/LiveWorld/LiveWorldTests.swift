@@ -172,12 +172,12 @@ import Testing
     @Test("a step goes on to the next event of the story, at a whole millisecond")
     func step() {
         let world = LiveWorld(seed: 1)
-        let before = world.story.count
+        let before = world.story.events
         #expect(world.step())
-        #expect(world.story.count > before)
-        let (times, lines) = ((0..<20).map { _ in world.step() ? world.milliseconds : -1 }, world.story.count)
+        #expect(world.story.events > before)
+        let (times, events) = ((0..<20).map { _ in world.step() ? world.milliseconds : -1 }, world.story.events)
         #expect(times == times.sorted())
-        #expect(lines >= before + 20)
+        #expect(events >= before + 20)
     }
 
     @Test("an act after steps has the same consequences as one at the same millisecond without steps")
@@ -283,9 +283,24 @@ import Testing
             try world.perform(.setNoise(-40 - Double(number % 50)))
         }
         #expect(throws: WorldRefusal.self) { try world.perform(.move(.phone, Position())) }
+        for letter in 0..<(3 * StoryLog.maximumLines) {
+            world.story.add(.changed(String(repeating: "x", count: letter % 7)), of: "\(letter)", at: .zero)
+        }
         let (first, lines) = world.story.lines(from: 0)
         #expect(lines.count == StoryLog.maximumLines)
         #expect(first + lines.count == world.story.count)
+    }
+
+    @Test("values that repeat are one line, which changes with each of them")
+    func repetition() throws {
+        let world = LiveWorld(seed: 1)
+        world.advance(by: 8_000)
+        _ = world.story.takeChanges()
+        #expect(world.story.takeChanges().lines.isEmpty)
+        world.advance(by: 1_000)
+        let (first, lines) = world.story.takeChanges()
+        #expect(first < world.story.count)
+        #expect(lines.contains { $0.text.contains("value notified") && $0.text.contains(" times until 00:0") })
     }
 
     @Test("faults of answers take the place of each other")

@@ -298,6 +298,7 @@ extension CBCentralManager {
         case .central(.discovered(let info, let advertisement, let rssi)): discovered(info, advertisement, rssi)
         case .central(.peer(let identifier, let event)):
             guard let peripheral = registry.peripheral(identifier) else { return release(event) }
+            peripheral.noteLoss(of: event)
             handle(event, of: peripheral)
         case .central(.answered(let identifier, let number, let event)): answered(identifier, number, event)
         case .central(.connectionChanged(let info, let isConnected)):

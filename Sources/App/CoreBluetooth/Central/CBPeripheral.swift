@@ -315,6 +315,18 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     private typealias Refusal = @Sendable (any CBPeripheralDelegate, CBPeripheral, any Error) -> Void
 
+    /// Notes an event that no delegate and no stream receives, while something listens for advice.
+    func noteLoss(of event: PeerEvent) {
+        guard CallSites.isRecording, delegate == nil, updates.isEmpty else { return }
+        switch event {
+        // The manager's delegate receives these, or nothing does.
+        case .connected, .connectionFailed, .disconnected, .notificationsAuthorized, .linkInformation,
+            .maximumWriteLengthChanged, .writeCreditsReturned:
+            break
+        default: link.note(.eventWithoutDelegate(identifier))
+        }
+    }
+
     /// Whether the peripheral is connected. If it is not, logs misuse, and the command is to be ignored
     /// (behaviour 1.7). In strict mode, also reports the error to the delegate.
     private func canCommand(_ sendCommand: @escaping Refusal = { _, _, _ in }, _ command: String = #function) -> Bool {

@@ -73,7 +73,7 @@ public struct DeviceFault: Hashable, Sendable {
 
     /// Parses a name, with `=` and a number if the fault has one.
     ///
-    /// - Parameter text: The text, such as `reboot` or `lossy=0.5`.
+    /// - Parameter text: The text, such as `reboot`, `lossy=0.5` or `slow-answers=2s`. The unit may be left out.
     /// - Throws: The mistake, with the names or the range that are allowed.
     public init(_ text: String) throws(AccessoryError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -88,7 +88,8 @@ public struct DeviceFault: Hashable, Sendable {
         guard let number = kind.number else {
             throw AccessoryError("", "the fault \(name) has no number", "remove \("=\(parts[1])".quotedName)")
         }
-        guard let value = Double(parts[1]), number.range.contains(value) else {
+        let digits = parts[1].hasSuffix(number.symbol) ? parts[1].dropLast(number.symbol.count) : parts[1][...]
+        guard let value = Double(digits), number.range.contains(value) else {
             let (low, high) = (number.range.lowerBound.shortText, number.range.upperBound.shortText)
             throw AccessoryError(
                 "",
@@ -99,10 +100,10 @@ public struct DeviceFault: Hashable, Sendable {
         self.init(kind, value)
     }
 
-    /// The name, with the number if it is not the usual one.
+    /// The name, with the number and its unit if it is not the usual one.
     public var text: String {
         guard let number = kind.number, value != number.usual else { return kind.rawValue }
-        return "\(kind.rawValue)=\(value.shortText)"
+        return "\(kind.rawValue)=\(value.shortText)\(number.symbol)"
     }
 }
 
@@ -110,6 +111,8 @@ extension DeviceFault.Kind {
     /// The number that a fault can have.
     package struct Number: Sendable {
         package let unit: String
+        /// The unit behind the number; empty for none.
+        var symbol = ""
         package let usual: Double
         package let range: ClosedRange<Double>
     }
@@ -119,10 +122,11 @@ extension DeviceFault.Kind {
         switch self {
         case .lossy: Number(unit: "a share of packets", usual: 0.5, range: 0...1)
         case .jammedChannel: Number(unit: "a channel", usual: 37, range: 0...39)
-        case .lowBattery: Number(unit: "percent", usual: 5, range: 0...100)
-        case .slowAnswers: Number(unit: "seconds", usual: 5, range: 0...3_600)
+        case .lowBattery: Number(unit: "percent", symbol: "%", usual: 5, range: 0...100)
+        case .slowAnswers: Number(unit: "seconds", symbol: "s", usual: 5, range: 0...3_600)
         case .attError: Number(unit: "an error code", usual: 14, range: 1...255)
-        case .notificationFlood, .parameterFlood: Number(unit: "times a second", usual: 50, range: 1...1_000)
+        case .notificationFlood, .parameterFlood:
+            Number(unit: "times a second", symbol: "/s", usual: 50, range: 1...1_000)
         default: nil
         }
     }
@@ -168,7 +172,7 @@ extension DeviceFault.Kind {
 
     /// The name, with the unit of its number, for help.
     package var form: String {
-        number.map { "\(rawValue)[=\($0.usual.shortText)]" } ?? rawValue
+        number.map { "\(rawValue)[=\($0.usual.shortText)\($0.symbol)]" } ?? rawValue
     }
 }
 

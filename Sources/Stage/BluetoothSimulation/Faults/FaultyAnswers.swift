@@ -160,3 +160,18 @@ public enum AnswerFault: Hashable, Sendable {
     /// The device refuses to exchange the MTU, so that it stays at 23 octets. Other answers are right.
     case mtuRefused
 }
+
+extension AnswerFault {
+    /// What the device does from then on, for the story of its world.
+    var words: String {
+        switch self {
+        case .late(let delay): "answers requests late, after \((delay / .seconds(1)).shortText) s"
+        case .never: "answers no requests"
+        case .error(let code): "answers requests with the ATT error 0x\(String(code, radix: 16))"
+        case .malformed: "answers requests with an unknown opcode"
+        case .cutShort: "answers requests without their last octet"
+        case .tooLong: "answers requests with a length that is too long"
+        case .mtuRefused: "refuses to exchange the MTU"
+        }
+    }
+}

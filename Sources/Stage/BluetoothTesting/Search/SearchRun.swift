@@ -182,7 +182,7 @@ final class SearchRun: Sendable {
         }
         guard scenario.checksSystem else { return }
         world.simulation.loop.waitFor {}
-        for text in world.takeMisuse() { add("misuse of the API", text) }
+        for event in world.takeMisuse() { add("misuse of the API", WorldTime.line(event)) }
         let overdue = ledger.overdueCalls(answersAreLate: surroundings.answersAreLate)
         for text in overdue { add("an answer to each call", text) }
     }

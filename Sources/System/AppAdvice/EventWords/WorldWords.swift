@@ -1,27 +1,45 @@
 import ServiceEvents
 
-/// Puts the events of a simulated world into words, a line for each. Remembers the names that earlier events contained.
+/// Puts the events of a simulated world into words. Remembers the names that earlier events contained.
 package struct WorldWords: Sendable {
     private var words: [String: MonitorWords] = [:]
 
     package init() {}
 
-    /// Returns the line of an event in the system of a device.
-    package mutating func line(_ observation: Observation, of device: String, at time: Duration) -> String {
-        let event = MonitoredEvent(observation, showsContents: true)
-        let text = words[device, default: MonitorWords()].text(of: event)
-        guard case .misused = observation.content else { return Self.line(text, of: device, at: time) }
-        return Self.line("API MISUSE: \(text)", of: device, at: time)
+    /// Returns an event for a story.
+    ///
+    /// - Parameter device: The name of the device; empty for the radio channel or the world.
+    package mutating func event(_ event: WorldEvent, of device: String, at time: Duration) -> StoryEvent {
+        switch event {
+        case .observed(let observation): self.event(observation, of: device, at: time)
+        case .ignored(let text):
+            StoryEvent(Self.line("NO EFFECT: \(text)", of: device), at: time, device: device, weight: .notable)
+        case .changed(let text):
+            StoryEvent(Self.line(text, of: device), at: time, device: device, weight: .notable)
+        }
     }
 
-    /// Returns the line of a call that had no effect.
-    package static func line(ignored text: String, of device: String, at time: Duration) -> String {
-        line("NO EFFECT: \(text)", of: device, at: time)
+    private mutating func event(_ observation: Observation, of device: String, at time: Duration) -> StoryEvent {
+        let monitored = MonitoredEvent(observation, showsContents: true)
+        let text = words[device, default: MonitorWords()].text(of: monitored)
+        let isMisuse = if case .misused = observation.content { true } else { false }
+        return StoryEvent(
+            monitored,
+            Self.line(isMisuse ? "API MISUSE: \(text)" : text, of: device),
+            at: time,
+            device: device
+        )
     }
 
-    /// Returns the line of a change of a device; with an empty name, of the radio channel or the world.
-    package static func line(_ text: String, of device: String, at time: Duration) -> String {
-        device.isEmpty ? "\(Self.time(time)) \(text)" : "\(Self.time(time)) \(device): \(text)"
+    /// Returns a request or an event of a device's app in words, without the app.
+    package func message(_ observation: Observation, of device: String) -> String {
+        let monitored = MonitoredEvent(observation, showsContents: true)
+        var words = words[device] ?? MonitorWords()
+        return words.message(of: monitored) ?? words.text(of: monitored)
+    }
+
+    private static func line(_ text: String, of device: String) -> String {
+        device.isEmpty ? text : "\(device): \(text)"
     }
 
     /// Returns a point in time of a world, such as `01:05.000`.

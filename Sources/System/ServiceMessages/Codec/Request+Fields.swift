@@ -295,7 +295,7 @@ extension AppNote: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [AppNote] = [
         .writeWithoutRoom(.blank), .updateWithoutRoom, .stateUnread, .restorationIgnored,
-        .slowCallback(milliseconds: 0),
+        .slowCallback(milliseconds: 0), .eventWithoutDelegate(.blank),
     ]
 
     /// Codes the kind and its fields.
@@ -310,6 +310,9 @@ extension AppNote: MessageKinds, MessageValue {
         case .slowCallback(let milliseconds):
             try coder.kind(4, "slowCallback")
             self = try .slowCallback(milliseconds: coder.value("milliseconds", milliseconds))
+        case .eventWithoutDelegate(let peer):
+            try coder.kind(5, "eventWithoutDelegate")
+            self = try .eventWithoutDelegate(coder.value("peer", peer))
         }
     }
 }

@@ -257,4 +257,6 @@ public enum AppNote: Hashable, Sendable {
     case restorationIgnored
     /// A callback took this long, in milliseconds, while the next one waited.
     case slowCallback(milliseconds: UInt32)
+    /// An event of this peer was lost, because its peripheral has no delegate.
+    case eventWithoutDelegate(UUID)
 }

@@ -88,6 +88,8 @@ export class Model {
     this.world = null;
     this.story = [];
     this.firstLine = 0;
+    /** The number of the first line that has changed since it was shown. */
+    this.changedLine = 0;
     this.worldTest = null;
   }
 
@@ -135,8 +137,8 @@ export class Model {
 
   /** Forgets a system that is gone, but not its world. */
   #begin() {
-    const { world, story, firstLine, generation } = this;
-    Object.assign(this, new Model(), { world: world && { ...world, milliseconds: 0 }, story, firstLine, generation });
+    const { world, story, firstLine, changedLine, generation } = this;
+    Object.assign(this, new Model(), { world: world && { ...world, milliseconds: 0 }, story, firstLine, changedLine, generation });
     return ["status", "devices", "device", "apps", "events", "packets", "advice", "prompts", "energy"];
   }
 
@@ -170,15 +172,18 @@ export class Model {
   }
 
   #beginStory(generation) {
-    [this.generation, this.story, this.firstLine] = [generation, [], 0];
+    [this.generation, this.story, this.firstLine, this.changedLine] = [generation, [], 0, 0];
   }
 
-  /** Adds lines to the story of the world, and says where some are missing. */
+  /** Adds lines to the story of the world, and says where some are missing. Lines whose events repeat come again. */
   #takeStory({ generation, first, lines }) {
     if (generation !== this.generation) this.#beginStory(generation);
     const missing = first - this.firstLine - this.story.length;
     if (missing > 0) [this.story, this.firstLine] = [[{ text: `… ${missing} lines left out` }], first - 1];
-    this.story.push(...lines.slice(Math.max(0, -missing)).map(([text, time, event]) => ({ text, time, event })));
+    this.story.splice(Math.max(0, first - this.firstLine));
+    this.changedLine = Math.min(this.changedLine, first);
+    const forgotten = Math.max(0, this.firstLine - first);
+    this.story.push(...lines.slice(forgotten).map(([text, time, event]) => ({ text, time, event })));
     const surplus = this.story.length - MOST_LINES;
     if (surplus > 0) {
       this.story.splice(0, surplus);

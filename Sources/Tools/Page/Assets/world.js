@@ -376,7 +376,8 @@ export class World {
   }
 
   showStory() {
-    const { story, firstLine } = this.page.model;
+    const { model } = this.page;
+    const { story, firstLine } = model;
     const { generation } = this.world;
     let { first, next } = this.told;
     if (this.told.generation !== generation || firstLine >= next) {
@@ -384,7 +385,11 @@ export class World {
       [first, next] = [firstLine, firstLine];
       if (this.told.generation && this.told.generation !== generation) this.line = -1;
     }
+    next = Math.max(Math.min(next, model.changedLine), first);
+    model.changedLine = Infinity;
+    while (this.story.childElementCount > next - first) this.story.lastElementChild.remove();
     this.forgetLines(firstLine - first);
+    next = Math.max(next, firstLine);
     this.story.append(...story.slice(next - firstLine).map(({ text }, place) => this.row(text, next + place)));
     this.told = { generation, first: firstLine, next: firstLine + story.length };
     this.markLine();

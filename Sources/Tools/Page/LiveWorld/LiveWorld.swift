@@ -1,5 +1,6 @@
 import Accessories
 import Administration
+import AppAdvice
 import BluetoothService
 import BluetoothSimulation
 import EventLoops
@@ -66,7 +67,7 @@ final class LiveWorld {
         self.world = world
         // The loop keeps the observer.
         let loop = world.loop
-        world.watch(StoryLog.kinds) { [weak loop] device, event in
+        world.watch(StoryEvent.kinds) { [weak loop] device, event in
             if let loop { story.add(event, of: device, at: loop.now - .zero) }
         }
         world.changeAir { $0.propagation.exponent = LiveWorld.exponent }
@@ -114,11 +115,11 @@ final class LiveWorld {
 
     /// Lets time pass until the next event of the story. Returns whether there was one.
     func step() -> Bool {
-        let (story, count) = (story, story.count)
-        world.run(for: Self.longestStep) { story.count > count }
+        let (story, events) = (story, story.events)
+        world.run(for: Self.longestStep) { story.events > events }
         finishMillisecond()
         endDrop()
-        return story.count > count
+        return story.events > events
     }
 
     /// Runs everything that is due within the present millisecond, as a test does that lets whole milliseconds pass.

@@ -261,10 +261,9 @@ private final class WorldLoop {
             publishedState = state.json
             publish(state)
         }
-        let count = world.story.count
-        guard count > publishedLines else { return }
-        let (first, lines) = world.story.lines(from: max(publishedLines, count - Self.maximumLines))
-        publishedLines = count
+        let (first, lines) = world.story.takeChanges()
+        guard !lines.isEmpty else { return }
+        publishedLines = first + lines.count
         publish(story(first, lines))
     }
 }

@@ -1,3 +1,4 @@
+import AppAdvice
 import Foundation
 
 /// The results of a test of a device, for people and programs.
@@ -8,7 +9,7 @@ struct StepReport: Sendable {
     let name: String
     let results: [StepResult]
     /// The events during the test, if the device was simulated.
-    var story: [String] = []
+    var story: [StoryEvent] = []
 
     func count(_ status: StepResult.Status) -> Int { results.count { $0.status == status } }
 
@@ -17,8 +18,9 @@ struct StepReport: Sendable {
     /// The story of the step that failed: its own events, or the last ones before if it has none.
     var storyOfFailure: [String] {
         guard let failure, !story.isEmpty else { return [] }
-        let own = story.dropFirst(min(failure.storyStart, story.count - 1))
-        return Array(own.suffix(Self.shownLines))
+        let own = Story(of: story.dropFirst(failure.storyStart))
+        guard own.lines.isEmpty else { return own.digest(maximum: Self.shownLines, Self.clock) }
+        return Story(of: story).digest(maximum: Self.shownLines, Self.clock)
     }
 
     /// The failure in one line, with the number and the name of the step.
@@ -62,7 +64,8 @@ struct StepReport: Sendable {
         ]
         for result in results { lines += testCase(result) }
         if !story.isEmpty {
-            lines.append("    <system-out>\(Self.escaped(story.joined(separator: "\n")))</system-out>")
+            let text = story.map { "\(Self.clock($0.time)) \($0.text)" }.joined(separator: "\n")
+            lines.append("    <system-out>\(Self.escaped(text))</system-out>")
         }
         return (lines + ["  </testsuite>", "</testsuites>", ""]).joined(separator: "\n")
     }
@@ -82,6 +85,8 @@ struct StepReport: Sendable {
     }
 
     private static func seconds(_ duration: Duration) -> String { String(format: "%.3f", duration.seconds) }
+
+    private static func clock(_ time: Duration) -> String { String(format: "%8.3f ", time.seconds) }
 
     /// Returns a text for XML. Characters that XML 1.0 does not allow (2.2) become U+FFFD.
     private static func escaped(_ text: String) -> String {

@@ -16,10 +16,10 @@ struct StepWorld {
     var capture: (@Sendable ([UInt8]) -> Void)?
 
     /// Performs the steps. `note` receives each result as soon as it is known.
-    func run(note: @escaping @Sendable (StepResult) -> Void) -> (results: [StepResult], story: [String]) {
+    func run(note: @escaping @Sendable (StepResult) -> Void) -> (results: [StepResult], story: [StoryEvent]) {
         let world = SimulatedWorld(seed: steps.seed)
         let story = StepStory()
-        world.watch([.state, .managers, .messages, .links, .notices, .misuse, .trouble, .security]) { device, event in
+        world.watch(StoryEvent.kinds) { device, event in
             story.add(event, of: device, at: world.now)
         }
         let simulated = world.addAccessory(accessory, at: Position(x: 1))
@@ -42,9 +42,9 @@ struct StepWorld {
         }
         world.run(for: limit) { results.withLock { $0 != nil } }
         // Without the events of the end.
-        let lines = story.lines
+        let events = story.events
         world.end()
-        return (results.withLock { $0 } ?? [], lines)
+        return (results.withLock { $0 } ?? [], events)
     }
 
     /// The longest time that the steps can take.
@@ -102,33 +102,23 @@ struct StepWorld {
 
 /// The events of a world, in words.
 final class StepStory: Sendable {
-    /// The number of lines that are kept. Later ones are dropped.
-    private static let maximumLines = 100_000
+    /// The number of events that are kept. Later ones are dropped.
+    private static let maximumEvents = 100_000
 
     private struct State {
-        var lines: [String] = []
-        var words: [String: MonitorWords] = [:]
+        var events: [StoryEvent] = []
+        var words = WorldWords()
     }
 
     private let state = Mutex(State())
 
-    var lines: [String] { state.withLock { $0.lines } }
-    var length: Int { state.withLock { $0.lines.count } }
+    var events: [StoryEvent] { state.withLock { $0.events } }
+    var length: Int { state.withLock { $0.events.count } }
 
     func add(_ event: WorldEvent, of device: String, at time: Duration) {
         state.withLock { state in
-            guard state.lines.count < Self.maximumLines else { return }
-            let text =
-                switch event {
-                case .changed(let text): text
-                case .ignored(let text): "NO EFFECT: \(text)"
-                case .observed(let observation):
-                    state.words[device, default: MonitorWords()].text(
-                        of: MonitoredEvent(observation, showsContents: true)
-                    )
-                }
-            let clock = String(format: "%8.3f", time.seconds)
-            state.lines.append("\(clock)  \(device.isEmpty ? "" : "\(device): ")\(text)")
+            guard state.events.count < Self.maximumEvents else { return }
+            state.events.append(state.words.event(event, of: device, at: time))
         }
     }
 }
