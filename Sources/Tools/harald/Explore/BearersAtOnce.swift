@@ -2,6 +2,7 @@ import ATT
 import BluetoothTypes
 import GAP
 import GATT
+import L2CAP
 
 /// Opens enhanced bearers if the peer supports them, then reads all values of its table again, concurrently over all
 /// bearers. Lives on the loop.
@@ -33,7 +34,7 @@ final class BearersAtOnce {
             }
             enhanced.open(LinkAttributes.enhancedBearers) { [weak self] error in
                 guard let self else { return }
-                if let error { return end("cannot open enhanced bearers: \(error)") }
+                if let error { return end("cannot open enhanced bearers: \(inWords(error))") }
                 read()
             }
         }
@@ -65,5 +66,18 @@ final class BearersAtOnce {
     private func end(_ text: String) {
         report.say(text)
         completion()
+    }
+}
+
+/// Returns why no channel was opened: a clause.
+func inWords(_ error: ChannelOpenError) -> String {
+    switch error {
+    case .refused(let result): "the peer refused: \(result)"
+    case .notUnderstood: "the peer does not know the request"
+    case .timedOut: "the peer did not respond in time"
+    case .invalidResponse: "the peer's response violates the specification"
+    case .noResources: "the link has the maximum number of channels"
+    case .notAllowed: "the link is not encrypted as these require"
+    case .closed: "the link is gone"
     }
 }
