@@ -116,6 +116,60 @@ import Testing
         #expect(story.links.first?.reason == "remote user terminated (0x13)")
     }
 
+    @Test("the acknowledgement of the end, and the end sent again, begin no other link; CONNECT_IND does")
+    func framesAfterTheEnd() throws {
+        var air = AirStoryTests()
+        air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+        air.data(0b0011, [0x02, 0x13], after: 30_000)
+        air.data(0b0101, [])
+        air.data(0b0011, [0x02, 0x13], after: 30_000)
+        #expect(air.told().story.totals.connections == 1)
+        air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData, after: 1_000_000)
+        #expect(air.told().story.links.map(\.number) == [1, 2])
+    }
+
+    @Test("a peripheral that falls silent before the central is lost; if both do, the sniffer may have lost the link")
+    func silentEnds() {
+        func verdict(isPeripheralSilent: Bool) -> Verdict {
+            var air = AirStoryTests()
+            air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+            for event in 0..<60 {
+                // The central repeats its packet, which is not acknowledged any more.
+                let isHeard = event < 20 || !isPeripheralSilent
+                let sequence = UInt8(min(event, isPeripheralSilent ? 20 : 60) & 1)
+                air.data(0b0001 | sequence << 3 | sequence << 2, [], after: 29_700)
+                if isHeard { air.data(0b0001 | sequence << 3 | (sequence ^ 1) << 2, []) }
+            }
+            air.frame(
+                Self.advertising,
+                [0x40, 13] + Self.peripheral + [6, 0x09] + Array("Pulse".utf8),
+                after: 60_000_000
+            )
+            return air.told().story.verdict()
+        }
+        let lost = verdict(isPeripheralSilent: true)
+        #expect(lost.outcome == .failed)
+        #expect(lost.cause?.text.hasPrefix("the peripheral stopped responding") == true, "\(lost.lines)")
+        #expect(verdict(isPeripheralSilent: false).outcome == .succeeded)
+    }
+
+    @Test("a link whose key is refused on the air fails for that, and one that is encrypted later does not")
+    func refusedKeys() {
+        func verdict(_ isRepeated: Bool) -> Verdict {
+            var air = AirStoryTests()
+            air.frame(Self.advertising, [0xC5, 34] + Self.central + Self.peripheral + Self.linkData)
+            air.data(0b0011, [0x03] + [UInt8](repeating: 5, count: 22), after: 2_500)
+            air.data(0b0111, [0x0D, 0x06])
+            if isRepeated {
+                air.data(0b1111, [0x03] + [UInt8](repeating: 6, count: 22), after: 30_000)
+                air.data(0b1011, [0x05])
+            }
+            return air.told().story.verdict()
+        }
+        #expect(verdict(false).lines.joined().contains("no longer has the key of the bond: PIN or key missing (0x6)"))
+        #expect(verdict(true).outcome == .succeeded)
+    }
+
     @Test("frames of any length and content cause no trap")
     func hostileFrames() {
         var air = AirStoryTests()

@@ -63,6 +63,8 @@ enum StorySeeds {
         hold(story.links.count <= StoryLimits.summaries, "more connections than the limit")
         hold(!StoryTimeline(story.links, totals: story.totals).svg.isEmpty, "a timeline without an image")
         lines += story.links.flatMap { $0.lines + $0.table } + story.advice.map(\.description)
+        lines += story.verdict().lines
+        hold((1...3).contains(story.verdict().lines.count), "a verdict without lines, or with too many")
         return lines + ["\(story.totals)"]
     }
 }

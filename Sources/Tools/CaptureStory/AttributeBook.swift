@@ -20,6 +20,10 @@ package struct AttributeBook: Hashable, Sendable {
     static let secondaryService: BluetoothUUID = 0x2801
     static let characteristic: BluetoothUUID = 0x2803
     static let clientConfiguration: BluetoothUUID = 0x2902
+    static let genericAccess: BluetoothUUID = 0x1800
+    static let genericAttribute: BluetoothUUID = 0x1801
+    static let serviceChanged: BluetoothUUID = 0x2A05
+    static let batteryLevel: BluetoothUUID = 0x2A19
 
     private var serviceTable: [UInt16: Service] = [:]
     private var characteristicTable: [UInt16: Characteristic] = [:]

@@ -13,6 +13,31 @@ struct AttributeStory: Sendable {
         var latency: Int64?
     }
 
+    /// A response that a verdict needs.
+    enum Answer: Sendable {
+        case success(ATTOpcode, handle: UInt16?)
+        /// An error that is no part of the procedure, with the request in words.
+        case refused(ATTOpcode, handle: UInt16?, ATTErrorCode, what: String)
+        /// The server has no larger MTU, or does not know the request for one.
+        case refusedMTU
+        /// The search for a service has found none.
+        case notFound(BluetoothUUID)
+    }
+
+    /// A request or an indication that has no response yet.
+    struct Waiting: Sendable {
+        let what: String
+        let moment: StoryMoment
+        let redemption: StoryFailure.Redemption
+        var isIndication = false
+    }
+
+    /// A subscription to notifications.
+    struct Subscription: Sendable {
+        let title: String
+        let moment: StoryMoment
+    }
+
     private struct Attribute: Sendable {
         let title: String
         let type: BluetoothUUID?
@@ -25,6 +50,9 @@ struct AttributeStory: Sendable {
         var octets = 0
         var first: Int64
         var last: Int64
+        /// Whether these are indications of Service Changed, and the first packet with one.
+        var isServiceChanged = false
+        var packet = 0
     }
 
     /// Whether only errors and the MTU are news.
@@ -35,8 +63,17 @@ struct AttributeStory: Sendable {
     var books = PerSide(AttributeBook())
     private var pending = PerSide<StoryRequest?>(nil)
     private var refused = PerSide<StoryRequest?>(nil)
-    /// The times of the indications that are not confirmed.
-    private var indication = PerSide<Int64?>(nil)
+    /// The indications that are not confirmed, with the times at which they were sent.
+    private var indication = PerSide<(sent: Int64?, handle: UInt16, moment: StoryMoment)?>(nil)
+    /// What the last PDU answers, if a verdict needs it. Successes are told if `watchesSuccess` is set.
+    private(set) var answer: Answer?
+    var watchesSuccess = false
+    /// The first subscription whose values are expected soon.
+    private(set) var subscription: Subscription?
+    /// Whether a value was notified or indicated.
+    private(set) var hasValues = false
+    /// The requests that have succeeded and that neither discover nor negotiate.
+    private(set) var uses = 0
     private var streamTable = StreamTable()
     /// The attributes that the story has used, as the tables describe them so far.
     private var used = PerSide<[UInt16: Attribute]>([:])
@@ -47,6 +84,17 @@ struct AttributeStory: Sendable {
     private(set) var mtus = PerSide<UInt16?>(nil)
     /// The MTU, once both ends have told theirs.
     private(set) var mtu: Int?
+
+    /// The values that were sent without a request each.
+    var valueCount: Int { streamTable.streams.reduce(0) { $0 + $1.count } }
+
+    /// The indications of Service Changed, if there are so many that a client does little else than discover: four or
+    /// more, a minute apart at most.
+    var serviceChanges: Stream? {
+        streamTable.streams.first {
+            $0.isServiceChanged && $0.count >= 4 && ($0.last &- $0.first) / Int64($0.count - 1) <= 60_000_000
+        }
+    }
 
     /// The streams of values, the most frequent first.
     var streams: [Stream] { streamTable.streams.sorted { ($1.count, $0.title) < ($0.count, $1.title) } }
@@ -59,37 +107,50 @@ struct AttributeStory: Sendable {
         from side: StorySide,
         at time: Int64,
         sentAt sent: Int64?,
+        packet: Int,
         name: (StorySide) -> LinkEnd
     ) -> News? {
+        answer = nil
         guard let first = pdu.octet(at: 0) else { return nil }
         let opcode = ATTOpcode(rawValue: first)
         switch opcode.kind {
         case .request:
-            pending[side] = StoryRequest(pdu, opcode, at: sent)
+            pending[side] = StoryRequest(pdu, opcode, at: sent, StoryMoment(packet: packet, time: time))
             return nil
         case .response: return respond(pdu, opcode, client: side.other, sent, name)
         case .indication:
-            indication[side] = sent
-            return stream(pdu, opcode, side, time, name)
-        case .notification, .command: return stream(pdu, opcode, side, time, name)
+            let moment = StoryMoment(packet: packet, time: time)
+            indication[side] = (sent, pdu.word(at: 1) ?? 0, moment)
+            return stream(pdu, opcode, side, moment, name)
+        case .notification, .command: return stream(pdu, opcode, side, StoryMoment(packet: packet, time: time), name)
         case .confirmation:
-            add(latency: Self.latency(from: indication[side.other], to: sent))
+            add(latency: Self.latency(from: indication[side.other]?.sent, to: sent))
             indication[side.other] = nil
             return nil
         }
     }
 
-    /// Returns the request that never got its response, at the end of the link.
-    func unanswered(_ side: StorySide, name: (StorySide) -> LinkEnd) -> String? {
-        pending[side].map { request in
-            let target = request.handle.map { books[side.other].title($0) } ?? "an attribute"
-            return describe(request, target, side, name).description
+    /// Returns the request that never got its response, or the indication without a confirmation, at the end of the
+    /// link.
+    func unanswered(_ side: StorySide, name: (StorySide) -> LinkEnd) -> Waiting? {
+        guard let request = pending[side] else {
+            return indication[side].map { Waiting(indicationOf: $0.handle, name(side), $0.moment) }
         }
+        let target = request.handle.map { books[side.other].title($0) } ?? "an attribute"
+        return Waiting(
+            what: describe(request, target, side, name).description,
+            moment: request.moment,
+            redemption: .response(request.opcode, handle: request.handle)
+        )
     }
+
+    /// Whether an end waits for the response to its request.
+    func isWaiting(_ side: StorySide) -> Bool { pending.withValue(side) { $0 != nil } }
 
     /// Forgets the requests and indications whose answers may have been missed.
     mutating func forgetPending() {
         (pending, refused, indication) = (PerSide(nil), PerSide(nil), PerSide(nil))
+        subscription = nil
     }
 
     // MARK: Responses
@@ -109,6 +170,7 @@ struct AttributeStory: Sendable {
         if opcode == .errorResponse { return refuse(request, pdu, client, latency, name) }
         let isRetry = refused.change(client) { $0.take() }.map(request.matches) ?? false
         if isRetry { retries += 1 }
+        succeed(request, client, name)
         learn(request, pdu, server: client.other)
         guard !isBrief || request.opcode == .exchangeMTURequest, let told = addEntry(request, pdu, client, name) else {
             return nil
@@ -119,6 +181,18 @@ struct AttributeStory: Sendable {
         return news
     }
 
+    private mutating func succeed(_ request: StoryRequest, _ client: StorySide, _ name: (StorySide) -> LinkEnd) {
+        if watchesSuccess { answer = .success(request.opcode, handle: request.handle) }
+        guard request.isShown else { return }
+        uses += 1
+        guard subscription == nil, request.opcode == .writeRequest, request.rest.word(at: 0).map({ $0 & 1 }) == 1,
+            let handle = request.handle,
+            books.withValue(client.other, { $0.type(of: handle) }) == AttributeBook.clientConfiguration,
+            let owner = books[client.other].characteristic(around: handle), owner.uuid != AttributeBook.batteryLevel
+        else { return }
+        subscription = Subscription(title: AssignedNumbers.title(of: owner.uuid), moment: request.moment)
+    }
+
     private mutating func refuse(
         _ request: StoryRequest,
         _ pdu: PacketBuffer,
@@ -127,10 +201,21 @@ struct AttributeStory: Sendable {
         _ name: (StorySide) -> LinkEnd
     ) -> News? {
         let code = pdu.octet(at: 4) ?? 0
+        let error = ATTErrorCode(rawValue: code)
         // The end of a discovery is no error (Core Vol 3 Part G 4.4.1).
-        if ATTErrorCode(rawValue: code) == .attributeNotFound, request.isDiscovery { return nil }
+        if error == .attributeNotFound, request.isDiscovery {
+            let uuid = request.opcode == .findByTypeValueRequest ? request.rest.suffix(after: 4) : []
+            guard books.withValue(client.other, { $0.isEmpty }) else { return nil }
+            answer = BluetoothUUID(littleEndian: uuid).map { .notFound($0) }
+            return nil
+        }
         refused[client] = request
         let what = describe(request, attribute(of: request, client.other).title, client, name)
+        if request.opcode == .exchangeMTURequest {
+            answer = .refusedMTU
+        } else if !request.expects(error) {
+            answer = .refused(request.opcode, handle: request.handle, error, what: what.description)
+        }
         return News(
             kind: .error,
             text: StoryText("\(what), which is refused: \(StoryWords.attributeError(code))"),
@@ -206,14 +291,14 @@ struct AttributeStory: Sendable {
         _ pdu: PacketBuffer,
         _ opcode: ATTOpcode,
         _ side: StorySide,
-        _ time: Int64,
+        _ moment: StoryMoment,
         _ name: (StorySide) -> LinkEnd
     ) -> News? {
         let handle = opcode == .multipleHandleValueNotification ? 0 : pdu.word(at: 1) ?? 0
         let server = opcode.kind == .command ? side.other : side
         let key = StreamTable.Key(opcode: pdu[0], handle: handle, side: side)
         let octets = max(0, pdu.count - 3)
-        guard !streamTable.count(octets, of: key, at: time), streamTable.hasRoom else { return nil }
+        guard !streamTable.count(octets, of: key, at: moment.time), streamTable.hasRoom else { return nil }
         let verb =
             switch opcode.kind {
             case .command: "writes without response to"
@@ -221,9 +306,12 @@ struct AttributeStory: Sendable {
             default: "notifies"
             }
         let title = "\(name(side)) \(verb) \(handle == 0 ? "several values" : books[server].title(handle))"
-        streamTable.add(Stream(title: title, count: 1, octets: octets, first: time, last: time), key)
-        guard !isBrief else { return nil }
+        var stream = Stream(title: title, count: 1, octets: octets, first: moment.time, last: moment.time)
         let type = books.withValue(server) { $0.type(of: handle) }
+        (stream.isServiceChanged, stream.packet) = (type == AttributeBook.serviceChanged, moment.packet)
+        if opcode.kind != .command, !stream.isServiceChanged { hasValues = true }
+        streamTable.add(stream, key)
+        guard !isBrief else { return nil }
         let first = isIncomplete ? "" : " for the first time"
         let shown = handle == 0 ? nil : StoryValue(pdu.suffix(after: 3), type)
         return News(kind: .notification, text: StoryText(title + first), value: shown)
@@ -321,5 +409,16 @@ private struct StreamTable: Sendable {
     mutating func add(_ stream: AttributeStory.Stream, _ key: Key) {
         places[key] = streams.count
         streams.append(stream)
+    }
+}
+
+extension AttributeStory.Waiting {
+    fileprivate init(indicationOf handle: UInt16, _ server: LinkEnd, _ moment: StoryMoment) {
+        self.init(
+            what: "\(server) indicates \(StoryWords.handle(handle))",
+            moment: moment,
+            redemption: .response(.handleValueIndication, handle: handle),
+            isIndication: true
+        )
     }
 }

@@ -72,9 +72,9 @@ extension CaptureStory {
     private mutating func receive(data frame: AirFrame, _ adapter: UInt32) {
         let key = key(frame.accessAddress, adapter)
         withLink(key) { link, story in story.receive(frame, on: &link) }
-        if let reason = ending {
-            ending = nil
-            close(key, reason)
+        if let ending {
+            self.ending = nil
+            close(key, ending)
         }
     }
 
@@ -83,6 +83,8 @@ extension CaptureStory {
         let (side, payload) = (verdict.side, frame.payload)
         if verdict.followsGap { link.noteMissingFrames() }
         link.isTimely = verdict.isTimely
+        let moment = moment
+        link.heard.change(side) { $0 = ($0.count + 1, moment) }
         switch verdict.content {
         case .empty: link.emptyPDUs += 1
         case .repeated: link.repeats[side] += 1
@@ -127,22 +129,30 @@ extension CaptureStory {
             let duration = link.hasBeginning ? " after \(StoryWords.time(now &- link.begin))" : ""
             let text = "disconnected\(duration) by \(who): \(status)"
             addEntry(.disconnected, text, section: StoryWords.section(of: status.rawValue))
-            ending = "\(status)"
+            ending = .reported(status, by: side)
         case 0x03: addEntry(.encryption, "\(who) starts to encrypt the link")
         case 0x05:
             link.isEncrypted = true
             if link.pairing.encrypted() { addEntry(.pairing, "paired: \(link.pairing.method ?? "")") }
+            encryptionSucceeded(&link)
             link.mark(.encryption, "encrypted", at: now)
             addEntry(.encryption, "encrypted from here on: what follows stays unreadable without the key")
         case 0x0C:
             guard let version = pdu.octet(at: 1), let company = pdu.word(at: 2) else { return }
             addEntry(.note, "the controller of \(who): \(StoryWords.controller(version, company))")
-        case 0x0D: addError("\(who) rejects", pdu.octet(at: 1) ?? 0)
-        case 0x11: addError("\(who) rejects", pdu.octet(at: 2) ?? 0)
+        case 0x0D: rejected(0x03, pdu.octet(at: 1) ?? 0, side, &link)
+        case 0x11: rejected(pdu.octet(at: 1) ?? 0, pdu.octet(at: 2) ?? 0, side, &link)
         case 0x15: lengths(pdu, side, &link)
         case 0x18: phys(pdu, &link)
         default: break
         }
+    }
+
+    /// A request of the link layer is rejected. LL_REJECT_IND names none, and is about encryption (Core Vol 6 Part B
+    /// 2.4.2.13).
+    private mutating func rejected(_ request: UInt8, _ status: UInt8, _ side: StorySide, _ link: inout LinkStory) {
+        addError("\(link.name(side)) rejects", status)
+        if request == 0x03 { encryptionFailed(status, &link) }
     }
 
     private mutating func lengths(_ pdu: PacketBuffer, _ side: StorySide, _ link: inout LinkStory) {

@@ -43,6 +43,7 @@ extension CaptureStory {
             return
         }
         let data = octets.suffix(after: 3)
+        sent(Opcode(rawValue: number), adapter)
         switch Opcode(rawValue: number) {
         case Disconnect.opcode:
             guard let handle = data.word(at: 0), open[key(handle, adapter)] != nil else { return }
@@ -59,31 +60,42 @@ extension CaptureStory {
         case LESetAdvertisingEnable.opcode, LESetExtendedAdvertisingEnable.opcode:
             let isOn = data.octet(at: 0) == 1
             withAdapter(adapter) { [now] in $0.advertisingSince = isOn ? $0.advertisingSince ?? now : nil }
+            activity(adapter) { $0.advertises(isOn, at: $1) }
             guidance.advertises(isOn, adapter)
+        case LESetAdvertisingParameters.opcode:
+            activity(adapter) { activity, _ in activity.setLegacy(kind: data.octet(at: 4)) }
+        case LESetExtendedAdvertisingParameters.opcode:
+            activity(adapter) { activity, _ in activity.setExtended(properties: data.word(at: 1)) }
         case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode:
+            activity(adapter) { $0.scans(data.octet(at: 0) == 1, at: $1) }
             guidance.scans(data.octet(at: 0) == 1, allowsDuplicates: data.octet(at: 1) == 0, adapter)
-        case LEEnableEncryption.opcode:
-            guard let handle = data.word(at: 0) else { return }
-            withLink(key(handle, adapter)) { link, story in
-                // Legacy keys have a diversifier; LE Secure Connections and the short-term key do not.
-                let isOld = data.count >= 12 && data.slice(2..<12).contains { $0 != 0 }
-                let isNew = link.pairing.isRunning
-                let what = isNew ? "the key of this pairing" : isOld ? "a stored legacy key" : "a stored key"
-                story.addEntry(.encryption, "this device encrypts the link with \(what)")
-            }
+        case LEEnableEncryption.opcode: encrypts(data, adapter)
         case LELongTermKeyRequestNegativeReply.opcode:
             guard let handle = data.word(at: 0) else { return }
-            withLink(key(handle, adapter)) { _, story in
-                story.addEntry(.error, "this device has no key for the link", section: "Core Vol 4 Part E 7.8.26")
+            withLink(key(handle, adapter)) { link, story in
+                story.addEntry(.error, "this device has no key for the link", section: Self.noKeySection)
+                story.lacksKey(&link)
             }
         default: break
+        }
+    }
+
+    private mutating func encrypts(_ data: PacketBuffer, _ adapter: UInt32) {
+        guard let handle = data.word(at: 0) else { return }
+        withLink(key(handle, adapter)) { link, story in
+            // Legacy keys have a diversifier; LE Secure Connections and the short-term key do not.
+            let isOld = data.count >= 12 && data.slice(2..<12).contains { $0 != 0 }
+            let isNew = link.pairing.isRunning
+            let what = isNew ? "the key of this pairing" : isOld ? "a stored legacy key" : "a stored key"
+            story.addEntry(.encryption, "this device encrypts the link with \(what)")
+            link.encrypting = story.moment
         }
     }
 
     private mutating func attempt(_ peer: BluetoothAddress?, _ adapter: UInt32) {
         let earlier = adapters[adapter]?.attempt
         let count = earlier.map { $0.peer == peer ? $0.count + 1 : 1 } ?? 1
-        withAdapter(adapter) { [now] in $0.attempt = (peer, now, count) }
+        withAdapter(adapter) { [now, totals] in $0.attempt = (peer, now, count, totals.records) }
         if let peer { guidance.connects(to: book.identity(of: peer), adapter) }
         let whom = peer.map(book.label) ?? "any device of the filter accept list"
         addEntry(.attempt, "tries to connect to \(whom)\(count > 1 ? ", attempt \(count)" : "")")
@@ -105,15 +117,15 @@ extension CaptureStory {
         case 0x08, 0x59: encryptionChanged(data, adapter)
         case 0x30: keyRefreshed(data, adapter)
         case 0x0C: remoteVersion(data, adapter)
-        case 0x10: addEntry(.error, "the controller reports a hardware error", section: "Core Vol 4 Part E 7.7.16")
+        case 0x03: connectedClassic(data, adapter)
+        case 0x10: hardwareFailed(data.octet(at: 0) ?? 0)
         default: break
         }
     }
 
     private mutating func finished(_ opcode: UInt16?, _ status: UInt8?, _ adapter: UInt32) {
-        guard let opcode, let status, status != 0, opcode != 0 else { return }
-        let type = HCICommandRegistry.type(for: Opcode(rawValue: opcode))
-        addError("\(type?.name ?? "the command \(Opcode(rawValue: opcode))") fails", status)
+        guard let opcode, let status, opcode != 0 else { return }
+        finished(Opcode(rawValue: opcode), status, adapter)
     }
 
     private mutating func receive(leEvent data: PacketBuffer, _ adapter: UInt32) {
@@ -191,6 +203,7 @@ extension CaptureStory {
     }
 
     mutating func advertised(_ address: BluetoothAddress, _ data: PacketBuffer, rssi: Int8?) {
+        deeds.reports += 1
         guard let device = book.advertised(address, data, rssi: rssi, at: now) else { return }
         let contents = device.contents.isEmpty ? "" : ": \(device.contents.joined(separator: "; "))"
         addEntry(.device, "\(book.label(address)) advertises\(contents)")
@@ -223,11 +236,12 @@ extension CaptureStory {
         text += ": \(StoryWords.parameters(link.interval ?? 0, link.latency, link.timeout))"
         addEntry(.connected, text)
         withAdapter(adapter) { if role == 0 { $0.attempt = nil } else { $0.advertisingSince = nil } }
+        if role == 0 { activity(adapter) { activity, _ in activity.isAttempting = false } }
     }
 
     private mutating func failed(
         _ status: UInt8,
-        _ attempt: (peer: BluetoothAddress?, time: Int64, count: Int)?,
+        _ attempt: (peer: BluetoothAddress?, time: Int64, count: Int, packet: Int)?,
         _ adapter: UInt32
     ) {
         totals.failedConnections += 1
@@ -236,22 +250,25 @@ extension CaptureStory {
         let time = attempt.map { " after \(StoryWords.time(now &- $0.time))" } ?? ""
         // The answer to LE Create Connection Cancel (Core Vol 4 Part E 7.8.13).
         guard status != HCIStatus.unknownConnection.rawValue else {
+            attemptCancelled(adapter)
             return addEntry(.attempt, "the attempt to connect\(whom) is cancelled\(time)")
         }
         addError("the attempt to connect\(whom) fails\(time)", status)
+        attemptFailed(HCIStatus(rawValue: status), adapter)
     }
 
     private mutating func disconnected(_ data: PacketBuffer, _ adapter: UInt32) {
         guard let handle = data.word(at: 1), let reason = data.octet(at: 3) else { return }
-        guard data.octet(at: 0) == 0 else { return addError("the disconnection fails", data[0]) }
         let key = key(handle, adapter)
+        // A second request to disconnect may cross the end of the link.
         guard let link = open[key] else { return }
+        guard data.octet(at: 0) == 0 else { return addError("the disconnection fails", data[0]) }
         current = link.number
         let who = link.isDisconnecting ? ", as this device asked" : ""
         let text = "disconnected after \(StoryWords.time(now &- link.begin))\(who)"
         let status = HCIStatus(rawValue: reason)
         addEntry(.disconnected, "\(text): \(status)", section: StoryWords.section(of: reason))
-        close(key, "\(status)")
+        close(key, LinkEnding(status, isRequested: link.isDisconnecting))
     }
 
     private mutating func encryptionChanged(_ data: PacketBuffer, _ adapter: UInt32) {
@@ -262,8 +279,10 @@ extension CaptureStory {
         withLink(key(handle, adapter)) { link, story in
             guard status == 0 else {
                 link.mark(.error, "encryption fails", at: story.now)
+                story.encryptionFailed(status, &link)
                 return story.addError("encryption fails", status)
             }
+            link.keySize = size ?? link.keySize
             story.encrypted(&link, isOn: state != 0, size.map { " with a key of \(Int($0) * 8) bits" } ?? "")
         }
     }
@@ -280,6 +299,7 @@ extension CaptureStory {
         link.isEncrypted = isOn
         addEntry(.encryption, isOn ? "the link is encrypted\(detail)" : "the link is no longer encrypted")
         guard isOn else { return }
+        encryptionSucceeded(&link)
         if link.pairing.encrypted() { addEntry(.pairing, "paired: \(link.pairing.method ?? "")") }
         link.mark(.encryption, "encrypted", at: now)
     }

@@ -10,8 +10,9 @@ import HCI
 package struct CaptureStory: Sendable {
     /// The state of an adapter of a capture of HCI.
     struct Adapter: Sendable {
-        var attempt: (peer: BluetoothAddress?, time: Int64, count: Int)?
+        var attempt: (peer: BluetoothAddress?, time: Int64, count: Int, packet: Int)?
         var advertisingSince: Int64?
+        var activity = AdapterActivity()
         /// The advertising data of a device, as far as it has arrived.
         var fragments = RecencyTable<UInt64, PacketBuffer>(limit: 64)
     }
@@ -29,8 +30,14 @@ package struct CaptureStory: Sendable {
     var offset: UInt64 = 0
     /// The advice for the hosts of the capture.
     var guidance = CaptureAdvice()
-    /// Why the link of the current frame ends with it.
-    var ending: String?
+    /// How the link of the current frame ends with it.
+    var ending: LinkEnding?
+    /// The links that have ended and whose handle or access address no other link has had since. What arrives for them
+    /// afterwards, such as an acknowledgement, begins no link.
+    var ended = RecencyTable<OpenLinks.Key, Bool>(limit: StoryLimits.openLinks)
+    /// What failed, and nothing has made up for so far.
+    var failures = StoryFailures(limit: StoryLimits.failures)
+    var deeds = StoryDeeds()
     /// The link that the entries are about.
     var current: Int?
     /// Whether entries of a brief story are enough, so that no others are made.
@@ -88,15 +95,16 @@ package struct CaptureStory: Sendable {
             let silence = now &- link.reception.lastFrame
             let timeout = Int64(link.timeout) * 10_000
             guard link.isAir, timeout > 0, silence > timeout else {
-                close(key, nil)
+                close(key, .endOfCapture)
                 continue
             }
             // Both ends gave it up then, while the capture went on.
             let end = now
             now = link.reception.lastFrame &+ timeout
-            close(key, "not seen any more: longer silent than the supervision timeout")
+            close(key, .silent)
             now = end
         }
+        finishAdapters()
         return entries
     }
 
@@ -132,8 +140,9 @@ package struct CaptureStory: Sendable {
 
     /// Opens a link in place of an earlier one with the same key, and numbers it.
     mutating func openLink(_ key: OpenLinks.Key, peer: BluetoothAddress?, _ configure: (inout LinkStory) -> Void) {
-        if open[key] != nil { close(key, "replaced by another link with the same handle") }
-        if open.count >= StoryLimits.openLinks, let idle = open.leastRecent { close(idle, nil) }
+        if open[key] != nil { close(key, .replaced) }
+        ended.removeValue(for: key)
+        if open.count >= StoryLimits.openLinks, let idle = open.leastRecent { close(idle, .evicted) }
         totals.connections += 1
         var link = LinkStory(number: totals.connections, at: now)
         link.peer = peer
@@ -143,6 +152,7 @@ package struct CaptureStory: Sendable {
         }
         configure(&link)
         current = link.number
+        inheritFailures(&link)
         open.add(link, key)
         if link.isCentral == true, !link.isAir, let peer {
             guidance.connected(link.number, to: book.identity(of: peer), book.name(peer), key.adapter)
@@ -150,20 +160,15 @@ package struct CaptureStory: Sendable {
     }
 
     /// Ends a link, and keeps its summary.
-    mutating func close(_ key: OpenLinks.Key, _ reason: String?) {
+    mutating func close(_ key: OpenLinks.Key, _ ending: LinkEnding) {
         guard var link = open.remove(key) else { return }
         current = link.number
         guidance.disconnected(link.number, link.attributes.books.far)
-        for side in StorySide.allCases {
-            guard let what = link.attributes.unanswered(side, name: { LinkEnd($0, isCentral: link.isCentral) }) else {
-                continue
-            }
-            let text = what + (link.isAir ? ", and no response was heard" : " has no response")
-            addEntry(.error, text, section: "Core Vol 3 Part F 3.3.3")
-        }
-        if let reason {
+        if let reason = ending.reason {
             (link.end, link.reason) = (now, reason)
+            ended.set(true, for: key)
         }
+        judge(&link, ending)
         if let peer = link.peer, !link.attributes.books.far.isEmpty {
             servers.set(link.attributes.books.far, for: book.identity(of: peer).value)
         }
@@ -175,6 +180,7 @@ package struct CaptureStory: Sendable {
     /// Changes a link, and creates one that the capture has no beginning of.
     mutating func withLink(_ key: OpenLinks.Key, _ body: (inout LinkStory, inout CaptureStory) -> Void) {
         if !open.contains(key) {
+            guard ended[key] == nil else { return }
             openLink(key, peer: nil) { link in
                 link.hasBeginning = false
                 link.isAir = key.isAir
@@ -221,7 +227,12 @@ package struct CaptureStory: Sendable {
         link.attributes.isBrief = isBrief
         link.attributes.isIncomplete = link.isAir && (link.missing > 0 || !link.hasBeginning)
         let time = link.isTimely ? now : nil
-        let news = link.attributes.receive(pdu, from: side, at: now, sentAt: time) { LinkEnd($0, isCentral: isCentral) }
+        link.attributes.watchesSuccess = !link.failures.isEmpty
+        let packet = totals.records
+        let news = link.attributes.receive(pdu, from: side, at: now, sentAt: time, packet: packet) {
+            LinkEnd($0, isCentral: isCentral)
+        }
+        if let answer = link.attributes.answer { judge(answer, from: side, on: &link) }
         if let news {
             if news.kind == .mtu, let mtu = link.attributes.mtu { link.mtu = mtu }
             if news.kind == .error || news.kind == .mtu { link.mark(news.kind, news.text.description, at: now) }
@@ -231,12 +242,14 @@ package struct CaptureStory: Sendable {
     }
 
     private mutating func receive(security pdu: PacketBuffer, from side: StorySide, on link: inout LinkStory) {
-        for news in link.pairing.receive(pdu, from: side, name: link.name(side)) {
+        let moment = StoryMoment(packet: totals.records, time: now)
+        for news in link.pairing.receive(pdu, from: side, moment, name: link.name(side)) {
             switch news {
             case .text(let text): addEntry(.pairing, text)
             case .failed(let text):
                 link.mark(.error, text, at: now)
                 addEntry(.error, text, section: StoryWords.pairingFailedSection)
+                pairingFailed(pdu, from: side, on: &link)
             case .identity(let key, let identity):
                 for device in book.add(key, of: identity) { addIdentity(device) }
             }
@@ -255,10 +268,12 @@ package struct CaptureStory: Sendable {
         switch code {
         case 0x12, 0x14, 0x17, 0x19:
             if code != 0x12, let psm = data.word(at: 0) { guidance.opensChannel(link.number, psm: psm) }
+            if code == 0x14 { link.channelPSM[side] = data.word(at: 0) }
             guard let text = Self.request(code, data) else { return }
             addEntry(code == 0x12 ? .parameters : .channel, "\(who) asks for \(text)")
         case 0x01, 0x13, 0x15, 0x18, 0x1A:
             respond(to: code, data, who)
+            judge(signal: code, data, from: side, on: &link)
         case 0x06: addEntry(.channel, "\(who) closes the channel \(StoryWords.handle(data.word(at: 0) ?? 0))")
         default: break
         }
@@ -323,6 +338,9 @@ package enum StoryLimits {
     /// The attributes of a link that sent values unasked, with their counts.
     package static let subscriptions = 64
     package static let marks = 64
+    /// The failures of a link, and of a capture, that nothing has made up for. Further ones are only counted.
+    package static let linkFailures = 8
+    package static let failures = 64
     /// The adapters of a capture that have a state.
     package static let adapters = 16
     /// The longest L2CAP PDU: a length of two octets, and the header (Core Vol 3 Part A 3.1).

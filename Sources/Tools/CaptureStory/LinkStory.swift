@@ -70,6 +70,21 @@ struct LinkStory: Sendable {
         var text: String
     }
 
+    /// A failure that a link can do without, and how many requests had succeeded before.
+    struct Setback: Sendable {
+        var cause: StoryEvidence
+        var uses: Int
+        /// The end whose request was refused.
+        var client: StorySide
+    }
+
+    struct Setbacks: Sendable {
+        var mtu: Setback?
+        var parameters: Setback?
+        /// The service that the peer does not have.
+        var service: (title: String, setback: Setback)?
+    }
+
     let number: Int
     var peer: BluetoothAddress?
     /// Whether the near end is the central; nil if the capture does not tell.
@@ -87,7 +102,19 @@ struct LinkStory: Sendable {
     var traffic = PerSide(Traffic())
     var lastPacket: Int64
     var isEncrypted = false
+    /// The length of the key in octets, if the controller tells it.
+    var keySize: UInt8?
     var isDisconnecting = false
+    /// The request to encrypt the link, until it succeeds or fails.
+    var encrypting: StoryMoment?
+    /// The failures of this link, and of earlier ones to the same peer, that nothing has made up for so far.
+    var failures = StoryFailures(limit: StoryLimits.linkFailures)
+    /// The failures that matter only if little works afterwards.
+    var setbacks = Setbacks()
+    /// The PSM of the last channel that each end has asked for.
+    var channelPSM = PerSide<UInt16?>(nil)
+    /// Whether a channel was opened.
+    var usesChannels = false
 
     var attributes = AttributeStory()
     var pairing = PairingStory()
@@ -101,6 +128,8 @@ struct LinkStory: Sendable {
     var repeats = PerSide(0)
     /// The packets that were sent again, or have the contents of one before.
     var possibleRepeats = 0
+    /// The packets of each end on the air, and the last one.
+    var heard = PerSide((count: 0, last: StoryMoment(packet: 0, time: .min)))
     var emptyPDUs = 0
     var unreadable = 0
     /// The packets that may be encrypted.
@@ -123,6 +152,9 @@ struct LinkStory: Sendable {
         parts = PerSide(PDUParts())
         attributes.forgetPending()
         pairing.forgetPending()
+        // What made up for a failure may be among them.
+        setbacks = Setbacks()
+        _ = failures.remove { [number] in $0.connection == number && $0.weight <= .insecure }
     }
 
     func name(_ side: StorySide) -> String { LinkEnd(side, isCentral: isCentral).description }

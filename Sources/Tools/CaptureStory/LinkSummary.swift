@@ -35,6 +35,8 @@ package struct LinkSummary: Sendable {
     package let isEncrypted: Bool
     package let pairing: String?
     package let operations: Int
+    /// The requests that never got their responses.
+    private let unanswered: Int
     package let errors: Int
     package let retries: Int
     package let meanLatency: Int64?
@@ -68,7 +70,9 @@ package struct LinkSummary: Sendable {
         let protocolState = link.attributes
         (operations, errors, retries) = (protocolState.operations, protocolState.errors, protocolState.retries)
         let latencies = protocolState.latencies
-        meanLatency = latencies.count == 0 ? nil : latencies.sum / Int64(latencies.count)
+        // This device answers its peer at once in virtual time, which says nothing about the link.
+        meanLatency = latencies.longest == 0 ? nil : latencies.sum / Int64(latencies.count)
+        unanswered = StorySide.allCases.count { protocolState.isWaiting($0) }
         longestLatency = latencies.longest
         gaps = link.gaps
         let seconds = max(Double(last - link.begin) / 1_000_000, 0.001)
@@ -116,7 +120,7 @@ package struct LinkSummary: Sendable {
             let places = StoryWords.count(missing, "place")
             lines.append("packets were missed at \(places): the numbers are those of the rest")
         }
-        if operations > 0 || errors > 0 { lines.append(operationWords) }
+        if operations > 0 || errors > 0 || unanswered > 0 { lines.append(operationWords) }
         lines += flows.filter { $0.octets > 0 }.map(Self.words)
         lines += streams
         if gaps > 0 { lines.append(StoryWords.count(gaps, "silence") + " of more than 5 s" + limit) }
@@ -141,11 +145,12 @@ package struct LinkSummary: Sendable {
     }
 
     private var operationWords: String {
-        var text = StoryWords.count(operations, "request")
+        var text = StoryWords.count(operations + unanswered, "request")
         if let meanLatency {
             text +=
                 ", answered after \(StoryWords.time(meanLatency)) on average, \(StoryWords.time(longestLatency)) at most"
         }
+        if unanswered > 0 { text += "; \(unanswered) without a response" }
         if errors > 0 { text += "; \(StoryWords.count(errors, "error response"))" }
         if retries > 0 { text += "; \(StoryWords.count(retries, "request")) tried again" }
         return text

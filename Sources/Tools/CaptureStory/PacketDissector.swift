@@ -56,7 +56,7 @@ package struct PacketDissector: Sendable {
             return PacketSummary(layer: .l2cap, text: "\(what) of a PDU, \(data.payload.count) octets")
         }
         if pdu.word(at: 2) == 0x0004 {
-            _ = link.attributes.receive(pdu.suffix(after: 4), from: side, at: 0, sentAt: 0) { _ in .peer }
+            _ = link.attributes.receive(pdu.suffix(after: 4), from: side, at: 0, sentAt: 0, packet: 0) { _ in .peer }
         }
         let top = Self.top(of: pdu, from: side, link) ?? Self.channel(of: pdu)
         return PacketSummary(layer: top.layer, text: Self.line(top.text))

@@ -18,13 +18,19 @@ struct PairingStory: Sendable {
     private var irk = PerSide<Key128?>(nil)
     /// Whether the features are exchanged, and encryption is still to come.
     private(set) var isRunning = false
+    /// The last packet of a pairing in progress, and the end that sent it.
+    private(set) var last: (side: StorySide, moment: StoryMoment)?
+    /// Whether the devices paired by passkey entry.
+    private(set) var usesPasskey = false
     /// How the devices paired, in words.
     private(set) var method: String?
     private(set) var result: String?
 
-    mutating func receive(_ command: PacketBuffer, from side: StorySide, name: String) -> [News] {
+    mutating func receive(_ command: PacketBuffer, from side: StorySide, _ moment: StoryMoment, name: String) -> [News]
+    {
         guard let code = command.octet(at: 0) else { return [] }
         let data = command.suffix(after: 1)
+        if SMPCode(rawValue: code) == .pairingRequest || last != nil { last = (side, moment) }
         switch SMPCode(rawValue: code) {
         case .securityRequest:
             let wanted = AuthenticationRequirements(rawValue: data.octet(at: 0) ?? 0)
@@ -35,8 +41,8 @@ struct PairingStory: Sendable {
         case .pairingResponse: return respond(data, name)
         case .pairingFailed:
             let reason = PairingFailure(rawValue: data.octet(at: 0) ?? 0)
-            (isRunning, result) = (false, "failed: \(reason)")
-            return [.failed("pairing failed: \(name) says that \(reason)")]
+            (isRunning, last, result) = (false, nil, "failed: \(reason)")
+            return [.failed("pairing failed, \(name) reports: \(reason)")]
         case .identityInformation:
             irk[side] = Key128(littleEndian: data)
             return []
@@ -63,12 +69,13 @@ struct PairingStory: Sendable {
         let bonds = [request, response].allSatisfy { $0.requirements.contains(.bonding) }
         method = "\(kind), \(StoryWords.method(model)), \(size * 8)-bit key, \(bonds ? "bonding" : "no bonding")"
         isRunning = true
+        if case .passkey = model { usesPasskey = true } else { usesPasskey = false }
         return [.text("\(Self.words(response, name)); this results in \(method ?? "")")]
     }
 
     /// Forgets a pairing in progress, whose end may have been missed.
     mutating func forgetPending() {
-        (request, response) = (nil, nil)
+        (request, response, last) = (nil, nil, nil)
         guard isRunning else { return }
         (isRunning, result) = (false, "its end may be missing")
     }
@@ -78,7 +85,7 @@ struct PairingStory: Sendable {
     /// - Returns: Whether a pairing was going on.
     mutating func encrypted() -> Bool {
         guard isRunning else { return false }
-        (isRunning, result) = (false, "succeeded")
+        (isRunning, last, result) = (false, nil, "succeeded")
         return true
     }
 

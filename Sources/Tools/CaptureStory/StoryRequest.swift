@@ -9,6 +9,8 @@ struct StoryRequest: Sendable {
     let opcode: ATTOpcode
     /// The time at which it was sent; nil if that is not known.
     let time: Int64?
+    /// The packet that it arrived in, and the time of that.
+    let moment: StoryMoment
     /// The two octets after the opcode.
     let handle: UInt16?
     /// The octet after the opcode.
@@ -20,8 +22,8 @@ struct StoryRequest: Sendable {
     /// Whether the request belongs to the discovery of a table.
     let isDiscovery: Bool
 
-    init(_ pdu: PacketBuffer, _ opcode: ATTOpcode, at time: Int64?) {
-        (self.opcode, self.time, count) = (opcode, time, pdu.count)
+    init(_ pdu: PacketBuffer, _ opcode: ATTOpcode, at time: Int64?, _ moment: StoryMoment) {
+        (self.opcode, self.time, self.moment, count) = (opcode, time, moment, pdu.count)
         (handle, flags) = (pdu.word(at: 1), pdu.octet(at: 1))
         let hasMore = pdu.count > Self.headerSize
         rest = hasMore ? PacketBuffer(copying: pdu.suffix(after: Self.headerSize), headroom: 0) : []
@@ -35,6 +37,19 @@ struct StoryRequest: Sendable {
 
     /// Whether both ask for the same, whatever the value that is written.
     func matches(_ other: StoryRequest) -> Bool { opcode == other.opcode && handle == other.handle }
+
+    /// Whether the response with an error code is a part of the procedure: the end of a discovery (Core Vol 3 Part G
+    /// 4.4.1), or of a long read (4.8.3), and what a client does in another way if the server cannot.
+    func expects(_ code: ATTErrorCode) -> Bool {
+        switch code {
+        case .attributeNotFound, .unsupportedGroupType: isDiscovery
+        case .invalidOffset, .attributeNotLong: opcode == .readBlobRequest
+        case .requestNotSupported:
+            opcode == .exchangeMTURequest || opcode == .readMultipleRequest || opcode == .readMultipleVariableRequest
+        case .databaseOutOfSync: true
+        default: false
+        }
+    }
 
     /// Whether the words of the request are part of the story when it succeeds.
     var isShown: Bool {

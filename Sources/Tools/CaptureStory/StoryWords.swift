@@ -52,6 +52,24 @@ package enum StoryWords {
             ? "application error 0x\(hexadecimal([code]))" : ATTErrorCode(rawValue: code).description
     }
 
+    static func pairingFailure(_ code: UInt8) -> String { "\(PairingFailure(rawValue: code))" }
+
+    /// Returns the reason why a channel is refused (Core Vol 3 Part A 4.23).
+    static func channelResult(_ number: UInt16) -> String {
+        switch number {
+        case 0x0002: "it has no such PSM"
+        case 0x0004: "no resources are available"
+        case 0x0005: "insufficient authentication"
+        case 0x0006: "insufficient authorization"
+        case 0x0007: "the key is too short"
+        case 0x0008: "insufficient encryption"
+        case 0x0009: "the identifier of the channel is invalid"
+        case 0x000A: "the identifier of the channel is in use"
+        case 0x000B: "the parameters are unacceptable"
+        default: "result \(handle(number))"
+        }
+    }
+
     static let pairingFailedSection = "Core Vol 3 Part H 3.5.5"
 
     static func method(_ model: AssociationModel) -> String {
