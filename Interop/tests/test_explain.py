@@ -14,6 +14,7 @@ from peers import captures
 from peers.central import central
 from peers.controllers import controllers
 from peers.database import HEART_RATE_MEASUREMENT
+from peers.peripheral import NAME, peripheral
 
 SENSOR = "Harald HR"
 
@@ -23,7 +24,13 @@ def ran(binary: str, *arguments: str) -> str:
 
 
 def explained(binary: str, path: Path) -> list[dict]:
-    return [json.loads(line) for line in ran(binary, "explain", "--json", str(path)).splitlines()]
+    """The story, whose exit status says whether something failed in the capture."""
+    done = subprocess.run([binary, "explain", "--json", str(path)], capture_output=True, text=True, timeout=20)
+    story = [json.loads(line) for line in done.stdout.splitlines()]
+    assert story[0]["event"] == "verdict"
+    assert story[-1]["verdict"] == story[0]["outcome"]
+    assert done.returncode == (0 if story[0]["outcome"] == "succeeded" else 8), done.stderr
+    return story
 
 
 def test_a_file_that_is_no_capture_is_an_error(binary: str) -> None:
@@ -112,6 +119,8 @@ async def test_agrees_with_tshark_about_a_foreign_host(
     for path in (log, copy):
         story = explained(binary, path)
         totals = story[-1]
+        # The central reads this value without a pairing.
+        assert "Email Address" in story[0]["attempted"] and "insufficient authentication" in story[0]["cause"]["text"]
         operations = captures.att_operations(path)
         assert totals["event"] == "explained"
         assert totals["records"] == captures.records(path)
@@ -121,6 +130,22 @@ async def test_agrees_with_tshark_about_a_foreign_host(
         (link,) = [each for each in story if each["event"] == "capturedConnection"]
         assert link["role"] == "central"
         assert "2A37" in {each["uuid"] for each in link["attributes"]}
+
+
+@pytest.mark.parametrize("opcode", [0x10, 0x08, 0x0A, 0x12], ids=["services", "characteristics", "read", "subscription"])
+async def test_the_verdict_names_the_end_by_a_foreign_peripheral(
+    harald: Start, binary: str, tmp_path: Path, opcode: int
+) -> None:
+    """The exit status of `explain` is 8, and the packet of the cause is the disconnection."""
+    path = tmp_path / "hang-up.btsnoop"
+    async with controllers() as air, peripheral(air.transport, cut_at=opcode, mtu=64):
+        async with harald("explore", "--controller", air.address, NAME, "--capture", str(path)) as process:
+            assert await process.status() == 6
+    verdict = explained(binary, path)[0]
+    assert verdict["outcome"] == "failed"
+    assert verdict["cause"]["text"].startswith("the peer ended the connection: remote power off"), verdict
+    event = captures.tshark(path, "-Y", f"frame.number == {verdict['cause']['packet']}", "-T", "fields", "-e", "bthci_evt.code")
+    assert event.strip() == "0x05"
 
 
 # --- redacted captures of the air -------------------------------------------------------------------------------------

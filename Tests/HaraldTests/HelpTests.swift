@@ -38,7 +38,8 @@ import Testing
         arguments: [
             (ToolError.incomplete(""), 1), (.controllerUnreachable("", reason: ""), 3),
             (.controllerFailed("", reason: ""), 4), (.peerVanished("", doing: "", reason: ""), 6),
-            (.notSecured("", reason: ""), 7), (.interrupted(2), 130), (.interrupted(15), 143),
+            (.notSecured("", reason: ""), 7), (.captureShowsFailure, 8), (.interrupted(2), 130),
+            (.interrupted(15), 143),
             (.bluetooth(.unsupported), 3), (.bluetooth(.poweredOff), 4), (.bluetooth(.unauthorized), 1),
         ] as [(ToolError, Int32)]
     )

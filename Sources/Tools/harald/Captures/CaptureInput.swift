@@ -14,6 +14,12 @@ struct CaptureInput {
     /// Whether the file is read twice, which a pipe cannot be.
     var isReadAgain = false
 
+    /// Whether the path leads to a regular file, which can be read more than once.
+    var isFile: Bool {
+        var status = stat()
+        return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Reads the records in order.
     ///
     /// A last record that is cut off, as in the capture of a process that was killed, is ignored.

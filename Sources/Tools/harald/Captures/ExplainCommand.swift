@@ -7,8 +7,12 @@ import HCI
 struct ExplainCommand: ShowingCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tell the story of a capture: devices, connections, pairing, attributes, errors, throughput, advice.",
+        abstract: "Say whether what a capture shows has worked, and why not, and tell its story.",
         discussion: """
+            The verdict comes first: what was attempted, whether it worked, and why not, with the packet and the section of \
+            the specification. Then there are devices, connections, pairing, attributes, errors, throughput and advice. On \
+            standard input the verdict follows the story.
+
             Reads btsnoop (of Harald, Android and btmon), Apple's PacketLogger (.pklg), pcap and pcapng, with HCI packets or \
             frames of the LE link layer. A file of any length takes a bounded amount of memory.
 
@@ -16,7 +20,7 @@ struct ExplainCommand: ShowingCommand {
               harald explain heart.btsnoop
               harald explain --connection 2 --timeline heart.svg heart.btsnoop
 
-            \(ExitStatus.text())
+            \(ExitStatus.text(.captureShowsFailure))
             """
     )
 
@@ -46,16 +50,28 @@ struct ExplainCommand: ShowingCommand {
         if let timeline {
             try writing(timeline) { () throws(OutputFile.Failure) in try OutputFile.check(timeline, reading: [file]) }
         }
-        var explanation = Explanation(report, connection: connection, isBrief: brief)
-        let isCut = try CaptureInput(path: file).read(inPlace: true, pause: { explanation.pause() }) {
+        let input = CaptureInput(path: file)
+        var explanation = Explanation(report, connection: connection, isBrief: brief, verdict: verdict(on: input))
+        let isCut = try input.read(inPlace: true, pause: { explanation.pause() }) {
             (record) throws(ToolError) in explanation.receive(record)
         }
         explanation.finish(isCut: isCut)
         guard let connection, connection > explanation.story.totals.connections else {
-            return try draw(explanation.story)
+            try draw(explanation.story)
+            guard explanation.verdict?.outcome == .succeeded else { throw .captureShowsFailure }
+            return
         }
         let known = count(explanation.story.totals.connections, "connection")
         throw .incomplete("there is no connection \(connection): the capture has \(known)")
+    }
+
+    /// Reads a file up to its end, before it is read again for its story. An error is reported by that.
+    private func verdict(on input: CaptureInput) -> Verdict? {
+        guard input.isFile else { return nil }
+        var story = CaptureStory(isBrief: true)
+        _ = try? input.read(inPlace: true) { _ = story.receive($0) }
+        _ = story.finish()
+        return story.verdict(of: connection)
     }
 
     private func draw(_ story: CaptureStory) throws(ToolError) {

@@ -5,8 +5,8 @@ import CaptureStory
 import Foundation
 import HCI
 
-/// The story of a capture as it is printed: entries while the file is read, then the devices, the connections and the
-/// totals.
+/// The story of a capture as it is printed: the verdict, entries while the file is read, then the devices, the
+/// connections and the totals.
 struct Explanation {
     /// The octets of lines that are printed together.
     private static let piece = 1 << 16
@@ -17,10 +17,16 @@ struct Explanation {
     /// The lines of entries that are not printed yet.
     private var lines = StoryLines()
     private(set) var story: CaptureStory
+    /// The verdict, once it is known.
+    private(set) var verdict: Verdict?
 
-    init(_ report: ToolReport, connection: Int? = nil, isBrief: Bool = false) {
+    /// - Parameter verdict: The verdict on the capture; nil if it is known only at the end, and then shown there.
+    init(_ report: ToolReport, connection: Int? = nil, isBrief: Bool = false, verdict: Verdict? = nil) {
         (self.report, self.connection, self.isBrief) = (report, connection, isBrief)
-        story = CaptureStory(isBrief: isBrief)
+        (story, self.verdict) = (CaptureStory(isBrief: isBrief), verdict)
+        guard let verdict else { return }
+        report.show(VerdictDocument(verdict), as: verdict.lines)
+        report.say("")
     }
 
     /// Receives a record. The entries are printed by ``pause()`` or ``finish(isCut:)``, together with others.
@@ -42,6 +48,7 @@ struct Explanation {
         if connection == nil { devices() }
         links()
         if connection == nil { advice() }
+        if verdict == nil { judge() }
         if connection == nil { totals(isCut: isCut) }
     }
 
@@ -74,6 +81,13 @@ struct Explanation {
         }
     }
 
+    private mutating func judge() {
+        let verdict = story.verdict(of: connection)
+        self.verdict = verdict
+        report.say("")
+        report.show(VerdictDocument(verdict), as: verdict.lines)
+    }
+
     private func advice() {
         let advice = story.advice
         guard !advice.isEmpty else { return }
@@ -104,7 +118,7 @@ struct Explanation {
         if totals.malformed > 0 { lines.append("  \(count(totals.malformed, "malformed or shortened packet"))") }
         if totals.drops > 0 { lines.append("  \(count(Int(totals.drops), "packet")) lost by the capturing program") }
         if isCut { lines.append("  the file ends within a record") }
-        report.show(StoryDocument(totals, isCut: isCut), as: lines)
+        report.show(StoryDocument(totals, verdict, isCut: isCut), as: lines)
     }
 
     // MARK: Words
@@ -124,6 +138,36 @@ struct Explanation {
     private static func date(_ unixMicroseconds: Int64?) -> String {
         guard let unixMicroseconds else { return "no time" }
         return Date(timeIntervalSince1970: Double(unixMicroseconds / 1_000_000)).formatted(.iso8601)
+    }
+}
+
+/// The verdict on a capture.
+struct VerdictDocument: ReportDocument {
+    static let event = "verdict"
+
+    struct Evidence: Encodable {
+        let text: String
+        let packet: Int
+        let unixMicroseconds: Int64
+        let section: String?
+
+        init(_ evidence: StoryEvidence) {
+            (text, packet) = (evidence.text, evidence.packet)
+            (unixMicroseconds, section) = (evidence.unixMicroseconds, evidence.section)
+        }
+    }
+
+    let outcome: String
+    let attempted: String
+    let cause: Evidence?
+    let effect: Evidence?
+    let connection: Int?
+    let furtherFailures: Int
+
+    init(_ verdict: Verdict) {
+        (outcome, attempted, connection) = (verdict.outcome.rawValue, verdict.attempted, verdict.connection)
+        (cause, effect) = (verdict.cause.map(Evidence.init), verdict.effect.map(Evidence.init))
+        furtherFailures = verdict.others
     }
 }
 
@@ -287,8 +331,11 @@ struct StoryDocument: ReportDocument {
     let drops: UInt32
     let durationMicroseconds: Int64
     let isCut: Bool
+    /// The outcome of the verdict.
+    let verdict: String?
 
-    init(_ totals: StoryTotals, isCut: Bool) {
+    init(_ totals: StoryTotals, _ verdict: Verdict?, isCut: Bool) {
+        self.verdict = verdict?.outcome.rawValue
         (records, commands, events) = (totals.records, totals.commands, totals.events)
         (dataPackets, frames, others) = (totals.dataPackets, totals.frames, totals.others)
         (malformed, connections, failedConnections) = (totals.malformed, totals.connections, totals.failedConnections)

@@ -47,6 +47,8 @@ enum ToolError: Error, CustomStringConvertible {
     case bluetooth(CBManagerState)
     /// The service waits for the user to allow this tool Bluetooth.
     case permissionWaits
+    /// `explain` has told of a failure.
+    case captureShowsFailure
     /// The user ended the command by this signal.
     case interrupted(Int32)
 
@@ -96,6 +98,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .noSuchDevice, .ambiguousDevice, .addressOfService: 5
         case .peerVanished, .captureOver: 6
         case .notSecured: 7
+        case .captureShowsFailure: 8
         case .bluetooth(let state): state == .unsupported ? 3 : state == .unauthorized ? 1 : 4
         case .capture, .incomplete, .bonds, .wrapping, .service, .permissionWaits: 1
         // As shells report the end of a program by a signal.
@@ -121,13 +124,17 @@ enum ToolError: Error, CustomStringConvertible {
         case .service: "service"
         case .bluetooth(let state): state == .unauthorized ? "unauthorized" : "bluetoothUnavailable"
         case .permissionWaits: "unauthorized"
+        case .captureShowsFailure: "captureShowsFailure"
         case .interrupted: "interrupted"
         }
     }
 
     /// Whether the user knows about it without being told.
     var isQuiet: Bool {
-        if case .interrupted = self { true } else { false }
+        switch self {
+        case .interrupted, .captureShowsFailure: true
+        default: false
+        }
     }
 
     private static func checks(of address: String) -> String {
@@ -184,6 +191,7 @@ enum ToolError: Error, CustomStringConvertible {
             the Bluetooth service asks the user whether the app "harald" may use Bluetooth, and has no answer; start `harald \
             agent`, answer its prompt, and try again
             """
+        case .captureShowsFailure: "the capture shows a failure"
         case .interrupted(let signal): "interrupted by signal \(signal)"
         }
     }
@@ -240,6 +248,7 @@ enum ExitStatus: String, CaseIterable {
     case deviceNotFound = "5 device not found in time, or several fit"
     case peerLost = "6 peer lost"
     case notSecured = "7 link not secured"
+    case captureShowsFailure = "8 the capture shows that something failed, or that nothing came of it"
     case usage = "64 usage error"
     case interrupted = "130 interrupted (Ctrl-C)"
 

@@ -3,6 +3,7 @@ import AppAdvice
 import ArgumentParser
 import EventLoops
 import Foundation
+import HCITransports
 import ServiceEvents
 import ServiceMessages
 import ServiceProcess
