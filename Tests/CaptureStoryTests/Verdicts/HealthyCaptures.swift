@@ -85,7 +85,7 @@ extension VerdictCase {
             $0.read()
             $0.leave(reason: .connectionTimeout)
         },
-        VerdictCase(healthy: "data that arrives after the end", says: "1 request") {
+        VerdictCase(healthy: "data that arrives after the end", says: "1 request", "this device disconnected after") {
             $0.connectAsAsked()
             $0.read()
             $0.leave()
