@@ -354,6 +354,19 @@ struct grouped_call {
     void *block;
 };
 
+// Once a group is empty, its notifications are sure to run soon, and the world's clock waits for them.
+static void note_if_empty(void *group) {
+    if (NEXT(dispatch_group_wait)(group, 0) == 0) HOOKED(group_emptied, group);
+}
+
+void dispatch_group_leave(void *group) {
+    if (!atomic_load(&installed) || inside) return NEXT(dispatch_group_leave)(group);
+    dispatch_retain(group);
+    NEXT(dispatch_group_leave)(group);
+    note_if_empty(group);
+    dispatch_release(group);
+}
+
 static void leave_group(struct grouped_call *call) {
     dispatch_group_leave(call->group);
     dispatch_release(call->group);
@@ -389,7 +402,7 @@ void dispatch_group_async(void *group, void *queue, void *block) {
 void dispatch_barrier_async(void *queue, void *block) {
     if (atomic_load(&installed) && !inside) {
         struct apptime_call call = calling(block);
-        if (HOOKED(adopt, &call, true)) return NEXT(dispatch_barrier_async_f)(queue, call.context, call.call);
+        if (HOOKED(adopt, &call)) return NEXT(dispatch_barrier_async_f)(queue, call.context, call.call);
         _Block_release(call.context);
     }
     NEXT(dispatch_barrier_async)(queue, block);
@@ -398,7 +411,10 @@ void dispatch_barrier_async(void *queue, void *block) {
 void dispatch_group_notify(void *group, void *queue, void *block) {
     if (atomic_load(&installed) && !inside) {
         struct apptime_call call = calling(block);
-        if (HOOKED(adopt, &call, false)) return NEXT(dispatch_group_notify_f)(group, queue, call.context, call.call);
+        if (HOOKED(notify, group, &call)) {
+            NEXT(dispatch_group_notify_f)(group, queue, call.context, call.call);
+            return note_if_empty(group);
+        }
         _Block_release(call.context);
     }
     NEXT(dispatch_group_notify)(group, queue, block);

@@ -3,6 +3,7 @@ import CoreBluetooth
 import Dispatch
 import EventLoops
 import ServiceMessages
+import Synchronization
 
 /// The functions that the replaced calls of the system ask. Each returns false if the running code belongs to no app
 /// that follows a world.
@@ -37,7 +38,9 @@ enum AppTimeHooks {
             move_timer: { AppTimers.shared.move(timer: $0, to: $1) },
             end_timer: { AppTimers.shared.end(timer: $0) },
             waits: { AppTimeHooks.waits($0) },
-            adopt: { AppTimeHooks.adopt($0, isAwaited: $1) },
+            adopt: { AppTimeHooks.adopt($0) },
+            notify: { AppTimeHooks.notify($0, $1) },
+            group_emptied: { GroupNotification.groupEmptied($0) },
             start_thread: { AppThread.start($0) },
             drop_thread: { AppThread.drop($0) },
             begin_thread: { AppThread.begin($0) },
@@ -79,22 +82,30 @@ enum AppTimeHooks {
         return true
     }
 
-    private static func adopt(_ call: UnsafeMutablePointer<apptime_call>, isAwaited: Bool) -> Bool {
+    private static func adopt(_ call: UnsafeMutablePointer<apptime_call>) -> Bool {
         guard let timekeeper = RunningApp.timekeeper else { return false }
-        if isAwaited { timekeeper.source.beginWork() }
+        timekeeper.source.beginWork()
         let pending = PendingCall(call.pointee)
-        let box = Unmanaged.passRetained(
-            Closure {
-                RunningApp.run(as: timekeeper) { pending.run() }
-                if isAwaited { timekeeper.source.endWork() }
-            }
-        )
-        call.pointee = apptime_call(
+        call.pointee = calling {
+            RunningApp.run(as: timekeeper) { pending.run() }
+            timekeeper.source.endWork()
+        }
+        return true
+    }
+
+    private static func notify(_ group: UnsafeMutableRawPointer, _ call: UnsafeMutablePointer<apptime_call>) -> Bool {
+        guard let timekeeper = RunningApp.timekeeper else { return false }
+        let (pending, notification) = (PendingCall(call.pointee), GroupNotification(group, of: timekeeper))
+        call.pointee = calling { notification.run { RunningApp.run(as: timekeeper) { pending.run() } } }
+        return true
+    }
+
+    private static func calling(_ body: @escaping @Sendable () -> Void) -> apptime_call {
+        apptime_call(
             call: { Unmanaged<Closure>.fromOpaque($0).takeRetainedValue().run() },
             drop: { Unmanaged<Closure>.fromOpaque($0).release() },
-            context: box.toOpaque()
+            context: Unmanaged.passRetained(Closure(body)).toOpaque()
         )
-        return true
     }
 
     private static func job(_ job: UnsafeMutableRawPointer, _ isOfMain: Bool) -> Bool {
@@ -131,4 +142,43 @@ enum AppTimeHooks {
 
     // Safe: global queues exist as long as the process.
     nonisolated(unsafe) private static let globalQueue: UnsafeMutableRawPointer = apptime_global_queue()
+}
+
+/// A call with which a dispatch group notifies an app. The world's clock stands still for it from the moment at which
+/// the group is empty, since libdispatch is sure to make the call then.
+private final class GroupNotification: Sendable {
+    /// The notifications for which no clock stands still yet, by the address of the group, which they keep alive.
+    private static let waiting = Mutex<[UInt: [GroupNotification]]>([:])
+
+    private let group: UInt
+    private let timekeeper: AppTimekeeper
+
+    init(_ group: UnsafeMutableRawPointer, of timekeeper: AppTimekeeper) {
+        (self.group, self.timekeeper) = (UInt(bitPattern: group), timekeeper)
+        Self.waiting.withLock { $0[self.group, default: []].append(self) }
+    }
+
+    static func groupEmptied(_ group: UnsafeMutableRawPointer) -> Bool {
+        waiting.withLock { waiting in
+            let due = waiting.removeValue(forKey: UInt(bitPattern: group)) ?? []
+            for each in due { each.timekeeper.source.beginWork() }
+            return !due.isEmpty
+        }
+    }
+
+    func run(_ body: () -> Void) {
+        beginUnlessBegun()
+        body()
+        timekeeper.source.endWork()
+    }
+
+    /// Another thread may run the call before the one that emptied the group has noted it.
+    private func beginUnlessBegun() {
+        Self.waiting.withLock { waiting in
+            guard let index = waiting[group]?.firstIndex(where: { $0 === self }) else { return }
+            waiting[group]?.remove(at: index)
+            if waiting[group]?.isEmpty == true { waiting[group] = nil }
+            timekeeper.source.beginWork()
+        }
+    }
 }

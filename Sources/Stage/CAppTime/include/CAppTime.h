@@ -50,9 +50,12 @@ struct apptime_hooks {
     bool (*end_timer)(void *timer);
     // The app is about to wait by the wall clock. Returns whether the running code is such an app's.
     bool (*waits)(const char *function);
-    // Makes `call` run as code of the app that is running now, wherever it runs. If it is sure to run soon, the world's
-    // clock waits for it.
-    bool (*adopt)(struct apptime_call *call, bool is_awaited);
+    // Makes `call` run as code of the app that is running now, wherever it runs. The world's clock waits for it.
+    bool (*adopt)(struct apptime_call *call);
+    // The same for the call with which a group notifies the app once it is empty.
+    bool (*notify)(void *group, struct apptime_call *call);
+    // A group is empty, so that its notifications are sure to run soon.
+    bool (*group_emptied)(void *group);
     // The app starts a thread. `app` receives what the functions below need.
     bool (*start_thread)(void *_Nullable *_Nonnull app);
     // The thread was not started.
