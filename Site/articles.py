@@ -4,6 +4,7 @@ Links between documents become links between articles, with DocC's anchors for t
 type of the API become links to it. Comments are removed, since DocC would print them.
 """
 import re
+from itertools import groupby
 from pathlib import Path
 from typing import Callable, Iterator, NamedTuple
 
@@ -54,6 +55,15 @@ def fragment(heading: str) -> str:
     return "-".join(word for word in (PUNCTUATION.sub("", each) for each in words) if word)
 
 
+def marked(text: str) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it stays as it is: code and its fences, headings, and the empty lines between paragraphs."""
+    is_code = False
+    for line in text.splitlines():
+        is_fence = bool(FENCE.match(line))
+        is_code ^= is_fence
+        yield line, is_code or is_fence or not line.strip() or bool(HEADING.match(line))
+
+
 def headings(text: str) -> list[str]:
     found, is_code = [], False
     for line in text.splitlines():
@@ -81,29 +91,18 @@ class Articles:
             yield Article(name, path, self.article(path))
 
     def article(self, path: Path) -> str:
-        lines, is_code = [], False
-        for line in (self.root / path).read_text().splitlines():
-            if FENCE.match(line):
-                is_code = not is_code
-                # DocC keeps an indented fence's code indented.
-                lines.append(line)
-            elif is_code:
-                lines.append(line)
-            elif COMMENT.match(line):
-                continue
-            elif HEADING.match(line):
-                lines.append(line)
-            else:
-                lines.append(self.line(path, line))
-        return "\n".join(lines) + "\n"
+        lines = [each for each in marked((self.root / path).read_text()) if not COMMENT.match(each[0]) or each[1]]
+        # A link may begin in one line and end in the next. DocC keeps an indented fence's code indented.
+        runs = ((kept, "\n".join(line for line, _ in run)) for kept, run in groupby(lines, lambda each: each[1]))
+        return "\n".join(text if kept else self.prose(path, text) for kept, text in runs) + "\n"
 
-    def line(self, path: Path, line: str) -> str:
-        """A line of prose. Links are rewritten first, and code spans only outside of their text."""
+    def prose(self, path: Path, text: str) -> str:
+        """Lines of prose. Links are rewritten first, and code spans only outside of their text."""
         parts, end = [], 0
-        for match in LINK.finditer(line):
-            parts += [self.spans(line[end:match.start()]), self.link(path, match)]
+        for match in LINK.finditer(text):
+            parts += [self.spans(text[end:match.start()]), self.link(path, match)]
             end = match.end()
-        return "".join([*parts, self.spans(line[end:])])
+        return "".join([*parts, self.spans(text[end:])])
 
     def spans(self, text: str) -> str:
         return SPAN.sub(lambda match: f"[`{match[1]}`]({self.symbols[match[1]]})" if match[1] in self.symbols else match[0],

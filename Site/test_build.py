@@ -97,6 +97,15 @@ class Articles(unittest.TestCase):
         self.assertEqual(self.article("# Guide\n\n## Near by\n\n[a](#near-by) [b](../README.md#quick-starts)\n").splitlines()[-1],
                          "[a](doc:Guide#Near-by) [b](doc:Readme#Quick-starts)")
 
+    def test_links_over_two_lines(self) -> None:
+        self.assertEqual(self.article("See [chapter\n9](Rules.md#9-background-execution-on-ios) for `Type`.\n\n[a `Type\nb` c](Rules.md)\n",
+                                      {"Type": "doc:/Module/Type"}),
+                         "See [chapter\n9](doc:Rules#9-Background-execution-on-iOS) for [`Type`](doc:/Module/Type).\n\n"
+                         "[a `Type\nb` c](doc:Rules)\n")
+        self.assertEqual(self.article("[chapter\n9](None.md)\n- [ ] open\n\n```\n[a\n```\nb](Rules.md)\n"),
+                         "chapter\n9\n- [ ] open\n\n```\n[a\n```\nb](Rules.md)\n")
+        self.assertEqual(len(self.written.faults), 1)
+
     def test_links_elsewhere(self) -> None:
         self.write("Tests/Some.swift", "")
         self.assertEqual(self.article("[web](https://example.org/a) [tests](../Tests/Some.swift) [Tests/Some.swift](../Tests/Some.swift)\n"),
