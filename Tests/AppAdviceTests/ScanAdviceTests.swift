@@ -103,6 +103,17 @@ import Testing
         app.note(.appMoved(.background))
         app.scan(duplicates: true)
         #expect(app.rules == ["12.2"])
+        // With the privileges of a Live Activity they are reported, until it ends (behaviour 9.17).
+        for isPrivileged in [false, true] {
+            var active = AdvisedApp(.central)
+            active.note(.liveActivity(isShown: true, isPrivileged: isPrivileged))
+            active.note(.appMoved(.background))
+            active.scan(duplicates: true)
+            #expect(active.rules.contains("12.2") != isPrivileged)
+            active.note(.liveActivity(isShown: false, isPrivileged: isPrivileged))
+            active.scan(duplicates: true)
+            #expect(active.rules.contains("12.2"))
+        }
     }
 
     @Test(

@@ -126,7 +126,7 @@ import Testing
         let ofTools = [
             ToolMessage.kinds.count, ToolQuestion.kinds.count, ToolReply.kinds.count, AppVerb.allCases.count,
         ]
-        #expect(ofTools == [3, 11, 5, 8] as [Int])
+        #expect(ofTools == [3, 11, 5, 10] as [Int])
         let quit = ToolMessage.ask(number: 5, .app(.forceQuit, name: "a")).encoded().bytes
         #expect(quit == [0, 5, 0, 0, 0, 7, 5, 1, 0, 0x61, 0] as [UInt8])
         let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank

@@ -10,6 +10,9 @@ extension SimulatedApp {
     /// The phase of the app's lifecycle.
     public var phase: AppPhase { connection.phase }
 
+    /// Whether the app has a Live Activity (behaviour 9.17).
+    public var hasLiveActivity: Bool { connection.hasActivity }
+
     /// Moves the app to the background, as the person does. It runs for about 30 s more and is then suspended
     /// (behaviour 9.1).
     @discardableResult
@@ -28,6 +31,28 @@ extension SimulatedApp {
     /// Ends the background task of the app, like `endBackgroundTask` of UIKit.
     @discardableResult
     public func endBackgroundTask() -> Bool { happens(.asksForTime(false), "endBackgroundTask()") }
+
+    /// Starts a Live Activity, like `Activity.request` of ActivityKit, which needs the foreground (behaviour 9.18). From
+    /// iOS 26 on, an app with a manager keeps the Bluetooth privileges of the foreground until the activity ends, after
+    /// eight hours at the latest (behaviour 9.17).
+    ///
+    /// - Returns: `false` if the app is not in the foreground.
+    @discardableResult
+    public func startLiveActivity() -> Bool {
+        device.world.loop.waitFor { [self] in
+            guard connection.phase == .foreground else {
+                device.ignored("startLiveActivity() of \(name): the app is \(connection.phase.words)")
+                return false
+            }
+            connection.happened(.liveActivity(true))
+            return true
+        }
+    }
+
+    /// Ends the Live Activity, like `end` of ActivityKit. In the background the privileges end with it
+    /// (behaviour 9.17).
+    @discardableResult
+    public func endLiveActivity() -> Bool { happens(.liveActivity(false), "endLiveActivity()") }
 
     /// Moves the app to the background and suspends it at once, without the time that the system grants it otherwise
     /// (behaviour 9.1).

@@ -60,6 +60,7 @@ struct AppAdvisor: Sendable {
     ) -> [CallSite] {
         switch content {
         case .appMoved(let phase): move(to: phase, at: now)
+        case .liveActivity(let isShown, let isPrivileged): findings.isPrivileged = isShown && isPrivileged
         case .misused(let text, isToldToApp: _):
             findings.prepare(for: nil, at: now)
             findings.site = site

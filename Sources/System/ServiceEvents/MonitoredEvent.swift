@@ -104,9 +104,9 @@ extension Observation.Content {
         case .asked: "an app sent a query"
         case .delivered: "an event was sent to an app"
         case .misused: "an app misused the API"
-        case .stateChanged, .controllerFailed, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched,
-            .eventsLost,
-            .linkMade, .linkEnded, .secured, .parametersUpdated, .noticed, .trouble, .practiced, .below:
+        case .stateChanged, .controllerFailed, .recovery, .managerOpened, .managerClosed, .appMoved, .liveActivity,
+            .appLaunched, .eventsLost, .linkMade, .linkEnded, .secured, .parametersUpdated, .noticed, .trouble,
+            .practiced, .below:
             text
         }
     }
@@ -119,6 +119,11 @@ extension Observation.Content {
         case .managerOpened(let role): "a \(role.name) manager was created"
         case .managerClosed: "the manager was closed"
         case .appMoved(let phase): "the app is \(phase.words)"
+        case .liveActivity(isShown: true, isPrivileged: true):
+            "the app started a Live Activity, and keeps the Bluetooth privileges of the foreground while it lasts"
+        case .liveActivity(isShown: true, isPrivileged: false):
+            "the app started a Live Activity, which does not concern Bluetooth before iOS 26"
+        case .liveActivity: "the Live Activity of the app ended"
         case .appLaunched: "the app was launched to receive an event"
         case .eventsLost(let count): "\(count) events for the app were dropped because too many were waiting"
         case .requested(let request): "request, \(request.fieldDescription)"
@@ -151,6 +156,7 @@ extension Observation.Content {
         case .recovery(let report): report.details
         case .managerOpened(let role): ["role": role.name]
         case .appMoved(let phase): ["phase": phase.name]
+        case .liveActivity(let isShown, isPrivileged: _): ["liveActivity": "\(isShown)"]
         case .appLaunched(let identifiers):
             [
                 "centrals": identifiers.centrals.joined(separator: ","),

@@ -101,6 +101,9 @@ package struct Observation: Sendable {
         case managerOpened(ManagerRole)
         case managerClosed
         case appMoved(AppPhase)
+        /// The app started a Live Activity, or it ended. `isPrivileged`: the app has the privileges of the foreground
+        /// with it (behaviour 9.17).
+        case liveActivity(isShown: Bool, isPrivileged: Bool)
         /// An app was launched to receive events.
         case appLaunched(RestoreIdentifiers)
         /// An app was not running for too long, so this number of events was lost.
@@ -129,7 +132,7 @@ extension Observation.Content {
     package var kind: Observation.Kinds {
         switch self {
         case .stateChanged, .controllerFailed, .recovery: .state
-        case .managerOpened, .managerClosed, .appMoved, .appLaunched, .eventsLost: .managers
+        case .managerOpened, .managerClosed, .appMoved, .liveActivity, .appLaunched, .eventsLost: .managers
         case .requested, .asked, .delivered: .messages
         case .linkMade, .linkEnded, .secured, .parametersUpdated: .links
         case .noticed: .notices

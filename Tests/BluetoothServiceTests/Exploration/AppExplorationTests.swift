@@ -17,6 +17,7 @@ import Testing
             testDescription: "events and background tasks",
             bounds: .init(events: 5, ends: 0, opens: 1, tasks: true)
         ),
+        Case(testDescription: "Live Activities", bounds: .init(events: 2, ends: 1, opens: 2, activities: 2)),
         Case(testDescription: "processes that end", bounds: .init(events: 4, ends: 3, opens: 1)),
         Case(testDescription: "writes that fail", bounds: .init(opens: 0, changes: 3, failures: 2, stops: 1)),
         Case(
@@ -26,7 +27,7 @@ import Testing
     ]
 
     @Test(
-        "behaviours 9.1, 9.7, 10.4, 10.15, 10.16, 10.25: in all orders of events, no app runs in the background for ever, every event reaches the app or launches it, and a service that stops at any write has lost nothing that was kept",
+        "behaviours 9.1, 9.7, 9.17, 9.18, 10.4, 10.15, 10.16, 10.25: in all orders of events, no app runs in the background for ever, every event reaches the app or launches it, and a service that stops at any write has lost nothing that was kept",
         arguments: cases
     )
     func noOrderOfEventsLosesAnything(explored: Case) {

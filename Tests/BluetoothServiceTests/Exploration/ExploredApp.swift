@@ -13,6 +13,8 @@ struct ExploredApp: Explorable {
     enum Move: Hashable {
         case open, leave
         case task(Bool)
+        case activity(Bool)
+        case activityTimeIsUp
         /// An event for the app: the result of a connection that it wants.
         case event
         case timeIsUp, pauseEnds
@@ -27,6 +29,8 @@ struct ExploredApp: Explorable {
         var ends = 0
         var opens = 1
         var tasks = false
+        /// The Live Activities that the app starts.
+        var activities = 0
         /// The changes of what the app wants.
         var changes = 0
         /// The writes that fail, and the stops of the service.
@@ -44,6 +48,9 @@ struct ExploredApp: Explorable {
 
     private var lifecycle = AppLifecycle()
     private var hasTimer = false
+    private var hasActivityTimer = false
+    /// Whether the app was left with a Live Activity that has lasted since.
+    private var isPrivileged = false
     private var isSuspended = false
     private var hasTask = false
     /// Whether an event is known to the service, and the process does not run.
@@ -68,6 +75,7 @@ struct ExploredApp: Explorable {
         left = bounds
         keeper = RecordKeeper(loop: loop)
         _ = keeper.open(storage)
+        handle(.hasManager(true))
     }
 
     private var intent: Intent { intents[intents.count - 1] }
@@ -78,6 +86,7 @@ struct ExploredApp: Explorable {
     var moves: [Move] {
         var moves: [Move] = lifeMoves
         if hasTimer { moves.append(.timeIsUp) }
+        if hasActivityTimer { moves.append(.activityTimeIsUp) }
         if hasPause { moves.append(.pauseEnds) }
         if left.events > 0, bounds.changes == 0 || !intent.connections.isEmpty { moves.append(.event) }
         if isRunning, !isSuspended, left.changes > 0 {
@@ -102,6 +111,8 @@ struct ExploredApp: Explorable {
         guard isRunning else { return moves }
         if lifecycle.phase == .foreground { moves.append(.leave) }
         if bounds.tasks, !isSuspended { moves.append(.task(!hasTask)) }
+        if left.activities > 0 { moves.append(.activity(true)) }
+        if hasActivityTimer { moves.append(.activity(false)) }
         if left.ends > 0 {
             moves += [.end(.crashed), .end(.forceQuit)]
             if isSuspended { moves.append(.end(.removedFromMemory)) }
@@ -112,7 +123,15 @@ struct ExploredApp: Explorable {
     mutating func perform(_ move: Move) {
         switch move {
         case .open: open()
-        case .leave: handle(.left)
+        case .leave:
+            isPrivileged = hasActivityTimer
+            handle(.left)
+        case .activity(let begins):
+            if begins { left.activities -= 1 } else { isPrivileged = false }
+            handle(.liveActivity(begins))
+        case .activityTimeIsUp:
+            (hasActivityTimer, isPrivileged) = (false, false)
+            handle(.liveActivity(false))
         case .task(let begins):
             hasTask = begins
             handle(.asksForTime(begins))
@@ -148,6 +167,7 @@ struct ExploredApp: Explorable {
 
     private mutating func open() {
         left.opens -= 1
+        isPrivileged = false
         if isRunning { return handle(.entered) }
         // The user's launch counts as a new beginning.
         (backoff, hasPause, owesLaunch) = (LaunchBackoff(), false, false)
@@ -159,6 +179,7 @@ struct ExploredApp: Explorable {
         self.lifecycle = lifecycle
         (isSuspended, hasTask, hasTimer, owesEvent, owesLaunch) = (false, false, false, false, false)
         perform(lifecycle.firstActions)
+        handle(.hasManager(true))
     }
 
     private mutating func report() {
@@ -191,9 +212,11 @@ struct ExploredApp: Explorable {
             switch action {
             case .startTimer: hasTimer = true
             case .endTimer: hasTimer = false
+            case .startActivityTimer: hasActivityTimer = true
+            case .endActivityTimer: hasActivityTimer = false
             case .suspend: (isSuspended, hasTask) = (true, false)
             case .resume: (isSuspended, owesEvent) = (false, false)
-            case .end: (isSuspended, hasTask) = (false, false)
+            case .end: (isSuspended, hasTask, isPrivileged) = (false, false, false)
             }
         }
     }
@@ -248,6 +271,8 @@ struct ExploredApp: Explorable {
         }
         if lifecycle.phase == .background, !hasTimer { return "the app runs in the background for ever" }
         if lifecycle.phase == .foreground, hasTimer { return "a timer runs for an app in front" }
+        if hasActivityTimer != lifecycle.hasActivity { return "a Live Activity has no end, or a timer no activity" }
+        if lifecycle.isPrivileged != isPrivileged { return "the privileges are not those of the Live Activity" }
         if owesEvent, !hasTimer { return "an event never reaches the suspended app" }
         if owesLaunch, !hasPause { return "an event never launches the app" }
         guard !storage.isChanging, !receipts.hasFailed else { return nil }
@@ -257,7 +282,8 @@ struct ExploredApp: Explorable {
 
     var key: String {
         """
-        \(wholeDescription(lifecycle))\(wholeDescription(backoff))\(hasTimer)\(isSuspended)\(hasTask)\(owesEvent)\
+        \(wholeDescription(lifecycle))\(wholeDescription(backoff))\(hasTimer)\(hasActivityTimer)\
+        \(isPrivileged)\(isSuspended)\(hasTask)\(owesEvent)\
         \(hasPause)\(owesLaunch)\(wholeDescription(left))\(intents.map { Self.name($0) })\(receipts.ended.sorted())\
         \(receipts.hasFailed)\(storage.isChanging)\(storage.slots.values.map { $0.hashValue })\(broken ?? "")
         """

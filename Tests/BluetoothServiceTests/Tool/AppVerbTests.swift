@@ -77,6 +77,24 @@ import Testing
         #expect(app.phase == .foreground)
     }
 
+    @Test("behaviour 9.18: a tool starts a Live Activity of an app in the foreground, and ends it wherever the app is")
+    func liveActivities() {
+        let phone = world.device("Phone")
+        let app = phone.app("Heart")
+        let name = "com.example.Heart"
+        func line() -> String { phone.system.status.apps.first?.lines.first ?? "" }
+        #expect(perform(.endLiveActivity, name, on: phone).error?.reason == "\"\(name)\" has no Live Activity")
+        #expect(perform(.background, name, on: phone).isSuccess)
+        #expect(perform(.startLiveActivity, name, on: phone).error?.reason?.contains("foreground") == true)
+        #expect(!line().contains("Live Activity"))
+        #expect(perform(.foreground, name, on: phone).isSuccess)
+        #expect(perform(.startLiveActivity, name, on: phone).isSuccess)
+        #expect(perform(.background, name, on: phone).isSuccess)
+        #expect(line().contains(", with a Live Activity,"))
+        #expect(perform(.endLiveActivity, name, on: phone).isSuccess)
+        #expect(!app.hasActivity)
+    }
+
     @Test("an unmanaged app or one that is not running cannot be moved, which is an error")
     func unmanagedAppsCannotBeMoved() {
         let phone = world.device("Phone")

@@ -63,8 +63,9 @@ extension AppStatus {
         let called = displayName.map { " (\($0.quotedName))" } ?? ""
         let life = isManaged ? phase.visible : "\(phase.visible), unmanaged"
         let pace = isSlowedDown == true ? ", woken less often because it overran its time in the background" : ""
+        let activity = hasLiveActivity == true ? ", with a Live Activity" : ""
         let first =
-            "\(name.visible)\(called), user \(owner), \(life)\(pace), permission \(permission.visible)"
+            "\(name.visible)\(called), user \(owner), \(life)\(pace)\(activity), permission \(permission.visible)"
             + (executable.map { ", program \($0.quotedText)" } ?? "")
         return [first] + managers.map { "  \($0.line)" }
     }

@@ -34,6 +34,7 @@ extension AppStatus {
             phase: app.phase.name,
             isManaged: app.declaration.isManaged,
             isSlowedDown: app.isSlowedDown ? true : nil,
+            hasLiveActivity: app.hasActivity ? true : nil,
             permission: permission.name,
             executable: app.executable,
             managers: app.managerSnapshots.map {

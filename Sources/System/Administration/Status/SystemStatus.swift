@@ -82,6 +82,8 @@ package struct AppStatus: Codable, Hashable, Sendable {
     package var isManaged: Bool
     /// True if the app is woken less often because it overran its time in the background (behaviour 9.7).
     package var isSlowedDown: Bool?
+    /// True if the app has a Live Activity (behaviour 9.17).
+    package var hasLiveActivity: Bool?
     /// `allowedAlways`, `denied`, `restricted` or `notDetermined`.
     package var permission: String
     /// The path of the executable, or nil if unknown.

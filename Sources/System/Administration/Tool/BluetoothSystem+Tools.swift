@@ -137,7 +137,7 @@ extension BluetoothSystem {
         case .revokePermission:
             apps.permissions.change(to: .denied, for: app)
             completion(.success(()))
-        case .background, .foreground, .suspend: completion(move(verb, app))
+        case .background, .foreground, .suspend, .startLiveActivity, .endLiveActivity: completion(move(verb, app))
         case .terminate: end(app, .removedFromMemory, completion)
         case .forceQuit: end(app, .forceQuit, completion)
         }
@@ -174,8 +174,22 @@ extension BluetoothSystem {
         guard !found.isEmpty else { return .failure(.notRunning(app.name)) }
         let managed = found.filter(\.declaration.isManaged)
         guard !managed.isEmpty else { return .failure(.unmanaged(app.name)) }
+        if let error = refusal(of: verb, for: managed, app) { return .failure(error) }
         for app in managed { app.move(verb) }
         return .success(())
+    }
+
+    /// The reason why a Live Activity cannot start or end (behaviour 9.18).
+    private func refusal(of verb: AppVerb, for found: [App], _ app: AppIdentity) -> ServiceError? {
+        let name = app.name.quotedName
+        switch verb {
+        case .startLiveActivity where !found.contains { $0.phase == .foreground }:
+            let reason = "\(name) is not in the foreground, where alone a Live Activity starts: harald app foreground"
+            return ServiceError(.operationNotSupported, reason: reason)
+        case .endLiveActivity where !found.contains(where: \.hasActivity):
+            return ServiceError(.operationNotSupported, reason: "\(name) has no Live Activity")
+        default: return nil
+        }
     }
 
     private func end(
@@ -217,6 +231,8 @@ extension App {
             happened(.left)
             // An app with a background task gets a second time span, so its time has to be up twice (behaviour 9.1).
             for _ in 0..<2 where phase == .background { happened(.timeIsUp) }
+        case .startLiveActivity: happened(.liveActivity(true))
+        case .endLiveActivity: happened(.liveActivity(false))
         case .launch, .terminate, .forceQuit, .resetPermission, .revokePermission: break
         }
     }

@@ -30,6 +30,8 @@ struct Findings {
     private var manager: (id: ManagerID, role: ManagerRole)?
     private(set) var now = Instant.zero
     var phase = AppPhase.foreground
+    /// Whether the app has the privileges of the foreground in the background, by a Live Activity.
+    var isPrivileged = false
     /// The place of the present call in the app, if there is a call and its place is known.
     var site: CallSite?
     /// The peer that a sign is about.
@@ -39,8 +41,8 @@ struct Findings {
         self.app = app
     }
 
-    /// Whether the user does not see the app.
-    var isHidden: Bool { phase != .foreground }
+    /// Whether the rules of the background apply to the app.
+    var isHidden: Bool { phase != .foreground && !isPrivileged }
 
     /// Sets the manager and the time of what detectors add next.
     mutating func prepare(for manager: (id: ManagerID, role: ManagerRole)?, at time: Instant) {

@@ -27,10 +27,13 @@ package final class App {
         self.apps = apps
         self.system = system
         beginning = apps.loop.now
-        lifecycle = ProcessLifecycle(declaration, program.executable, inBackground: inBackground, loop: apps.loop) {
-            [unowned apps] in
-            apps.nextInFront()
-        }
+        lifecycle = ProcessLifecycle(
+            declaration,
+            program.executable,
+            inBackground: inBackground,
+            grantsPrivileges: apps.configuration.version.grantsLiveActivities,
+            loop: apps.loop
+        ) { [unowned apps] in apps.nextInFront() }
         lifecycle.onChange = { [weak self] in self?.lifecycleChanged($0) }
         apps.permissions.forget(ofOtherProgramsThan: self)
         apps.preservation.processBegan(self, running: program)
@@ -68,6 +71,7 @@ package final class App {
         if let refusal = apps.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
         let (key, manager, session) = apps.makeManager(role, options, subject(of: id), sink, lifecycle)
         managers[id] = (manager, session)
+        lifecycle.handle(.hasManager(true))
         manager.expect(left, on: apps.loop)
         apps.observers.report(.managers, .managerOpened(role), of: subject(of: id))
         apps.add(session, key, of: identity)
@@ -93,6 +97,7 @@ package final class App {
 
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
         managers[id] = (kept.manager, kept.session)
+        lifecycle.handle(.hasManager(true))
         apps.observers.report(.managers, .managerOpened(kept.role), of: subject(of: id))
         let lost = kept.manager.adopt(
             kept.state,
@@ -134,6 +139,7 @@ package final class App {
 
     private func close(_ id: ManagerID) {
         guard let (manager, session) = managers.removeValue(forKey: id) else { return }
+        if managers.isEmpty { lifecycle.handle(.hasManager(false)) }
         apps.remove(session)
         apps.observers.report(.managers, .managerClosed, of: subject(of: id)) {
             session.close()
@@ -282,11 +288,17 @@ extension App {
         case .resume:
             for id in ids { noteLoss(of: managers[id]?.manager.release(on: apps.loop) ?? 0, id) }
         case .end: if case .notRunning(let end) = lifecycle.phase { processEnded(end) }
-        case .startTimer, .endTimer, nil:
-            apps.observers.report(.managers, .appMoved(lifecycle.phase), of: Observation.Subject(app: identity))
-            for id in ids { managers[id]?.session.rulesChanged() }
-            apps.scan.changed()
+        case .startActivityTimer, .endActivityTimer:
+            let isPrivileged = apps.configuration.version.grantsLiveActivities
+            rulesChanged(by: .liveActivity(isShown: lifecycle.hasActivity, isPrivileged: isPrivileged))
+        case .startTimer, .endTimer, nil: rulesChanged(by: .appMoved(lifecycle.phase))
         }
+    }
+
+    private func rulesChanged(by change: Observation.Content) {
+        apps.observers.report(.managers, change, of: Observation.Subject(app: identity))
+        for id in ids { managers[id]?.session.rulesChanged() }
+        apps.scan.changed()
     }
 }
 
@@ -309,6 +321,9 @@ extension App {
 /// The interface for the component that controls the app's process.
 extension App {
     package var phase: AppPhase { lifecycle.phase }
+
+    /// Whether the app has a Live Activity (behaviour 9.17).
+    package var hasActivity: Bool { lifecycle.hasActivity }
 
     package var process: (any AppProcess)? { lifecycle.process }
 

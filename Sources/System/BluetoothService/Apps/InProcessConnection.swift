@@ -163,6 +163,10 @@ extension InProcessConnection {
         app.with { $0.phase }
     }
 
+    package var hasActivity: Bool {
+        app.with { $0.hasActivity }
+    }
+
     package func happened(_ event: AppLifecycle.Event) {
         app.with { $0.happened(event) }
     }

@@ -8,6 +8,10 @@ package struct AppLifecycle {
         case left
         /// The app begins a background task (true) or ends it (false).
         case asksForTime(Bool)
+        /// The app starts a Live Activity (true), or it ends (false).
+        case liveActivity(Bool)
+        /// The app opened its first manager (true), or closed its last one (false).
+        case hasManager(Bool)
         /// The app receives an event that may wake it.
         case eventDelivered
         case timeIsUp
@@ -18,6 +22,9 @@ package struct AppLifecycle {
         /// Replaces a running timer.
         case startTimer(Duration)
         case endTimer
+        /// Starts the timer of the Live Activity, at whose end the system ends it.
+        case startActivityTimer(Duration)
+        case endActivityTimer
         case suspend
         case resume
         case end
@@ -35,8 +42,20 @@ package struct AppLifecycle {
         /// Suspended, and not woken before the timer fires, because the app overran its time too often.
         case slowedDown(hasEvent: Bool)
         case ended(AppEnd)
+
+        var isForeground: Bool { if case .foreground = self { true } else { false } }
     }
 
+    /// The Live Activity of the app (behaviour 9.17).
+    private enum Activity: Equatable {
+        case none
+        case shown
+        /// Shown since before the app left the foreground with a manager.
+        case privileged
+    }
+
+    /// How long a Live Activity lasts unless the app ends it before (behaviour 9.18).
+    static let activityTime = Duration.seconds(8 * 3_600)
     /// How long an app runs after the user left it (behaviour 9.1).
     static let grace = Duration.seconds(30)
     /// How long an app that was left or woken runs in total with a background task, wherever begun (behaviour 9.1).
@@ -51,10 +70,15 @@ package struct AppLifecycle {
     static let longestSlowdown = Duration.seconds(3_600)
 
     private var state: State
+    private var activity = Activity.none
+    private var hasManager = false
+    /// Whether Live Activities have privileges in the background (behaviour 9.17).
+    private let grantsPrivileges: Bool
     /// Consecutive wakes in which the app overran its time.
     private var overruns = 0
 
-    init(inBackground: Bool = false) {
+    init(inBackground: Bool = false, grantsPrivileges: Bool = true) {
+        self.grantsPrivileges = grantsPrivileges
         state = inBackground ? .woken(hasTask: false) : .foreground(hasTask: false)
     }
 
@@ -67,6 +91,12 @@ package struct AppLifecycle {
         }
     }
 
+    /// Whether the app has a Live Activity.
+    var hasActivity: Bool { activity != .none }
+
+    /// Whether the app may do in the background what it may do in the foreground (behaviour 9.17).
+    var isPrivileged: Bool { activity == .privileged }
+
     /// Whether a further event extends the app's time (behaviour 9.7).
     var isRenewed: Bool { if case .woken = state { true } else { false } }
 
@@ -76,11 +106,39 @@ package struct AppLifecycle {
     var firstActions: [Action] { isRenewed ? [.startTimer(Self.wakeTime)] : [] }
 
     mutating func handle(_ event: Event) -> [Action] {
+        switch event {
+        case .hasManager(let hasManager):
+            self.hasManager = hasManager
+            return []
+        case .liveActivity(true): return startActivity()
+        case .liveActivity(false): return endActivity()
+        case .entered where isPrivileged: activity = .shown
+        case .left where state.isForeground && hasActivity && hasManager && grantsPrivileges: activity = .privileged
+        default: break
+        }
+        return move(by: event)
+    }
+
+    /// Starts a Live Activity, which only an app in the foreground can (behaviour 9.18). Another one starts its time
+    /// again.
+    private mutating func startActivity() -> [Action] {
+        guard state.isForeground else { return [] }
+        activity = .shown
+        return [.startActivityTimer(Self.activityTime)]
+    }
+
+    private mutating func endActivity() -> [Action] {
+        guard hasActivity else { return [] }
+        activity = .none
+        return [.endActivityTimer]
+    }
+
+    private mutating func move(by event: Event) -> [Action] {
         switch (state, event) {
         // By a force-quit the user also discards what is preserved of an app that ended otherwise (behaviour 10.16).
         case (.ended(let end), .ended(.forceQuit)) where end != .forceQuit: return move(to: .ended(.forceQuit), [.end])
         case (.ended, _): return []
-        case (_, .ended(let end)): return move(to: .ended(end), [.endTimer, .end])
+        case (_, .ended(let end)): return endActivity() + move(to: .ended(end), [.endTimer, .end])
         case (.foreground(let hasTask), .left):
             return move(to: .leaving(hasTask: hasTask), [.startTimer(Self.grace)])
         case (.foreground, .asksForTime(let hasTask)): return move(to: .foreground(hasTask: hasTask), [])
@@ -104,7 +162,8 @@ package struct AppLifecycle {
         case (.slowedDown, .left), (.slowedDown, .asksForTime), (.foreground, .entered), (.foreground, .eventDelivered),
             (.foreground, .timeIsUp), (.leaving, .eventDelivered),
             (.leaving, .left), (.woken, .left), (.finishing, .eventDelivered), (.finishing, .left),
-            (.finishing, .asksForTime(true)), (.suspended, .left), (.suspended, .asksForTime), (.suspended, .timeIsUp):
+            (.finishing, .asksForTime(true)), (.suspended, .left), (.suspended, .asksForTime), (.suspended, .timeIsUp),
+            (_, .liveActivity), (_, .hasManager):
             return []
         }
     }

@@ -13,22 +13,25 @@ package struct BackgroundRules: Hashable {
 
     let modes: AppDeclaration.BackgroundModes
     let phase: AppPhase
+    /// Whether the app has the privileges of the foreground in the background, by a Live Activity (behaviour 9.17).
+    let isPrivileged: Bool
 
     /// Creates the rules for an app. An unmanaged app behaves as on a Mac, like one with both background modes.
-    init(_ declaration: AppDeclaration, in phase: AppPhase) {
+    init(_ declaration: AppDeclaration, in phase: AppPhase, isPrivileged: Bool = false) {
         modes = declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral]
         self.phase = phase
+        self.isPrivileged = isPrivileged
     }
 
-    private var isInFront: Bool { phase == .foreground }
+    private var isInFront: Bool { phase == .foreground || isPrivileged }
 
     /// Whether a scan continues. In the background it has to name services. A suspended app also needs the central
-    /// background mode (behaviours 2.27, 9.3, 9.8).
+    /// background mode (behaviours 2.27, 9.3, 9.8), which a Live Activity does not replace (9.17).
     func scans(_ request: ScanRequest) -> Bool {
         switch phase {
         case .foreground: true
-        case .background: request.namesServices
-        case .suspended: modes.contains(.central) && request.namesServices
+        case .background: isInFront || request.namesServices
+        case .suspended: modes.contains(.central) && (isInFront || request.namesServices)
         case .notRunning: false
         }
     }
@@ -46,13 +49,14 @@ package struct BackgroundRules: Hashable {
     var advertising: Advertising {
         switch phase {
         case .foreground: .whole
-        case .background, .suspended: modes.contains(.peripheral) ? .hidden : .none
+        case .background where isInFront: .whole
+        case .background, .suspended: modes.contains(.peripheral) ? (isInFront ? .whole : .hidden) : .none
         case .notRunning: .none
         }
     }
 
     /// Whether centrals can use the services that the app publishes (behaviour 7.13).
-    var serves: Bool { isInFront || modes.contains(.peripheral) }
+    var serves: Bool { (isInFront && phase != .suspended) || modes.contains(.peripheral) }
 
     /// Whether events of a manager with this role wake the app (behaviours 9.5, 9.6).
     func wakes(_ role: ManagerRole) -> Bool {

@@ -31,6 +31,7 @@ final class ProcessLifecycle: ManagerLifecycle {
 
     private var machine: AppLifecycle
     private var timer: ScheduledTask?
+    private var activityTimer: ScheduledTask?
     private var held = Deque<(octets: Int, body: () -> Void)>()
     private var heldOctets = 0
     /// Whether a call of the app was dropped because too many wait until the app runs.
@@ -38,11 +39,14 @@ final class ProcessLifecycle: ManagerLifecycle {
     let loop: any EventLoop
     private let nextInFront: () -> UInt64
 
-    /// - Parameter nextInFront: Returns a number that is greater than all before, for an app that enters the foreground.
+    /// - Parameters:
+    ///   - grantsPrivileges: Whether Live Activities have privileges in the background (behaviour 9.17).
+    ///   - nextInFront: Returns a number that is greater than all before, for an app that enters the foreground.
     init(
         _ declaration: AppDeclaration,
         _ executable: String?,
         inBackground: Bool,
+        grantsPrivileges: Bool,
         loop: any EventLoop,
         nextInFront: @escaping () -> UInt64
     ) {
@@ -52,13 +56,14 @@ final class ProcessLifecycle: ManagerLifecycle {
         self.nextInFront = nextInFront
         // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
         let isBehind = inBackground && declaration.isManaged
-        machine = AppLifecycle(inBackground: isBehind)
+        machine = AppLifecycle(inBackground: isBehind, grantsPrivileges: grantsPrivileges)
         rules = BackgroundRules(declaration, in: machine.phase)
         lastInFront = isBehind ? 0 : nextInFront()
         perform(machine.firstActions)
     }
 
     var phase: AppPhase { machine.phase }
+    var hasActivity: Bool { machine.hasActivity }
     /// Whether the app is not woken for now (behaviour 9.7).
     var isSlowedDown: Bool { machine.isSlowedDown }
     var hasProcess: Bool { isRunning || phase == .suspended }
@@ -72,7 +77,9 @@ final class ProcessLifecycle: ManagerLifecycle {
         guard declaration.isManaged || event.isEnd else { return }
         let before = phase
         let actions = machine.handle(event)
-        if phase != before { rules = BackgroundRules(declaration, in: phase) }
+        if phase != before || machine.isPrivileged != rules.isPrivileged {
+            rules = BackgroundRules(declaration, in: phase, isPrivileged: machine.isPrivileged)
+        }
         if phase == .foreground, before != .foreground { lastInFront = nextInFront() }
         perform(actions)
         if phase != before { onChange?(nil) }
@@ -107,6 +114,16 @@ final class ProcessLifecycle: ManagerLifecycle {
                     self?.handle(.timeIsUp)
                 }
             case .endTimer: if let timer = timer.take() { loop.cancel(timer) }
+            case .startActivityTimer(let time):
+                if let activityTimer = activityTimer.take() { loop.cancel(activityTimer) }
+                activityTimer = loop.schedule(after: time) { [weak self] in
+                    self?.activityTimer = nil
+                    self?.handle(.liveActivity(false))
+                }
+                onChange?(action)
+            case .endActivityTimer:
+                if let activityTimer = activityTimer.take() { loop.cancel(activityTimer) }
+                onChange?(action)
             case .suspend:
                 process?.suspend()
                 onChange?(.suspend)

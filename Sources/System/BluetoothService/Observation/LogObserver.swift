@@ -37,8 +37,8 @@ final class LogObserver {
         case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)
         case .trouble(let text, let weight): log(trouble: text, weight, at: observation.time)
         case .below(let event): logger.write(event)
-        case .misused, .managerOpened, .managerClosed, .requested, .asked, .delivered, .linkMade, .linkEnded, .secured,
-            .parametersUpdated, .practiced:
+        case .misused, .managerOpened, .managerClosed, .liveActivity, .requested, .asked, .delivered, .linkMade,
+            .linkEnded, .secured, .parametersUpdated, .practiced:
             break
         }
     }

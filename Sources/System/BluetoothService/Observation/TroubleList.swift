@@ -53,8 +53,9 @@ extension Observation {
         case .eventsLost(let count): ("\(subject.app?.label ?? "an app") lost \(count) events", .warning)
         case .noticed(let notice): notice.weight.isTrouble ? ("\(notice)", notice.weight) : nil
         case .trouble(let text, let weight): weight.isTrouble ? (text, weight) : nil
-        case .stateChanged, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched, .requested, .asked,
-            .delivered, .linkMade, .linkEnded, .secured, .parametersUpdated, .misused, .practiced, .below:
+        case .stateChanged, .recovery, .managerOpened, .managerClosed, .appMoved, .liveActivity, .appLaunched,
+            .requested, .asked, .delivered, .linkMade, .linkEnded, .secured, .parametersUpdated, .misused, .practiced,
+            .below:
             nil
         }
     }

@@ -57,6 +57,10 @@ public enum AppVerb: UInt8, Hashable, Sendable, CaseIterable {
     case resetPermission
     /// Denies it Bluetooth in the settings, which ends a managed app that is running (behaviour 1.27).
     case revokePermission
+    /// Starts a Live Activity of the app, which is in the foreground (behaviour 9.18).
+    case startLiveActivity
+    /// Ends the app's Live Activity.
+    case endLiveActivity
 }
 
 /// A message of the service to a tool.

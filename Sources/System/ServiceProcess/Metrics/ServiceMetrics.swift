@@ -63,7 +63,9 @@ package final class ServiceMetrics {
         case .trouble: trouble.increment()
         case .noticed: notices.increment()
         case .recovery(let report): count(report)
-        case .stateChanged, .controllerFailed, .appMoved, .secured, .parametersUpdated, .practiced, .below: break
+        case .stateChanged, .controllerFailed, .appMoved, .liveActivity, .secured, .parametersUpdated, .practiced,
+            .below:
+            break
         }
     }
 

@@ -17,6 +17,7 @@ struct AppCommand: ParsableCommand {
         subcommands: [
             List.self, ActionCommand<0>.self, ActionCommand<1>.self, ActionCommand<2>.self, ActionCommand<3>.self,
             ActionCommand<4>.self, ActionCommand<5>.self, ActionCommand<6>.self, ActionCommand<7>.self,
+            ActionCommand<8>.self, ActionCommand<9>.self,
         ]
     )
 
@@ -111,5 +112,12 @@ struct AppCommand: ParsableCommand {
             "APP may not use Bluetooth",
             "Deny an app Bluetooth, as the user does in Settings. This ends a managed app."
         ),
+        (
+            .startLiveActivity,
+            "start-activity",
+            "APP has a Live Activity",
+            "Start a Live Activity of an app: in the background it keeps the privileges of the foreground (iOS 26)."
+        ),
+        (.endLiveActivity, "end-activity", "APP has no Live Activity", "End the Live Activity of an app."),
     ]
 }
