@@ -281,6 +281,7 @@ import Testing
             ("launch", AppVerb.launch), ("foreground", .foreground), ("background", .background),
             ("suspend", .suspend), ("terminate", .terminate), ("forceQuit", .forceQuit),
             ("resetPermission", .resetPermission), ("revokePermission", .revokePermission),
+            ("startLiveActivity", .startLiveActivity), ("endLiveActivity", .endLiveActivity),
         ]
     )
     func commands(_ name: String, _ verb: AppVerb) {

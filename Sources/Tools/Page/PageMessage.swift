@@ -88,6 +88,8 @@ struct PageMessage: Codable, Sendable {
         case "forceQuit": .forceQuit
         case "resetPermission": .resetPermission
         case "revokePermission": .revokePermission
+        case "startLiveActivity": .startLiveActivity
+        case "endLiveActivity": .endLiveActivity
         default: nil
         }
     }

@@ -164,6 +164,22 @@ import Testing
         #expect(opened == ["00:00.000 Phone: the user opens watch", "00:07.000 Phone: the user opens watch"])
     }
 
+    @Test("the app starts and ends a Live Activity, and the story has both")
+    func liveActivity() throws {
+        let world = LiveWorld(seed: 1)
+        world.advance(by: 5_000)
+        #expect(throws: WorldRefusal("the app has no Live Activity")) { try world.perform(.app(.endLiveActivity)) }
+        try world.perform(.app(.startLiveActivity))
+        try world.perform(.app(.leave))
+        #expect(throws: WorldRefusal("a Live Activity starts only while the app is in the foreground")) {
+            try world.perform(.app(.startLiveActivity))
+        }
+        world.advance(by: 1_000)
+        try world.perform(.app(.endLiveActivity))
+        let lines = world.story.lines(from: 0).lines.map(\.text).filter { $0.contains("Live Activity") }
+        #expect(lines.count == 2 && lines.last?.hasSuffix("the Live Activity of the app ended") == true, "\(lines)")
+    }
+
     @Test("the page is told what the sensor advertises")
     func advertised() {
         #expect(shown(LiveWorld(seed: 1)).devices.map(\.advertised) == [nil, ["Heart Rate (180D)"]])

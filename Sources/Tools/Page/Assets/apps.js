@@ -89,13 +89,14 @@ export class Apps {
     card.article.classList.toggle("ended", !isRunning);
     card.facts.textContent = [app.displayName ? app.name : null, app.owner ? `user ${app.owner}` : null,
       app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
+      app.hasLiveActivity ? "with a Live Activity" : null,
       app.kept ? "kept for restoration" : null].filter(Boolean).join(", ");
     replace(card.life, this.strip(app, phase), this.axis());
     replace(card.charge, ...[ofApp(this.page.model.energy, app.name, (peer) => this.page.nameOf(peer))].filter(Boolean));
     const holds = this.holds(app);
     replace(card.holds, ...(holds.length ? [element("ul", {}, ...holds.map((each) => element("li", {}, each)))] : []));
     const { world, installed } = this.page.model;
-    card.verbs.show({ phase, isKept: Boolean(app.kept),
+    card.verbs.show({ phase, isKept: Boolean(app.kept), hasActivity: Boolean(app.hasLiveActivity),
       canLaunch: Boolean(world || app.kept || installed.includes(app.name)) });
   }
 

@@ -14,6 +14,10 @@ const VERBS = [
     title: "The user leaves the app. It runs for some seconds more, and is then suspended." },
   { words: "Suspend", command: "suspend", act: "suspend", phases: ["foreground", "background"],
     title: "The app stands still, without those seconds. Events of Bluetooth wake it." },
+  { words: "Live Activity", command: "startLiveActivity", act: "startLiveActivity", phases: ["foreground"],
+    title: "The app starts a Live Activity. In the background it then has the privileges of the foreground (iOS 26)." },
+  { words: "End activity", command: "endLiveActivity", act: "endLiveActivity", needsActivity: true,
+    title: "The Live Activity of the app ends, and with it the privileges." },
   { words: "Kill", act: "crash", phases: RUNNING,
     title: "The app crashes. What it waits for goes on, and it is launched again for an event." },
   { words: "End for memory", command: "terminate", act: "removeFromMemory", phases: RUNNING,
@@ -47,11 +51,15 @@ export class AppVerbs {
     this.row = element("div", { class: "verbs" }, ...this.buttons.map(([, button]) => button));
   }
 
-  /** Allows the verbs that apply: `canLaunch` tells whether the app can be launched, `isKept` whether it waits for events. */
-  show({ phase, canLaunch, isKept }) {
+  /**
+   * Allows the verbs that apply: `canLaunch` tells whether the app can be launched, `isKept` whether it waits for events,
+   * `hasActivity` whether it has a Live Activity.
+   */
+  show({ phase, canLaunch, isKept, hasActivity }) {
     for (const [verb, button] of this.buttons) {
       const fits = !verb.phases || verb.phases.includes(phase) || (verb.endsKept && isKept);
       const reason = !fits ? `Not now: ${RUNS[phase] ?? phase}.`
+        : verb.needsActivity && !hasActivity ? "Not now: it has no Live Activity."
         : verb.command === "launch" && !canLaunch ? "Not now: only apps that are installed can be launched." : "";
       allow(button, !reason, reason ? `${verb.title} ${reason}` : verb.title);
     }

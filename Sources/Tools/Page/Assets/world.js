@@ -348,8 +348,10 @@ export class World {
   }
 
   showApp({ app }) {
-    const isKept = Boolean(this.page.model.status?.preserved.some((each) => each.app === app.name));
-    this.verbs.show({ phase: app.phase, canLaunch: true, isKept });
+    const { status } = this.page.model;
+    const isKept = Boolean(status?.preserved.some((each) => each.app === app.name));
+    const hasActivity = Boolean(status?.apps.some((each) => each.name === app.name && each.hasLiveActivity));
+    this.verbs.show({ phase: app.phase, canLaunch: true, isKept, hasActivity });
     const phase = app.phase === "notRunning" ? "not running" : app.phase;
     const parts = [`${app.name}: ${phase}`, app.shows, app.value].filter(Boolean);
     this.app.textContent = parts.join(", ");

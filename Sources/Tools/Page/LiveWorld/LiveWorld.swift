@@ -252,6 +252,13 @@ final class LiveWorld {
         case .crash: app?.crash()
         case .removeFromMemory: app?.removeFromMemory()
         case .forceQuit: app?.forceQuit()
+        case .startLiveActivity:
+            guard app?.startLiveActivity() == true else {
+                throw WorldRefusal("a Live Activity starts only while the app is in the foreground")
+            }
+        case .endLiveActivity:
+            guard app?.hasLiveActivity == true else { throw WorldRefusal("the app has no Live Activity") }
+            app?.endLiveActivity()
         }
     }
 

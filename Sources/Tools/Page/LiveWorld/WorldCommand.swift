@@ -34,6 +34,8 @@ enum WorldAct: Hashable, Sendable {
         case crash
         case removeFromMemory
         case forceQuit
+        case startLiveActivity
+        case endLiveActivity
     }
 
     case move(Device, Position)
