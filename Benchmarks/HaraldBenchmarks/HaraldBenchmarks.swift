@@ -25,6 +25,7 @@ enum HaraldBenchmarks {
         ("memory", memory),
         ("captures", captureStories),
         ("advice", advice),
+        ("reports", reports),
         ("scale", scale),
     ]
     /// Groups that take minutes, and run only if named.

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Cryptography
+import EventLoops
 import Foundation
 import SampleMessages
 import Security
@@ -124,11 +125,11 @@ import Testing
         var table = PeerTable(seed: 1)
         let peer = table.see(address(1)).identifier
         #expect(table[peer]?.name == nil)
-        table.setAdvertisedName("advertised", of: peer)
-        table.setAdvertisedName(nil, of: peer)
+        table.noteAdvertisement(peer, name: "advertised", rssi: 0, at: .zero)
+        table.noteAdvertisement(peer, name: nil, rssi: 0, at: .zero)
         #expect(table[peer]?.name == "advertised")
         table.setDeviceName("device", of: peer)
-        table.setAdvertisedName("other", of: peer)
+        table.noteAdvertisement(peer, name: "other", rssi: 0, at: .zero)
         #expect(table[peer]?.name == "device")
     }
 

@@ -239,11 +239,15 @@ import Testing
         var model: [(key: UInt64, value: UInt64)] = []
         for step in 0..<20_000 {
             let key = random.below(20)
-            if random.below(4) == 0 {
-                let index = model.firstIndex { $0.key == key }
+            let index = model.firstIndex { $0.key == key }
+            switch random.below(4) {
+            case 0:
                 #expect(table.removeValue(for: key) == index.map { model[$0].value })
                 if let index { model.remove(at: index) }
-            } else {
+            case 1:
+                #expect(table.use(key) == index.map { model[$0].value })
+                if let index { model.append(model.remove(at: index)) }
+            default:
                 model.removeAll { $0.key == key }
                 if model.count == 8 { model.removeFirst() }
                 model.append((key, UInt64(step)))

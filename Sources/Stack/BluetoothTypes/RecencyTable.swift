@@ -52,6 +52,14 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         places[key].flatMap { entries[$0]?.value }
     }
 
+    /// Returns the entry of a key, which becomes the most recent.
+    @inlinable
+    public mutating func use(_ key: Key) -> Value? {
+        guard let place = places[key] else { return nil }
+        renew(place, key)
+        return entries[place]?.value
+    }
+
     /// Inserts or replaces the entry of a key, which becomes the most recent. A new entry may evict the oldest one.
     ///
     /// - Returns: The evicted entry, if any.
@@ -60,10 +68,7 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     public mutating func set(_ value: Value, for key: Key) -> (key: Key, value: Value)? {
         if let place = places[key] {
             entries[place]?.value = value
-            if !isKept(key) {
-                unchain(place)
-                chain(place)
-            }
+            renew(place, key)
             return nil
         }
         let isKept = isKept(key)
@@ -142,6 +147,13 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
     @inlinable
     func isKept(_ key: Key) -> Bool { !keepers.isEmpty && keepers[key] != nil }
+
+    @inlinable
+    mutating func renew(_ place: Int, _ key: Key) {
+        guard newest != place, !isKept(key) else { return }
+        unchain(place)
+        chain(place)
+    }
 
     @inlinable
     mutating func vacate(_ place: Int) {

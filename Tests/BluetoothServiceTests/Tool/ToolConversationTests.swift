@@ -206,8 +206,7 @@ import Testing
         for number in 0..<5_000 as Range<UInt64> {
             let address = BluetoothAddress(0xC000_0000_0000 + number, kind: .randomDevice)
             let peer = system.peers.peer(at: address).identifier
-            system.peers.setAdvertisedName(name, of: peer)
-            system.peers.noteAdvertisement(peer, rssi: -100, at: system.loop.now)
+            system.peers.noteAdvertisement(peer, name: name, rssi: -100, at: system.loop.now)
         }
         let devices = try Tool(system).answer(1, to: .devices, as: [DeviceStatus].self)
         #expect(devices.count == DeviceStatus.maximumShown)

@@ -29,22 +29,40 @@ extension AdvertisingData {
 
     /// The service UUIDs of all lists, complete or not, without duplicates and in order of first appearance.
     package var serviceUUIDs: [BluetoothUUID] {
-        uuids([
-            .incompleteServices16: 2, .completeServices16: 2, .incompleteServices32: 4, .completeServices32: 4,
-            .incompleteServices128: 16, .completeServices128: 16,
-        ])
+        uuids { type in
+            switch type {
+            case .incompleteServices16, .completeServices16: 2
+            case .incompleteServices32, .completeServices32: 4
+            case .incompleteServices128, .completeServices128: 16
+            default: nil
+            }
+        }
     }
 
     package var solicitedServiceUUIDs: [BluetoothUUID] {
-        uuids([.solicitedServices16: 2, .solicitedServices32: 4, .solicitedServices128: 16])
+        uuids { type in
+            switch type {
+            case .solicitedServices16: 2
+            case .solicitedServices32: 4
+            case .solicitedServices128: 16
+            default: nil
+            }
+        }
     }
 
     /// The service data in order. If a service occurs several times, the first occurrence counts.
     package var serviceData: [(service: BluetoothUUID, data: PacketBuffer)] {
-        let widths: [AdvertisingDataType: Int] = [.serviceData16: 2, .serviceData32: 4, .serviceData128: 16]
+        func width(_ type: AdvertisingDataType) -> Int? {
+            switch type {
+            case .serviceData16: 2
+            case .serviceData32: 4
+            case .serviceData128: 16
+            default: nil
+            }
+        }
         var result: [(service: BluetoothUUID, data: PacketBuffer)] = []
         for structure in structures {
-            guard let width = widths[structure.type], structure.payload.count >= width,
+            guard let width = width(structure.type), structure.payload.count >= width,
                 let uuid = BluetoothUUID(littleEndian: structure.payload.prefix(upTo: width)),
                 !result.contains(where: { $0.service == uuid })
             else { continue }
@@ -83,11 +101,12 @@ extension AdvertisingData {
         structures.first { $0.type == type }?.payload
     }
 
-    private func uuids(_ widths: [AdvertisingDataType: Int]) -> [BluetoothUUID] {
+    /// The UUIDs in the structures for whose type `width` returns the length of a UUID, in octets.
+    private func uuids(_ width: (AdvertisingDataType) -> Int?) -> [BluetoothUUID] {
         var result: [BluetoothUUID] = []
         var seen: Set<BluetoothUUID> = []
         for structure in structures {
-            guard let width = widths[structure.type] else { continue }
+            guard let width = width(structure.type) else { continue }
             var octets = structure.payload
             // A list that ends in the middle of a UUID keeps the UUIDs before it.
             while octets.count >= width {

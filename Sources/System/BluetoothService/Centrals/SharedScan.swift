@@ -72,10 +72,10 @@ final class SharedScan {
     private func receive(_ sighting: Sighting) {
         open?.onSighting(sighting)
         guard sighting.isForApps else { return }
-        let identifier = peers.peer(at: sighting.address).identifier
-        peers.setAdvertisedName(sighting.data.localName?.text, of: identifier, at: loop.now)
-        peers.noteAdvertisement(identifier, rssi: sighting.rssi, at: loop.now)
-        guard let peer = peers[identifier] else { return }
+        let (identifier, name) = (peers.peer(at: sighting.address).identifier, sighting.data.localName?.text)
+        guard let peer = peers.noteAdvertisement(identifier, name: name, rssi: sighting.rssi, at: loop.now) else {
+            return
+        }
         let heard = ReceivedAdvertisement(sighting)
         for session in managers.sessions(as: CentralSession.self) { session.receive(heard, from: peer) }
     }

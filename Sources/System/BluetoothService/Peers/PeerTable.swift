@@ -58,8 +58,9 @@ struct PeerTable {
 
     /// Returns the peer at `address`, adding it to the table if necessary.
     mutating func see(_ address: BluetoothAddress) -> Peer {
-        let known = identifiers[address.asDevice].flatMap { peers[$0] }
-        return note(known ?? make(name(of: address.asDevice), at: address))
+        let address = address.asDevice
+        if let identifier = identifiers[address], let known = peers.use(identifier) { return known }
+        return note(make(name(of: address), at: address))
     }
 
     /// Returns a peer, perhaps from before a restart; nil if this host did not assign the identifier (behaviour 11.3).
@@ -109,13 +110,17 @@ struct PeerTable {
     /// All known peers, in no particular order.
     var all: [Peer] { peers.values }
 
-    mutating func noteAdvertisement(_ identifier: UUID, rssi: Int, at time: Instant) {
-        peers.update(identifier) { $0.lastReception = (time, rssi) }
-    }
-
-    mutating func setAdvertisedName(_ name: String?, of identifier: UUID, at time: Instant? = nil) {
-        guard let name else { return }
-        peers.update(identifier) { ($0.advertisedName, $0.advertisedNameTime) = (name, time) }
+    /// Notes an advertisement of the peer with `identifier`, and returns the peer. An advertisement without a name
+    /// leaves the advertised name as it is.
+    @discardableResult
+    mutating func noteAdvertisement(_ identifier: UUID, name: String?, rssi: Int, at time: Instant) -> Peer? {
+        var known: Peer?
+        peers.update(identifier) { peer in
+            if let name { (peer.advertisedName, peer.advertisedNameTime) = (name, time) }
+            peer.lastReception = (time, rssi)
+            known = peer
+        }
+        return known
     }
 
     mutating func setDeviceName(_ name: String, of identifier: UUID, at time: Instant? = nil) {

@@ -92,12 +92,10 @@ extension Peers {
         keeper.store?.bond(identity: address).map { UUID($0.identifier) } ?? table.identifier(at: address)
     }
 
-    func noteAdvertisement(_ identifier: UUID, rssi: Int, at time: Instant) {
-        table.noteAdvertisement(identifier, rssi: rssi, at: time)
-    }
-
-    func setAdvertisedName(_ name: String?, of identifier: UUID, at time: Instant? = nil) {
-        table.setAdvertisedName(name, of: identifier, at: time)
+    /// See ``PeerTable/noteAdvertisement(_:name:rssi:at:)``.
+    @discardableResult
+    func noteAdvertisement(_ identifier: UUID, name: String?, rssi: Int, at time: Instant) -> Peer? {
+        table.noteAdvertisement(identifier, name: name, rssi: rssi, at: time)
     }
 
     /// Saves the name of a peer, in its bond if there is one.
