@@ -99,4 +99,21 @@ import Testing
         hub.use(ToolClient([], loop: loop))
         #expect(page.texts.last == #"{"type":"again","value":null}"#)
     }
+
+    @Test("while the world is on its way to another instant, pages get nothing of it, and then begin anew")
+    func leap() throws {
+        let page = open()
+        let count = page.shown.count
+        hub.send(.leap(true))
+        hub.use(ToolClient([], loop: loop))
+        let refreshes = world.refreshes.load(ordering: .relaxed)
+        loop.run(for: PageHub.interval * 2)
+        #expect(page.texts.dropFirst(count) == [#"{"type":"leap","value":true}"#])
+        #expect(world.refreshes.load(ordering: .relaxed) == refreshes)
+        hub.send(.leap(false))
+        #expect(
+            page.texts.dropFirst(count + 1) == [#"{"type":"again","value":null}"#, #"{"type":"leap","value":false}"#]
+        )
+        #expect(world.refreshes.load(ordering: .relaxed) == refreshes + 1)
+    }
 }

@@ -33,6 +33,7 @@ enum PageFiles {
         case "/prompts.js": File(type: script, octets: PackageResources.prompts_js)
         case "/advice.js": File(type: script, octets: PackageResources.advice_js)
         case "/rings.js": File(type: script, octets: PackageResources.rings_js)
+        case "/timeline.js": File(type: script, octets: PackageResources.timeline_js)
         case "/verbs.js": File(type: script, octets: PackageResources.verbs_js)
         case "/world.js": File(type: script, octets: PackageResources.world_js)
         case "/worldmap.js": File(type: script, octets: PackageResources.worldmap_js)

@@ -40,6 +40,8 @@ final class PageHub {
     private var streams: [UInt32] = []
     private var timer: ScheduledTask?
     private var words = MonitorWords()
+    /// Whether the world is on its way to another instant. Pages get what is known at its end.
+    private var isLeaping = false
     /// The regular questions without an answer yet, so that a slow service is not asked more.
     private var asked: Set<String> = []
 
@@ -70,7 +72,7 @@ final class PageHub {
         (devices, energy, packets, history) = (PageDeviceList(), PageEnergy(), PagePackets(), PageHistory())
         (streams, packetStream) = ([], nil)
         listen(to: client)
-        send("again", "null")
+        if !isLeaping { send("again", "null") }
         if world != nil || !pages.isEmpty { follow() }
         refreshAll()
     }
@@ -173,8 +175,23 @@ final class PageHub {
 
     /// Sends a value of the world to all pages.
     func send(_ value: PageValue) {
+        if value.name == PageValue.leapName { leap(value.json == "true") }
         let frame = Self.frame(value)
         for page in pages.values { page.show(frame) }
+    }
+
+    /// Notes that the world is on its way to another instant, or is there. Then pages begin anew.
+    private func leap(_ isOn: Bool) {
+        guard isLeaping != isOn else { return }
+        isLeaping = isOn
+        guard !isOn else { return }
+        send("again", "null")
+        let recent = Self.frame("packets", packets.recent.json)
+        for (key, page) in pages {
+            showHistory(to: page)
+            if packetPages.contains(key) { page.show(recent) }
+        }
+        refreshAll()
     }
 
     private static func frame(_ value: PageValue) -> PageFrame {
@@ -215,12 +232,12 @@ final class PageHub {
     private func receive(_ name: String, _ line: String) {
         guard name == "event", let event = try? JSONDecoder().decode(MonitoredEvent.self, from: Data(line.utf8)) else {
             if world != nil, name == "advice" { history.addAdvice(line) }
-            return send(name, line)
+            return isLeaping ? () : send(name, line)
         }
         packets.note(event)
         let shown = JSON.of(ShownEvent(event, words: words.text(of: event)))
         if world != nil { history.addEvent(shown) }
-        send(name, shown)
+        if !isLeaping { send(name, shown) }
     }
 
     private func showHistory(to page: any PageOutlet) {
@@ -236,7 +253,7 @@ final class PageHub {
     }
 
     private func refreshAll() {
-        guard !pages.isEmpty else { return }
+        guard !pages.isEmpty, !isLeaping else { return }
         world?.refresh()
         for (name, question) in [("status", .status), ("devices", .devices), ("apps", .apps)]
             as [(String, ToolQuestion)]
@@ -316,7 +333,7 @@ final class PageHub {
     }
 
     private func receivePackets(_ line: String) {
-        guard let rows = packets.receive(line), !packetPages.isEmpty else { return }
+        guard let rows = packets.receive(line), !packetPages.isEmpty, !isLeaping else { return }
         let frame = PageFrame(Self.json("packets", rows.json), need: .item(rows.count))
         for (key, page) in pages where packetPages.contains(key) { page.show(frame) }
     }
@@ -454,4 +471,11 @@ package struct PageValue: Sendable {
     /// Whether a later value of this name takes the place of this one, so that a page which does not keep up may go
     /// without it.
     let isReplaced: Bool
+}
+
+extension PageValue {
+    static let leapName = "leap"
+
+    /// Whether the world is on its way to another instant.
+    static func leap(_ isOn: Bool) -> PageValue { PageValue(name: leapName, json: "\(isOn)", isReplaced: false) }
 }

@@ -349,6 +349,7 @@ import Testing
             try command(#"{"act":"move","device":"sensor","x":1.26,"y":-0.04}"#)
                 == .act(.move(.sensor, Position(x: 1.3)))
         )
+        #expect(try command(#"{"act":"goto","amount":1.2346}"#) == .goTo(1_235))
         #expect(try command(#"{"act":"noise"}"#) == .act(.setNoise(nil)))
         #expect(try command(#"{"act":"begin","text":"lossy=1"}"#) == .act(.begin(DeviceFault(.lossy, 1))))
         #expect(
@@ -365,6 +366,8 @@ import Testing
             #"{"act":"move","device":"sensor","x":1}"#, #"{"act":"move","x":1,"y":1}"#,
             #"{"act":"move","device":"world","x":1,"y":1}"#, #"{"act":"move","device":"phone","x":1000.1,"y":1}"#,
             #"{"act":"move","device":"phone","x":-1e300,"y":1}"#, #"{"act":"noise","amount":0}"#,
+            #"{"act":"goto"}"#, #"{"act":"goto","amount":-1}"#, #"{"act":"goto","amount":1e9}"#,
+            #"{"act":"goto","amount":"x"}"#,
             #"{"act":"begin"}"#, #"{"act":"begin","text":"gravity"}"#, #"{"act":"begin","text":"lossy=2"}"#,
             #"{"act":"begin","text":"jammed-channel=40"}"#, #"{"act":"end","text":"lossy=nan"}"#,
             #"{"act":"app","text":"fly"}"#, #"{"act":"wall","x":1,"y":1,"x2":1,"amount":1}"#,

@@ -94,6 +94,11 @@ package final class ToolConversation {
         }
     }
 
+    /// Sends the packets that were collected at once, because the time of the system stands still.
+    package func flush() {
+        for case .packets(let stream) in streams.values { stream.flush() }
+    }
+
     private func finish(_ number: UInt32) {
         guard let stream = streams.removeValue(forKey: number) else { return }
         budgets[number] = nil

@@ -91,6 +91,8 @@ export class Model {
     /** The number of the first line that has changed since it was shown. */
     this.changedLine = 0;
     this.worldTest = null;
+    /** Whether the world is on its way to another instant. */
+    this.isLeaping = false;
   }
 
   /** Takes in a message of the server, and returns the names of the parts that changed. */
@@ -117,6 +119,7 @@ export class Model {
       case "tableClosed": this.tables.delete(value); return ["device", "devices"];
       case "value": this.#takeValue(value); return ["device"];
       case "world": this.#takeWorld(value); return ["world"];
+      case "leap": this.isLeaping = value; return ["world"];
       case "story": this.#takeStory(value); return ["story"];
       case "worldTest": this.worldTest = value; return ["worldTest"];
       case "again": return this.#begin();
@@ -137,8 +140,8 @@ export class Model {
 
   /** Forgets a system that is gone, but not its world. */
   #begin() {
-    const { world, story, firstLine, changedLine, generation } = this;
-    Object.assign(this, new Model(), { world: world && { ...world, milliseconds: 0 }, story, firstLine, changedLine, generation });
+    const { world, story, firstLine, changedLine, generation, isLeaping } = this;
+    Object.assign(this, new Model(), { world: world && { ...world, milliseconds: isLeaping ? world.milliseconds : 0 }, story, firstLine, changedLine, generation, isLeaping });
     return ["status", "devices", "device", "apps", "events", "packets", "advice", "prompts", "energy"];
   }
 

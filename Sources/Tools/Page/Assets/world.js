@@ -1,6 +1,7 @@
 import { allow, element, replace, timer } from "./elements.js";
 import { current } from "./energy.js";
 import { FaultForm, faultWords } from "./faults.js";
+import { Timeline } from "./timeline.js";
 import { AppVerbs, verbsHelp } from "./verbs.js";
 import { WorldMap } from "./worldmap.js";
 
@@ -36,6 +37,8 @@ export class World {
     this.page = page;
     this.parts = ["world", "story", "worldTest"];
     this.map = new WorldMap((device, x, y) => this.act("move", { device, x, y }));
+    this.timeline = new Timeline((milliseconds) => this.act("goto", { amount: milliseconds / 1000 }),
+      () => this.page.model.story.filter(({ time }) => time !== undefined).map(({ time }) => Math.ceil(time / 1000)));
   }
 
   get world() { return this.page.model.world; }
@@ -76,7 +79,7 @@ export class World {
           element("label", { class: "small" }, "Seed ", this.seed), element("button", { id: "world-restart" }, "Restart")),
         this.button("world-save", "Save as a test", () => this.act("test"),
           { class: "main", title: "Writes a Swift test that repeats what you did, at the same times" })),
-      this.map.open(),
+      this.timeline.open(), this.map.open(),
       element("section", { class: "told", "aria-label": "What happens" },
         element("h2", {}, "Story", element("span", { class: "quiet", id: "story-help" },
           "A click on a line, or Enter, shows the packets at that time.")), this.story),
@@ -247,6 +250,7 @@ export class World {
     if (!world) return this.map.show(null);
     this.map.show(this.pictured(world));
     this.clock.textContent = timer(world.milliseconds);
+    this.timeline.show(world, this.page.model.isLeaping);
     this.running.textContent = world.isRunning ? "Pause" : "Run";
     this.running.classList.toggle("main", !world.isRunning);
     if (document.activeElement !== this.speed) this.speed.value = world.speed;

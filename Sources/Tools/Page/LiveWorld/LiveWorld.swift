@@ -41,6 +41,8 @@ final class LiveWorld {
     struct Deed: Hashable, Sendable {
         let milliseconds: Int64
         let act: WorldAct
+        /// Whether the act drops the link once.
+        var isDrop = false
     }
 
     let seed: UInt64
@@ -52,6 +54,8 @@ final class LiveWorld {
     let phoneEnergy: DeviceEnergy
     let sensorEnergy: DeviceEnergy
     private(set) var deeds: [Deed] = []
+    /// What follows in the history that this world repeats; nil at its last instant.
+    private(set) var ahead: WorldRecord?
     private(set) var walls: [Wall] = []
     private(set) var noise: Double?
     /// The faults that last.
@@ -60,9 +64,12 @@ final class LiveWorld {
     private(set) var isDropping = false
     private let world: SimulatedWorld
 
-    /// - Parameter opensApp: Whether the app is opened at once, rather than by ``openApp()``.
-    init(seed: UInt64, opensApp: Bool = true) {
+    /// - Parameters:
+    ///   - opensApp: Whether the app is opened at once, rather than by ``openApp()``.
+    ///   - record: The history of an earlier world with this seed, whose acts are repeated at their times.
+    init(seed: UInt64, opensApp: Bool = true, repeating record: WorldRecord? = nil) {
         self.seed = seed
+        ahead = record
         let (world, story, screen) = (SimulatedWorld(seed: seed), story, screen)
         self.world = world
         // The loop keeps the observer.
@@ -97,28 +104,32 @@ final class LiveWorld {
     // MARK: Time
 
     /// Lets time pass. Stops early, at a whole millisecond, once `isEnough` is true.
-    func advance(by milliseconds: Int64, until isEnough: @escaping @Sendable () -> Bool = { false }) {
-        var left = milliseconds
-        while isDropping, left > 0, !isEnough() {
-            let part = min(left, Self.dropPoll)
-            run(for: part, until: isEnough)
-            left -= part
-            endDrop()
-        }
-        run(for: left, until: isEnough)
+    func advance(by duration: Int64, until isEnough: @escaping @Sendable () -> Bool = { false }) {
+        let end = milliseconds + duration
+        repeatActs()
+        repeat {
+            let now = milliseconds
+            var next = min(end, ahead?.nextInstant ?? end)
+            if isDropping, ahead == nil { next = min(next, now + Self.dropPoll) }
+            run(for: next - now, until: isEnough)
+        } while milliseconds < end && !isEnough()
     }
 
     private func run(for milliseconds: Int64, until isEnough: @escaping @Sendable () -> Bool) {
         world.run(for: .milliseconds(milliseconds), until: isEnough)
         finishMillisecond()
+        endDrop()
+        repeatActs()
     }
 
     /// Lets time pass until the next event of the story. Returns whether there was one.
     func step() -> Bool {
         let (story, events) = (story, story.events)
-        world.run(for: Self.longestStep) { story.events > events }
-        finishMillisecond()
-        endDrop()
+        let end = milliseconds + Int64(Self.longestStep / .milliseconds(1))
+        repeatActs()
+        repeat {
+            run(for: min(end, ahead?.nextInstant ?? end) - milliseconds) { story.events > events }
+        } while story.events == events && milliseconds < end
         return story.events > events
     }
 
@@ -150,24 +161,46 @@ final class LiveWorld {
             throw WorldRefusal("the sensor loses packets already; end that first")
         }
         try perform(.begin(Self.silence))
+        deeds[deeds.count - 1].isDrop = true
         isDropping = true
     }
 
     private var hasLink: Bool { phone.withSystem { !$0.status.links.isEmpty } }
 
-    /// Lets packets through again, once the link that was to be dropped has ended.
+    /// Lets packets through again, once the link that was to be dropped has ended. A history that is repeated has the end.
     private func endDrop() {
-        guard isDropping, !hasLink, let index = begun.firstIndex(of: Self.silence) else { return }
+        guard isDropping, ahead == nil, !hasLink, let index = begun.firstIndex(of: Self.silence) else { return }
         end(at: index)
         // Beyond the bound of acts, too: the sensor must not stay silent.
         remember(.end(Self.silence))
     }
 
-    /// Performs an act, unless it would have no effect.
+    /// Performs an act, unless it would have no effect. What followed in a history that is repeated is discarded.
     func perform(_ act: WorldAct) throws(WorldRefusal) {
         guard deeds.count < Self.maximumActs else {
             throw WorldRefusal("a test has at most \(Self.maximumActs) acts; save it, and restart the world")
         }
+        try apply(act)
+        ahead = nil
+        remember(act)
+    }
+
+    /// Performs the acts of the history that are due. They had an effect before, so none is refused.
+    private func repeatActs() {
+        while let deed = ahead?.takeDeed(at: milliseconds) {
+            try? apply(deed.act)
+            if deed.isDrop { isDropping = true }
+            deeds.append(deed)
+        }
+        if let end = ahead?.end, end <= milliseconds { ahead = nil }
+    }
+
+    /// The history of the world, with what follows in the one that it repeats.
+    var record: WorldRecord {
+        WorldRecord(deeds + (ahead?.deeds ?? []), end: max(milliseconds, ahead?.end ?? 0))
+    }
+
+    private func apply(_ act: WorldAct) throws(WorldRefusal) {
         switch act {
         case .move(let device, let position): move(device, to: position)
         case .begin(let fault): try begin(fault)
@@ -185,7 +218,6 @@ final class LiveWorld {
             walls.remove(at: index)
             world.changeAir { $0.walls.remove(at: index) }
         }
-        remember(act)
     }
 
     /// Notes an act. Of moves of one device at one instant, only the last one has an effect.

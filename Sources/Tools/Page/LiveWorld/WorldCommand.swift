@@ -12,6 +12,8 @@ enum WorldCommand: Hashable, Sendable {
     case setSpeed(Double)
     /// Starts the world again, with the same seed or another one.
     case restart(seed: UInt64?)
+    /// Shows an instant that the world has been at, in milliseconds since its beginning.
+    case goTo(Int64)
     /// Writes the test of what was done.
     case writeTest
     /// Loses all packets of the sensor until its link has ended.
@@ -65,9 +67,11 @@ struct WorldMessage: Decodable {
     /// The noise, in dBm. The receivers' own is -106.
     static let noises = -110.0 ... -30.0
     static let attenuations = 0.0...100.0
+    /// The times since the beginning of a world, in seconds.
+    static let times = 0.0...1e7
 
     enum Kind: String, Decodable {
-        case run, pause, step, speed, restart, test, drop, move, begin, end, app, noise, wall, removeWall
+        case run, pause, step, speed, restart, goto, test, drop, move, begin, end, app, noise, wall, removeWall
     }
 
     let act: Kind
@@ -90,6 +94,7 @@ struct WorldMessage: Decodable {
             case .drop: return .dropLink
             case .speed: return .setSpeed(try number(in: Self.speeds, "a speed"))
             case .restart: return .restart(seed: try seed)
+            case .goto: return .goTo(Int64((try number(in: Self.times, "a time in seconds") * 1_000).rounded()))
             case .move, .begin, .end, .app, .noise, .wall, .removeWall: return .act(try worldAct)
             }
         }

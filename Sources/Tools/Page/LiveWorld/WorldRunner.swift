@@ -38,7 +38,7 @@ package final class WorldRunner: PageWorld {
     private let lastTool = Atomic<UInt64>(0)
 
     /// Creates a world. Its app is opened by ``begin()``, and its time stands still until a person lets it pass. That of
-    /// each later world passes from ``begin()`` on.
+    /// each later world passes from ``begin()`` on, or it goes to the instant that was asked for.
     ///
     /// - Parameter publish: Called with each value for all pages, on the thread of the world.
     package init(seed: UInt64, publish: @escaping @Sendable (PageValue) -> Void) {
@@ -97,6 +97,11 @@ private final class WorldLoop {
     /// The number of lines of the story in one report, the last ones.
     private static let maximumLines = StoryLog.maximumLines
 
+    private struct Tool {
+        let end: LoopBound<WorldTool>
+        let outlet: WorldOutlet
+    }
+
     private let publish: @Sendable (PageValue) -> Void
     private let clock = ContinuousClock()
     private var world: LiveWorld
@@ -104,7 +109,9 @@ private final class WorldLoop {
     private var generation = 1
     /// Whether time has not begun yet.
     private var isHeld = true
-    private var tools: [UInt64: LoopBound<WorldTool>] = [:]
+    /// The instant that the world is on its way to, in milliseconds.
+    private var target: Int64?
+    private var tools: [UInt64: Tool] = [:]
     private var lastStep: ContinuousClock.Instant
     private var lastNews: ContinuousClock.Instant
     private var publishedState = ""
@@ -121,7 +128,10 @@ private final class WorldLoop {
     }
 
     /// How long to wait for the next job. Nil while only a job makes a difference.
-    var jobTimeout: Duration? { pacer.isRunning ? WorldRunner.tick : hasNews ? Self.newsInterval : nil }
+    var jobTimeout: Duration? {
+        if target != nil, !isHeld { return isBusy ? .milliseconds(1) : .zero }
+        return pacer.isRunning ? WorldRunner.tick : hasNews ? Self.newsInterval : nil
+    }
 
     /// Performs what has come, and lets time pass. Returns false at the end.
     func perform(_ jobs: [WorldRunner.Job]) -> Bool {
@@ -133,21 +143,63 @@ private final class WorldLoop {
             case .begin: begin()
             case .tool(let number, let event): handle(event, of: number)
             case .stop:
-                restart(seed: world.seed, isLast: true)
+                end()
                 return false
             }
         }
         let now = clock.now
         let due = pacer.due(after: now - lastStep)
         lastStep = now
-        if due > 0, !isHeld {
+        if let target, !isHeld {
+            leap(to: target)
+        } else if due > 0, !isHeld {
             let end = now + Self.longestRun
             let clock = clock
             world.advance(by: due) { clock.now >= end }
             hasNews = true
         }
-        if hasNews, clock.now - lastNews >= Self.newsInterval { publishNews() }
+        if hasNews, target == nil, clock.now - lastNews >= Self.newsInterval { publishNews() }
         return true
+    }
+
+    // MARK: Other instants
+
+    /// Goes to an instant of the history. To go back, the world begins again, and repeats its acts.
+    private func goTo(_ milliseconds: Int64) throws(WorldRefusal) {
+        let record = world.record
+        guard milliseconds <= record.end else {
+            throw WorldRefusal("the world has been up to \(WorldWords.time(.milliseconds(record.end))) so far")
+        }
+        pacer.isRunning = false
+        target = milliseconds
+        publish(.leap(true))
+        if milliseconds < world.milliseconds { beginAgain(seed: world.seed, repeating: record) }
+    }
+
+    /// Lets time pass as fast as possible, while the tools keep up.
+    private func leap(to target: Int64) {
+        let end = clock.now + Self.longestRun
+        let (clock, outlets) = (clock, tools.values.map(\.outlet))
+        let left = target - world.milliseconds
+        if left > 0, !isBusy {
+            world.advance(by: left) { clock.now >= end || outlets.contains(where: \.isBusy) }
+        }
+        if world.milliseconds >= target { arrive() }
+    }
+
+    private var isBusy: Bool { tools.values.contains { $0.outlet.isBusy } }
+
+    private func arrive() {
+        guard target != nil else { return }
+        (target, publishedState, hasNews) = (nil, "", true)
+        flush()
+        publishNews()
+        // After all that the tools were sent.
+        publish(.leap(false))
+    }
+
+    private func flush() {
+        for tool in tools.values { world.withPhone { _ in tool.end.value.flush() } }
     }
 
     // MARK: Messages
@@ -167,29 +219,55 @@ private final class WorldLoop {
     private func perform(_ command: WorldCommand) throws(WorldRefusal) -> PageValue? {
         switch command {
         case .run: pacer.isRunning = true
-        case .pause: pacer.isRunning = false
-        case .step:
+        case .pause:
             pacer.isRunning = false
-            guard world.step() else { throw WorldRefusal("nothing happened within \(LiveWorld.longestStep)") }
+            arrive()
+            flush()
         case .setSpeed(let speed): pacer.speed = speed
         case .restart(let seed): restart(seed: seed ?? world.seed)
-        case .act(let act): try world.perform(act)
-        case .dropLink: try world.dropLink()
-        case .writeTest:
-            return PageValue(name: "worldTest", json: JSON.of(WorldTestText.text(of: world)), isReplaced: false)
+        case .goTo(let milliseconds): try goTo(milliseconds)
+        case .step, .act, .dropLink, .writeTest:
+            guard target == nil else { throw WorldRefusal("the world is on its way to another instant; wait a moment") }
+            return try performHere(command)
         }
         return nil
     }
 
-    private func restart(seed: UInt64, isLast: Bool = false) {
-        tools.values.forEach { $0.value.end() }
+    /// Performs a command that is about the present.
+    private func performHere(_ command: WorldCommand) throws(WorldRefusal) -> PageValue? {
+        switch command {
+        case .step:
+            pacer.isRunning = false
+            defer { flush() }
+            guard world.step() else { throw WorldRefusal("nothing happened within \(LiveWorld.longestStep)") }
+        case .act(let act): try world.perform(act)
+        case .dropLink: try world.dropLink()
+        case .writeTest:
+            return PageValue(name: "worldTest", json: JSON.of(WorldTestText.text(of: world)), isReplaced: false)
+        case .run, .pause, .setSpeed, .restart, .goTo: break
+        }
+        return nil
+    }
+
+    private func restart(seed: UInt64) {
+        arrive()
+        pacer.isRunning = true
+        beginAgain(seed: seed)
+    }
+
+    /// Ends the world, and begins another one, which waits for ``begin()``.
+    private func beginAgain(seed: UInt64, repeating record: WorldRecord? = nil) {
+        end()
+        world = LiveWorld(seed: seed, opensApp: false, repeating: record)
+        generation += 1
+        (publishedLines, isHeld) = (0, true)
+        prepare()
+    }
+
+    private func end() {
+        tools.values.forEach { $0.end.value.end() }
         tools = [:]
         world.end()
-        guard !isLast else { return }
-        world = LiveWorld(seed: seed, opensApp: false)
-        generation += 1
-        (publishedLines, pacer.isRunning, isHeld) = (0, true, true)
-        prepare()
     }
 
     private func begin() {
@@ -210,10 +288,10 @@ private final class WorldLoop {
 
     private func handle(_ event: WorldTool.Event, of number: UInt64) {
         switch event {
-        case .began(let outlet): tools[number] = world.bind(WorldTool(outlet))
-        case .ended: tools.removeValue(forKey: number)?.value.end()
+        case .began(let outlet): tools[number] = Tool(end: world.bind(WorldTool(outlet)), outlet: outlet)
+        case .ended: tools.removeValue(forKey: number)?.end.value.end()
         case .received, .hasRoom:
-            guard let tool = tools[number] else { return }
+            guard let tool = tools[number]?.end else { return }
             world.withPhone { tool.value.handle(event, $0) }
         }
     }
@@ -245,7 +323,7 @@ private final class WorldLoop {
     }
 
     private var state: PageValue {
-        let json = JSON.of(WorldSnapshot(world, pacer, generation: generation))
+        let json = JSON.of(WorldSnapshot(world, pacer, generation: generation, target: target))
         return PageValue(name: "world", json: json, isReplaced: true)
     }
 

@@ -62,6 +62,11 @@ struct WorldSnapshot: Encodable, Hashable {
     /// The time of day at the beginning of the world, in seconds since the beginning of 1970.
     let start: Double
     let milliseconds: Int64
+    /// The last instant of the history, and the number of acts between the present and that, which are repeated.
+    let lastMilliseconds: Int64
+    let actsAhead: Int
+    /// The instant that the world is on its way to; nil if it is not.
+    let target: Int64?
     let isRunning: Bool
     let speed: Double
     let devices: [Device]
@@ -87,11 +92,14 @@ struct WorldSnapshot: Encodable, Hashable {
     let app: App
     let acts: Int
 
-    init(_ world: LiveWorld, _ pacer: WorldPacer, generation: Int) {
+    init(_ world: LiveWorld, _ pacer: WorldPacer, generation: Int, target: Int64? = nil) {
+        self.target = target
         self.generation = generation
         // A number of JavaScript has 53 bits.
         seed = "\(world.seed)"
         (start, milliseconds) = (world.calendarStart, world.milliseconds)
+        let record = world.record
+        (lastMilliseconds, actsAhead) = (record.end, record.deeds.count - world.deeds.count)
         (isRunning, speed) = (pacer.isRunning, pacer.speed)
         devices = [
             Device(.phone, world.phone, advertised: nil),

@@ -17,7 +17,7 @@ final class WorldTool {
         case ended
     }
 
-    private let outlet: WorldOutlet
+    let outlet: WorldOutlet
     private var conversation: ToolConversation?
 
     init(_ outlet: WorldOutlet) {
@@ -31,6 +31,9 @@ final class WorldTool {
         case .began, .ended: break
         }
     }
+
+    /// Sends the packets that were collected, because the time of the world stands still.
+    func flush() { conversation?.flush() }
 
     private func received(_ message: PacketBuffer, _ system: BluetoothSystem) {
         guard let conversation else { return receiveHello(message, system) }
@@ -99,6 +102,9 @@ final class WorldOutlet: Sendable {
         if !hasRoom { wasFull.store(true, ordering: .relaxed) }
         return hasRoom
     }
+
+    /// Whether a world that can wait is to wait, so that nothing is dropped.
+    var isBusy: Bool { pending.load(ordering: .relaxed) >= Self.maximumPending / 4 }
 
     func send(_ message: PacketBuffer) {
         pending.add(1, ordering: .relaxed)
