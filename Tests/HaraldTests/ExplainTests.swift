@@ -88,6 +88,57 @@ import Testing
         #expect(totals.contains("\"records\":\(records),"))
     }
 
+    /// The lines about the causes of a packet.
+    private func why(_ number: Int, in octets: [UInt8], json: Bool = false) throws -> [String] {
+        let lines = Mutex<[String]>([])
+        let report = ToolReport(json: json) { line in lines.withLock { $0.append(line) } }
+        let records = try CaptureReader.records(of: octets)
+        var explanation = WhyExplanation(of: number)
+        for record in records { explanation.receive(record) }
+        var words = CaptureWords(of: explanation.shown)
+        for record in records { words.receive(record) }
+        explanation.show(words.words, in: report)
+        #expect(explanation.packets == records.count)
+        #expect(explanation.isFound == (1...records.count).contains(number))
+        return lines.withLock { $0 }
+    }
+
+    @Test("the causes of a value lead over the subscription and the connection to the scan, in words and in JSON")
+    func causesOfAValue() throws {
+        let capture = session().phoneCapture.bytes
+        let records = try CaptureReader.records(of: capture)
+        let isValue: (CaptureRecord) -> Bool = { $0.packet?.kind == .acl && $0.packet?.bytes.octet(at: 8) == 0x1B }
+        let number = try #require(records.firstIndex(where: isValue)) + 1
+        let lines = try why(number, in: capture)
+        #expect(lines.first?.contains("packet \(number) at ") == true)
+        #expect(lines.first?.contains("Handle Value Notification") == true)
+        let steps = lines.filter { $0.hasPrefix("packet ") }
+        #expect(steps[1].contains("Write Request"))
+        #expect(lines.contains { $0.contains("the value was subscribed to [Core Vol 3 Part G 3.3.3.3]") })
+        #expect(steps.contains { $0.contains("Advertising Report") })
+        #expect(steps.last?.contains("Scan Enable") == true)
+        #expect(lines.contains { $0.hasSuffix("the capture does not tell why") })
+        let documents = try why(number, in: capture, json: true)
+        #expect(documents.count == steps.count)
+        #expect(documents[0].contains("\"relation\":\"packet\""))
+        #expect(documents.dropFirst().allSatisfy { $0.contains("\"relation\":\"cause\"") })
+    }
+
+    @Test("a packet has its effects, and one that is not there has nothing")
+    func effectsOfAPacket() throws {
+        let capture = session().phoneCapture.bytes
+        let records = try CaptureReader.records(of: capture)
+        let isScan: (CaptureRecord) -> Bool = { record in
+            guard let packet = record.packet, packet.kind == .command else { return false }
+            return [0x200C, 0x2042].contains(packet.bytes.word(at: 0)) && packet.bytes.octet(at: 3) == 1
+        }
+        let number = try #require(records.firstIndex(where: isScan)) + 1
+        let lines = try why(number, in: capture)
+        let begin = try #require(lines.firstIndex(of: "Caused by packet \(number):"))
+        #expect(lines[begin + 1].contains("Command Complete"))
+        #expect(try why(records.count + 1, in: capture).isEmpty)
+    }
+
     @Test("the verdict on a session is the same for both ends and on the air: nothing failed", arguments: 1...5)
     func healthySessions(seed: UInt64) throws {
         let session = session(seed: seed)

@@ -7,17 +7,21 @@ import LinkLayer
 package struct AirDissector: Sendable {
     /// The words for a PDU without payload, with which the ends of a link keep it up.
     package static let emptyPDU = "Empty PDU"
+    /// The link type of `PcapngWriter.LinkType.air`.
+    package static let linkType = AirFrame.withHeader
 
     private var links = RecencyTable<UInt32, AirReception>(limit: StoryLimits.openLinks)
 
     package init() {}
 
     /// Receives a frame, in the order of transmission, and returns it in one line.
-    package mutating func receive(_ octets: PacketBuffer) -> PacketSummary {
-        guard let frame = AirFrame(octets, linkType: AirFrame.withHeader) else {
+    ///
+    /// - Parameter linkType: The link type of the capture. Only the usual one tells primary advertising channels.
+    package mutating func receive(_ octets: PacketBuffer, linkType: UInt32 = Self.linkType) -> PacketSummary {
+        guard let frame = AirFrame(octets, linkType: linkType) else {
             return PacketSummary(layer: .air, text: "a malformed frame of \(octets.count) octets")
         }
-        let text = text(of: frame, isPrimary: Self.isPrimary(octets))
+        let text = text(of: frame, isPrimary: linkType != Self.linkType || Self.isPrimary(octets))
         let shown = frame.isCorrupted ? "received with errors: \(text)" : text
         return PacketSummary(layer: .air, text: shown.shortLine(PacketDissector.maximumSummary))
     }

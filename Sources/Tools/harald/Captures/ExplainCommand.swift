@@ -16,8 +16,11 @@ struct ExplainCommand: ShowingCommand {
             Reads btsnoop (of Harald, Android and btmon), Apple's PacketLogger (.pklg), pcap and pcapng, with HCI packets or \
             frames of the LE link layer. A file of any length takes a bounded amount of memory.
 
+            With --why, only the chain of causes of one packet is printed: each packet with its time, its relation to the             one that caused it, and the section of the specification. The file is read twice then.
+
             Examples:
               harald explain heart.btsnoop
+              harald explain --why 412 heart.btsnoop
               harald explain --connection 2 --timeline heart.svg heart.btsnoop
 
             \(ExitStatus.text(.captureShowsFailure))
@@ -33,6 +36,14 @@ struct ExplainCommand: ShowingCommand {
     var brief = false
 
     @Option(
+        help: ArgumentHelp(
+            "Tell what caused this packet, by its number in the file, and what it caused.",
+            valueName: "N"
+        )
+    )
+    var why: Int?
+
+    @Option(
         help: ArgumentHelp("Draw the connections on a line of time, as an SVG image in this file.", valueName: "FILE"),
         completion: .file(extensions: ["svg"])
     )
@@ -43,10 +54,16 @@ struct ExplainCommand: ShowingCommand {
 
     func validate() throws {
         if let connection, connection < 1 { throw ValidationError("--connection must be at least 1") }
+        guard let why else { return }
+        guard why >= 1 else { throw ValidationError("--why must be at least 1") }
+        guard connection == nil, !brief, timeline == nil else {
+            throw ValidationError("--why goes with none of --connection, --brief and --timeline")
+        }
     }
 
     func execute() throws(ToolError) {
         Console.endWithReader()
+        if let why { return try explain(why) }
         if let timeline {
             try writing(timeline) { () throws(OutputFile.Failure) in try OutputFile.check(timeline, reading: [file]) }
         }
@@ -63,6 +80,20 @@ struct ExplainCommand: ShowingCommand {
         }
         let known = count(explanation.story.totals.connections, "connection")
         throw .incomplete("there is no connection \(connection): the capture has \(known)")
+    }
+
+    private func explain(_ number: Int) throws(ToolError) {
+        let input = CaptureInput(path: file)
+        guard input.isFile else { throw .incomplete("--why reads the capture twice: save it to a file first") }
+        var explanation = WhyExplanation(of: number)
+        _ = try input.read(inPlace: true) { explanation.receive($0) }
+        guard explanation.isFound else {
+            let known = count(explanation.packets, "record")
+            throw .incomplete("record \(number) is no packet of HCI or of the air: the capture has \(known)")
+        }
+        var words = CaptureWords(of: explanation.shown)
+        _ = try input.read(inPlace: true) { words.receive($0) }
+        explanation.show(words.words, in: report)
     }
 
     /// Reads a file up to its end, before it is read again for its story. An error is reported by that.
