@@ -81,7 +81,7 @@ let floors: KeyValuePairs = [
         BluetoothSimulation
     """,
     "Tools": """
-    CaptureStory BluetoothTypes AssignedNumbers Cryptography EventLoops HCI ATT SMP LinkLayer ServiceMessages \
+    CaptureStory BluetoothTypes AssignedNumbers Cryptography EventLoops HCI L2CAP ATT SMP LinkLayer ServiceMessages \
         ServiceEvents AppAdvice
     Page BluetoothTypes AssignedNumbers EventLoops HCI ATT HCITransports ServiceMessages ServiceEvents \
         BluetoothService Administration AppAdvice ServiceProcess CoreBluetooth CoreBluetoothExtras BluetoothSimulation \

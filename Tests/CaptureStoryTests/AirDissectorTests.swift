@@ -76,4 +76,33 @@ import Testing
             #expect(AirDissector.parts(of: cut, summary).count == 1)
         }
     }
+
+    /// The layers of the frame of a link after some others, each with its fields and their places.
+    private func layers(_ kind: UInt8, _ payload: [UInt8], after others: [(UInt8, [UInt8])] = []) -> [[String]] {
+        var dissector = AirDissector()
+        for (kind, payload) in others {
+            _ = dissector.receive(Self.frame(Self.link, [kind, UInt8(payload.count)] + payload, channel: 20))
+        }
+        let frame = Self.frame(Self.link, [kind, UInt8(payload.count)] + payload, channel: 20)
+        return AirDissector.parts(of: frame, dissector.receive(frame)).map { part in
+            part.fields.map { "\($0.name): \($0.text), \($0.start)+\($0.count)" }
+        }
+    }
+
+    // The PDU begins at octet 14 of the frame.
+    @Test("control PDUs, and the layers of data, have fields with their places unless they are encrypted")
+    func fields() {
+        #expect(layers(3, [0x02, 0x13]) == [[], ["ErrorCode: remote user terminated (0x13), 17+1"]])
+        #expect(layers(3, [0x0D, 0x06, 9]) == [[], []])
+        let read: [UInt8] = [3, 0, 4, 0, 0x0A, 3, 0]
+        #expect(
+            layers(0b0010, read) == [
+                [], [], ["PDU Length: 3, 16+2", "Channel ID: 0x4, 18+2"], ["Attribute Handle: 0x3, 21+2"],
+            ]
+        )
+        #expect(layers(0b0010, [9, 0, 4, 0, 0x0A]) == [[], []])
+        // After LL_START_ENC_REQ, an octet pattern like that of a PDU means nothing.
+        #expect(layers(0b0010, read, after: [(0b0011, [0x05])]) == [[], []])
+        #expect(layers(0b1011, [0x02, 0x13], after: [(0b0011, [0x05])]) == [[], []])
+    }
 }

@@ -66,6 +66,42 @@ import Testing
         #expect(found[1].text == "Pairing Random: secret")
     }
 
+    /// The fields of the topmost layer of a PDU in one packet, with their places.
+    private func fields(_ channel: UInt16, _ pdu: [UInt8]) throws -> [String] {
+        var bench = CaptureBench()
+        bench.pdu(channel, pdu, isSent: true)
+        let packet = try #require(bench.records.first?.packet)
+        let part = try #require(PacketDissector().parts(of: packet, .hostToController, after: []).last)
+        return part.fields.map { "\($0.name): \($0.text), \($0.start)+\($0.count)" }
+    }
+
+    @Test("the fields of signalling commands have their names and places, of each command that Harald knows")
+    func signalling() throws {
+        #expect(
+            try fields(5, [0x12, 7, 8, 0, 24, 0, 40, 0, 0, 0, 100, 0]) == [
+                "Interval_Min: 0x18, 12+2", "Interval_Max: 0x28, 14+2", "Latency: 0x0, 16+2", "Timeout: 0x64, 18+2",
+            ]
+        )
+        #expect(try fields(5, [0x16, 1, 4, 0, 0x40, 0, 5, 0]) == ["CID: channel 0x40, 12+2", "Credits: 0x5, 14+2"])
+        for code: UInt8 in [0x01, 0x06, 0x07, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A] {
+            // Some length is that of the command.
+            let all = try (1...12).map { try fields(5, [code, 1, $0, 0] + [UInt8](repeating: 0x41, count: Int($0))) }
+            #expect(all.contains { !$0.isEmpty }, "code \(code)")
+        }
+        #expect(try fields(5, [0x12, 7, 2, 0, 24, 0]) == [])
+        #expect(try fields(5, [0x77, 7, 0, 0]) == [])
+    }
+
+    @Test("of the Security Manager's commands, those without keys have fields")
+    func securityFields() throws {
+        #expect(try fields(6, [0x0B, 0x0D]) == ["AuthReq: [bonding, MITM, SC], 9+1"])
+        #expect(try fields(6, [0x05, 8]).count == 1)
+        #expect(try fields(6, [0x01, 4, 0, 13, 16, 3, 3]).map { $0.split(separator: " ").last } == (9...14).map { "\($0)+1" })
+        for (code, count) in [(0x03, 16), (0x04, 16), (0x06, 16), (0x07, 10), (0x08, 16), (0x0A, 16), (0x0C, 64), (0x0D, 16)] {
+            #expect(try fields(6, [UInt8(code)] + [UInt8](repeating: 0x99, count: count)) == [], "code \(code)")
+        }
+    }
+
     @Test("a malformed packet is named as such, and no input traps")
     func malformed() {
         var dissector = PacketDissector()

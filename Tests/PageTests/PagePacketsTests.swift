@@ -166,14 +166,13 @@ import Testing
         #expect(rows.contains(#"ADV_IND: C6:05:04:03:02:01, name \"Belt\", services Heart Rate (180D)""#), "\(rows)")
         #expect(rows.contains(#"LE Advertising Report: C6:05:04:03:02:01"#), "\(rows)")
         #expect(rows.contains(#"services Heart Rate (180D), ADV_IND, -60 dBm""#), "\(rows)")
-        let listed = try fields(packets.details(of: 1))
         #expect(
-            listed.map(\.text) == [
-                "flags general discoverable, no BR/EDR", "services Heart Rate (180D)", #"name "Belt""#,
+            try places(packets, 1) == [
+                "AdvA: C6:05:04:03:02:01, 16+6", "Flags: flags general discoverable, no BR/EDR, 22+3",
+                "Complete List of 16-bit Service or Service Class UUIDs: services Heart Rate (180D), 25+4",
+                #"Complete Local Name: name "Belt", 29+6"#,
             ]
         )
-        #expect(listed.map(\.start) == [22, 25, 29])
-        #expect(listed.map(\.count) == [3, 4, 6])
     }
 
     @Test("the fields of a packet have their places in its octets")
@@ -182,16 +181,21 @@ import Testing
         let disconnect = packet(1, [6, 4, 3, 1, 0, 0x13], kind: .command, isReceived: false)
         let complete = packet(2, [0x0E, 4, 1, 3, 0x0C, 0], kind: .event)
         _ = packets.receive(try line([disconnect, complete, notification(3)]))
-        func places(_ number: UInt64) throws -> [String] {
-            try fields(packets.details(of: number)).map { "\($0.name): \($0.text), \($0.start)+\($0.count)" }
-        }
-        #expect(try places(1) == ["Connection_Handle: 0x1, 3+2", "Reason: remote user terminated (0x13), 5+1"])
-        #expect(try places(2) == ["Status: success (0x0), 5+1"])
+        #expect(try places(packets, 1) == ["Connection_Handle: 0x1, 3+2", "Reason: remote user terminated (0x13), 5+1"])
+        #expect(try places(packets, 2) == ["Status: success (0x0), 5+1"])
         #expect(
-            try places(3) == [
-                "Length: 4, 4+2", "Channel ID: 0x4, 6+2", "Attribute Handle: 0x3, 9+2", "Attribute Value: 48, 11+1",
+            try places(packets, 3) == [
+                "Handle and flags: handle 0x1, flags 2, 0+2", "Data Total Length: 8, 2+2", "PDU Length: 4, 4+2",
+                "Channel ID: 0x4, 6+2", "Attribute Handle: 0x3, 9+2", "Attribute Value: 48, 11+1",
             ]
         )
+    }
+
+    /// The fields of all layers of a packet with their places.
+    private func places(_ packets: PagePackets, _ number: UInt64) throws -> [String] {
+        try parts(packets.details(of: number)).flatMap(\.fields).map {
+            "\($0.name): \($0.text), \($0.start)+\($0.count)"
+        }
     }
 
     private struct Details: Decodable {
@@ -209,11 +213,6 @@ import Testing
         }
 
         let parts: [Part]
-    }
-
-    /// The fields of all layers of a packet.
-    private func fields(_ details: String?) throws -> [Details.Field] {
-        try parts(details).flatMap(\.fields)
     }
 
     private func parts(_ details: String?) throws -> [Details.Part] {

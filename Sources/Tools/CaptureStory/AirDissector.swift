@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BluetoothTypes
 import LinkLayer
 
@@ -29,13 +30,68 @@ package struct AirDissector: Sendable {
     /// Returns the layers of a frame: its reception, and its content as ``receive(_:)`` named it.
     package static func parts(of octets: PacketBuffer, _ summary: PacketSummary) -> [PacketPart] {
         guard let frame = AirFrame(octets, linkType: AirFrame.withHeader) else {
-            return [PacketPart(layer: .air, text: summary.text)]
+            return [PacketPart(layer: .air, text: summary.text, start: 0)]
         }
         let strength = frame.rssi.map { ", \($0) dBm" } ?? ""
         let reception =
             "\(StoryWords.phy(frame.phy)), \(Self.frequency(octets)) MHz\(strength), access address "
             + "0x\(String(frame.accessAddress, radix: 16)), \(StoryWords.count(frame.pdu.count, "octet"))"
-        return [PacketPart(layer: .air, text: reception), PacketPart(layer: .air, text: summary.text)]
+        return [PacketPart(layer: .air, text: reception, start: 0)] + content(of: frame, summary)
+    }
+
+    private static func content(of frame: AirFrame, _ summary: PacketSummary) -> [PacketPart] {
+        let start = frame.position
+        guard frame.accessAddress != AirFrame.advertisingAccessAddress else {
+            return [
+                PacketPart(layer: .air, text: summary.text, start: start, fields: advertising(frame.pdu, at: start))
+            ]
+        }
+        let layers = readable(frame.payload, kind: frame.kind, from: frame.side ?? .near)
+        // The content of an encrypted frame has another text.
+        guard summary.text == layers[0].text.shortLine(PacketDissector.maximumSummary) else {
+            return [PacketPart(layer: .air, text: summary.text, start: start)]
+        }
+        let places = [start, start + header, start + header + PacketDissector.channelHeader]
+        return zip(layers, places).map { $0.part(at: $1) }
+    }
+
+    /// The length of the header of a PDU, in octets (Core Vol 6 Part B 2.3, 2.4).
+    private static let header = 2
+
+    /// The fields of an advertising PDU; legacy advertising data in words.
+    private static func advertising(_ pdu: PacketBuffer, at start: Int) -> [PacketField] {
+        guard let packet = AirPrinter.fields(advertising: pdu) else { return [] }
+        let fields = FieldList.fields(of: packet, at: start + header)
+        guard let data = legacyData(pdu), !data.isEmpty else { return fields }
+        var place = start + pdu.count - data.count
+        return fields.dropLast()
+            + AdvertisingData(parsing: data).structures.map { structure in
+                defer { place += structure.encodedLength }
+                let words = AdvertisementText.words(of: AdvertisingData([structure]), omitting: [])
+                let text = words.isEmpty ? "\(structure.payload)" : words.joined(separator: ", ")
+                let type = structure.type.rawValue
+                let name = AssignedNumbers.advertisingType(type) ?? "type \(type)"
+                return PacketField(name: name, text: text, start: place, count: structure.encodedLength)
+            }
+    }
+
+    /// Returns the advertising data of a frame with a legacy PDU; nil for another frame.
+    package static func advertisingData(of octets: PacketBuffer) -> PacketBuffer? {
+        guard let frame = AirFrame(octets, linkType: AirFrame.withHeader),
+            frame.accessAddress == AirFrame.advertisingAccessAddress
+        else { return nil }
+        return legacyData(frame.pdu)
+    }
+
+    /// The data after the address in ADV_IND, ADV_NONCONN_IND, SCAN_RSP and ADV_SCAN_IND (Core Vol 6 Part B 2.3.1).
+    private static func legacyData(_ pdu: PacketBuffer) -> PacketBuffer? {
+        guard let kind = pdu.first, [0, 2, 4, 6].contains(kind & 0x0F), pdu.count >= header + 6 else { return nil }
+        return pdu.suffix(after: header + 6)
+    }
+
+    /// Returns the signal strength of a frame in dBm; nil if it has none.
+    package static func rssi(of octets: PacketBuffer) -> Int8? {
+        AirFrame(octets, linkType: AirFrame.withHeader)?.rssi
     }
 
     /// The centre frequency of the channel, whose number in the pseudo-header counts from 2402 MHz in steps of 2 MHz.
@@ -56,12 +112,11 @@ package struct AirDissector: Sendable {
             _ = verdict(on: frame)
             return Self.emptyPDU
         }
-        let kind = frame.pdu[0] & 0b11
-        let name = "\(kind == 0b11 ? "control" : "data") PDU, \(StoryWords.count(payload.count, "octet"))"
+        let name = "\(frame.kind == 0b11 ? "control" : "data") PDU, \(StoryWords.count(payload.count, "octet"))"
         switch verdict(on: frame) {
         case .unreadable(.encrypted), .repeated(.encrypted), .possiblyRepeated(.encrypted): return "Encrypted \(name)"
         case .unreadable, .repeated(.unknown), .possiblyRepeated(.unknown): return "Possibly encrypted \(name)"
-        default: return readable(payload, kind: kind, from: frame.side ?? .near)
+        default: return Self.readable(payload, kind: frame.kind, from: frame.side ?? .near)[0].text
         }
     }
 
@@ -72,13 +127,22 @@ package struct AirDissector: Sendable {
         return link.receive(frame, at: nil).content
     }
 
-    private func readable(_ payload: PacketBuffer, kind: UInt8, from side: StorySide) -> String {
+    /// The layers of a PDU that is not encrypted.
+    private static func readable(_ payload: PacketBuffer, kind: UInt8, from side: StorySide) -> [LayerPDU] {
         switch kind {
-        case 0b11: return AirPrinter.describe(control: payload)
-        case 0b10 where payload.word(at: 0).map(Int.init) == payload.count - 4:
-            let top = PacketDissector.top(of: payload, from: side)
-            return "Data: \(top?.text ?? PacketDissector.channel(of: payload).text)"
-        default: return "Data: a part of a PDU, \(StoryWords.count(payload.count, "octet"))"
+        case _ where payload.isEmpty: return [LayerPDU(layer: .air, text: emptyPDU)]
+        case 0b11:
+            let packet = AirPrinter.fields(control: payload)
+            return [
+                LayerPDU(layer: .air, text: AirPrinter.describe(control: payload), packet: packet, header: header + 1)
+            ]
+        case 0b10 where payload.word(at: 0).map(Int.init) == payload.count - PacketDissector.channelHeader:
+            let (middle, top) = (PacketDissector.channel(of: payload), PacketDissector.top(of: payload, from: side))
+            let whole = LayerPDU(layer: .air, text: "Data: \((top ?? middle).text)")
+            return [whole, middle] + (top.map { [$0] } ?? [])
+        default:
+            let text = "Data: a part of a PDU, \(StoryWords.count(payload.count, "octet"))"
+            return [LayerPDU(layer: .air, text: text)]
         }
     }
 }

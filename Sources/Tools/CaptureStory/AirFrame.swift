@@ -98,6 +98,8 @@ struct AirFrame: Sendable {
     }
 
     var payload: PacketBuffer { pdu.suffix(after: 2) }
+    /// The LLID of a data PDU: 1 and 2 for data, 3 for control (Core Vol 6 Part B 2.4).
+    var kind: UInt8 { pdu[0] & 0b11 }
 }
 
 /// The fields of an extended advertising PDU that come before its data (Core Vol 6 Part B 2.3.4).

@@ -2,6 +2,7 @@ import ATT
 import AssignedNumbers
 import BluetoothTypes
 import HCI
+import L2CAP
 import SMP
 
 /// A protocol layer of a packet.
@@ -15,13 +16,6 @@ package enum PacketLayer: String, Sendable, CaseIterable {
 package struct PacketSummary: Hashable, Sendable {
     /// The topmost layer that the packet completes a PDU of.
     package var layer: PacketLayer
-    package var text: String
-}
-
-/// One layer of a packet.
-package struct PacketPart: Hashable, Sendable {
-    package var layer: PacketLayer
-    /// The fields of the layer, in words.
     package var text: String
 }
 
@@ -66,7 +60,7 @@ package struct PacketDissector: Sendable {
     ///
     /// - Parameter before: The earlier packets with parts of the same PDU.
     package func parts(of packet: HCIPacket, _ direction: HCIDirection, after before: [HCIPacket]) -> [PacketPart] {
-        let below = PacketPart(layer: .hci, text: PacketPrinter.describe(packet))
+        let below = Self.controller(packet).part(at: 0)
         guard packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) else { return [below] }
         var assembly = PDUParts()
         var pdu: PacketBuffer?
@@ -74,14 +68,20 @@ package struct PacketDissector: Sendable {
             guard let part = try? ACLPacket(reading: each.bytes) else { continue }
             pdu = assembly.add(part.payload, isStart: part.boundary.isStart)
         }
+        let start = ACLPacket.headerSize
         guard let pdu else {
-            return [below, PacketPart(layer: .l2cap, text: "a part of a PDU that does not end with this packet")]
+            let text = "a part of a PDU that does not end with this packet"
+            return [below, PacketPart(layer: .l2cap, text: text, start: start)]
         }
         let side: StorySide = direction == .hostToController ? .near : .far
-        var middle = Self.channel(of: pdu)
-        if !before.isEmpty { middle.text += ", in \(before.count + 1) packets" }
-        let top = Self.top(of: pdu, from: side, links[data.handle.rawValue] ?? Link())
-        return [below, middle] + (top.map { [$0] } ?? [])
+        let (middle, top) = (Self.channel(of: pdu), Self.top(of: pdu, from: side, links[data.handle.rawValue] ?? Link()))
+        guard before.isEmpty else {
+            // The fields have no places in one of the packets.
+            let text = "\(middle.text), in \(before.count + 1) packets"
+            let parts = [below, PacketPart(layer: .l2cap, text: text, start: start)]
+            return parts + (top.map { [PacketPart(layer: $0.layer, text: $0.text, start: start)] } ?? [])
+        }
+        return [below, middle.part(at: start)] + (top.map { [$0.part(at: start + Self.channelHeader)] } ?? [])
     }
 
     /// Forgets a link that begins or ends.
@@ -100,7 +100,38 @@ package struct PacketDissector: Sendable {
 
     // MARK: Layers
 
-    static func channel(of pdu: PacketBuffer) -> PacketPart {
+    private static func controller(_ packet: HCIPacket) -> LayerPDU {
+        let pdu = LayerPDU(layer: .hci, text: PacketPrinter.describe(packet))
+        return switch packet.kind {
+        case .command: command(packet.bytes, pdu)
+        case .event: event(packet.bytes, pdu)
+        case .acl: LayerPDU(layer: .hci, text: pdu.text, packet: ACLHeader(of: packet.bytes))
+        case .synchronous, .isochronous: pdu
+        }
+    }
+
+    private static func command(_ octets: PacketBuffer, _ pdu: LayerPDU) -> LayerPDU {
+        guard let packet = try? CommandPacket(reading: octets), let command = try? HCICommandRegistry.decode(packet)
+        else { return pdu }
+        return LayerPDU(layer: .hci, text: pdu.text, packet: command, header: 3)
+    }
+
+    private static func event(_ octets: PacketBuffer, _ pdu: LayerPDU) -> LayerPDU {
+        guard let packet = try? EventPacket(reading: octets), let event = try? HCIEventRegistry.decode(packet) else {
+            return pdu
+        }
+        let start = octets.count - packet.eventParameters.count
+        // The return parameters follow the number of packets and the opcode (Core Vol 4 Part E 7.7.14).
+        if let complete = event as? CommandComplete, let response = try? HCICommandRegistry.decodeResponse(complete) {
+            return LayerPDU(layer: .hci, text: pdu.text, packet: response, header: start + 3)
+        }
+        return LayerPDU(layer: .hci, text: pdu.text, packet: event, header: start)
+    }
+
+    /// The length of the header of an L2CAP PDU, in octets (Core Vol 3 Part A 3.1).
+    static let channelHeader = 4
+
+    static func channel(of pdu: PacketBuffer) -> LayerPDU {
         let channel = pdu.word(at: 2) ?? 0
         let name =
             switch channel {
@@ -109,33 +140,46 @@ package struct PacketDissector: Sendable {
             case 0x0006: "the channel of the Security Manager"
             default: "channel \(StoryWords.handle(channel))"
             }
-        return PacketPart(layer: .l2cap, text: "\(name), \(StoryWords.count(pdu.count - 4, "octet"))")
+        let text = "\(name), \(StoryWords.count(pdu.count - channelHeader, "octet"))"
+        return LayerPDU(layer: .l2cap, text: text, packet: ChannelHeader(of: pdu))
     }
 
     /// Returns the layer above L2CAP of a PDU on a link whose attributes are unknown; nil if its channel is.
-    static func top(of pdu: PacketBuffer, from side: StorySide) -> PacketPart? { top(of: pdu, from: side, Link()) }
+    static func top(of pdu: PacketBuffer, from side: StorySide) -> LayerPDU? { top(of: pdu, from: side, Link()) }
 
-    private static func top(of pdu: PacketBuffer, from side: StorySide, _ link: Link) -> PacketPart? {
-        let content = pdu.suffix(after: 4)
+    private static func top(of pdu: PacketBuffer, from side: StorySide, _ link: Link) -> LayerPDU? {
+        let content = pdu.suffix(after: channelHeader)
         return switch pdu.word(at: 2) ?? 0 {
-        case 0x0004: PacketPart(layer: .att, text: attribute(content, from: side, link.attributes))
-        case 0x0005: PacketPart(layer: .l2cap, text: signal(content))
-        case 0x0006: PacketPart(layer: .smp, text: security(content))
+        case 0x0004: attribute(content, from: side, link.attributes)
+        case 0x0005: signal(content)
+        case 0x0006: security(content)
         default: nil
         }
     }
 
-    private static func attribute(_ octets: PacketBuffer, from side: StorySide, _ story: AttributeStory) -> String {
+    private static func attribute(_ octets: PacketBuffer, from side: StorySide, _ story: AttributeStory) -> LayerPDU {
         let opcode = ATTOpcode(rawValue: octets.octet(at: 0) ?? 0)
         let name = names[opcode.rawValue] ?? "opcode \(opcode)"
         do throws(ATTDecodingError) {
             let pdu = try ATTPDU(reading: octets)
-            let fields = pdu.packet.fieldDescription
             let words = value(of: pdu, from: side, story).map { " (\($0))" } ?? ""
-            return fields.isEmpty ? name : "\(name): \(fields)\(words)"
+            return layer(.att, name, pdu.packet, header: 1, words)
         } catch {
-            return "\(name): malformed, \(octets)"
+            return LayerPDU(layer: .att, text: "\(name): malformed, \(octets)")
         }
+    }
+
+    /// - Parameter words: What is known besides the fields.
+    private static func layer(
+        _ layer: PacketLayer,
+        _ name: String,
+        _ packet: any PacketFields,
+        header: Int,
+        _ words: String = ""
+    ) -> LayerPDU {
+        let fields = packet.fieldDescription
+        let text = fields.isEmpty ? name : "\(name): \(fields)\(words)"
+        return LayerPDU(layer: layer, text: text, packet: packet, header: header)
     }
 
     /// The attribute and its value in words, if its type is known.
@@ -171,8 +215,8 @@ package struct PacketDissector: Sendable {
         0xD2: "Signed Write Command",
     ]
 
-    private static func signal(_ octets: PacketBuffer) -> String {
-        guard let code = octets.octet(at: 0) else { return "an empty signalling command" }
+    private static func signal(_ octets: PacketBuffer) -> LayerPDU {
+        guard let code = octets.octet(at: 0) else { return LayerPDU(layer: .l2cap, text: "an empty signalling command") }
         let names: [UInt8: String] = [
             0x01: "Command Reject", 0x06: "Disconnection Request", 0x07: "Disconnection Response",
             0x12: "Connection Parameter Update Request", 0x13: "Connection Parameter Update Response",
@@ -181,22 +225,19 @@ package struct PacketDissector: Sendable {
             0x18: "Credit Based Connection Response", 0x19: "Credit Based Reconfigure Request",
             0x1A: "Credit Based Reconfigure Response",
         ]
-        return "\(names[code] ?? "signalling command \(code)"): \(octets.suffix(after: 4))"
+        let name = names[code] ?? "signalling command \(code)"
+        guard let packet = try? SignallingPacket(reading: octets), let command = try? packet.command() else {
+            return LayerPDU(layer: .l2cap, text: "\(name): \(octets.suffix(after: SignallingPacket.headerLength))")
+        }
+        return layer(.l2cap, name, command, header: SignallingPacket.headerLength)
     }
 
-    /// Names a command of the Security Manager, and prints the fields of those without keys.
-    private static func security(_ octets: PacketBuffer) -> String {
-        let name = "\(SMPCode(rawValue: octets.octet(at: 0) ?? 0))"
-        let fields: String? =
-            switch try? SMPCommand(octets) {
-            case .pairingRequest(let command)?: command.fieldDescription
-            case .pairingResponse(let command)?: command.fieldDescription
-            case .failed(let command)?: command.fieldDescription
-            case .identityAddress(let command)?: command.fieldDescription
-            case .securityRequest(let command)?: command.fieldDescription
-            case .keypress(let command)?: command.fieldDescription
-            default: nil
-            }
-        return "\(name): \(fields ?? "secret")"
+    /// Names a command of the Security Manager, with its fields unless it has keys or values of the key exchange.
+    private static func security(_ octets: PacketBuffer) -> LayerPDU {
+        let code = SMPCode(rawValue: octets.octet(at: 0) ?? 0)
+        guard SecretMask.isHarmless(command: code.rawValue), let command = try? SMPCommand(octets) else {
+            return LayerPDU(layer: .smp, text: "\(code): secret")
+        }
+        return layer(.smp, "\(code)", command.packet, header: 1)
     }
 }

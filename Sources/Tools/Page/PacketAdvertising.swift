@@ -10,11 +10,6 @@ import HCI
 struct PacketAdvertising {
     /// The maximum number of advertisements whose words are remembered.
     static let maximumKnown = 256
-    /// The place of a PDU in a frame on the air: after the pseudo-header and the access address.
-    static let pdu = 14
-    /// The place of its advertising data: after the header and the address of the advertiser (Core Vol 6 Part B 2.3.1).
-    static let data = pdu + 8
-
     /// The place in a frame from which on equal frames have equal words: after the channel and the signal strength.
     private static let content = 4
 
@@ -22,7 +17,7 @@ struct PacketAdvertising {
 
     /// Returns a frame on the air in one line: an advertisement in words, others as they are dissected.
     mutating func summary(ofFrame octets: PacketBuffer, dissect: () -> PacketSummary) -> PacketSummary {
-        guard Self.advertisingData(ofFrame: octets) != nil else { return dissect() }
+        guard AirDissector.advertisingData(of: octets) != nil else { return dissect() }
         let content = octets.suffix(after: Self.content)
         if let summary = known[content] { return summary }
         var summary = dissect()
@@ -60,18 +55,8 @@ struct PacketAdvertising {
     ///
     /// - Parameter text: The text with the data as octets.
     private static func text(ofFrame octets: PacketBuffer, _ text: String) -> String? {
-        guard let data = advertisingData(ofFrame: octets), let end = text.range(of: ", Data: ") else { return nil }
+        guard let data = AirDissector.advertisingData(of: octets), let end = text.range(of: ", Data: ") else { return nil }
         return ([String(text[..<end.lowerBound]).replacing("AdvA: ", with: "")] + words(data)).joined(separator: ", ")
-    }
-
-    /// The advertising data of a legacy PDU that has some; nil for another frame.
-    static func advertisingData(ofFrame octets: PacketBuffer) -> PacketBuffer? {
-        // The access address of advertising, and ADV_IND, ADV_NONCONN_IND, SCAN_RSP, ADV_SCAN_IND.
-        guard octets.long(at: pdu - 4) == 0x8E89_BED6, let header = octets.octet(at: pdu),
-            [0, 2, 4, 6].contains(header & 0x0F), let length = octets.octet(at: pdu + 1),
-            length >= 6, octets.count >= pdu + 2 + Int(length)
-        else { return nil }
-        return octets.slice(data..<(pdu + 2 + Int(length)))
     }
 
     private static func text(_ name: String, _ reports: [String]) -> String {

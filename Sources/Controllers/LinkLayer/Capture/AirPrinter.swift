@@ -28,6 +28,16 @@ package enum AirPrinter {
         }
     }
 
+    /// Returns the fields of an advertising PDU, which follow its header of two octets; nil if it is malformed.
+    package static func fields(advertising pdu: PacketBuffer) -> (any PacketFields)? {
+        try? AdvertisingPDU(reading: pdu).payload
+    }
+
+    /// Returns the fields of a control PDU, which follow its opcode; nil if it is malformed or has none.
+    package static func fields(control pdu: PacketBuffer) -> (any PacketFields)? {
+        (try? ControlPDU(reading: pdu))?.body
+    }
+
     private static func line(_ name: String, _ fields: (any PacketFields)?) -> String {
         let text = fields?.fieldDescription ?? ""
         return text.isEmpty ? name : "\(name): \(text)"

@@ -70,6 +70,12 @@ package struct SecretMask: Sendable {
 
     // MARK: Data
 
+    /// The features, the failure, the identity address, the Security Request and keypresses (Core Vol 3 Part H 3.3).
+    private static let harmlessCommands: Set<UInt8> = [0x01, 0x02, 0x05, 0x09, 0x0B, 0x0E]
+
+    /// Returns whether the Security Manager's command with a code has neither a key nor a value of the key exchange.
+    package static func isHarmless(command code: UInt8) -> Bool { harmlessCommands.contains(code) }
+
     private mutating func data(_ octets: PacketBuffer, isSent: Bool) -> PacketBuffer {
         var (place, header): (Int?, Int) = (0, ACLPacket.headerSize)
         if let data = try? ACLPacket(reading: octets) {
@@ -109,7 +115,7 @@ package struct FragmentMask<Stream: Hashable & Sendable>: Sendable {
         // The header of an L2CAP PDU, and the code of a command (Core Vol 3 Part A 3.1).
         guard fragment.count >= 4 else { return 2 }
         let isSecurity = fragment[2] == 0x06 && fragment[3] == 0
-        let isHarmless = fragment.count > 4 && FragmentSecrets.harmlessCommands.contains(fragment[4])
+        let isHarmless = fragment.count > 4 && SecretMask.isHarmless(command: fragment[4])
         guard !isSecurity || isHarmless else { return 5 }
         if open.count >= FragmentSecrets.maximumStreams { open.removeAll() }
         open.insert(stream)
@@ -120,6 +126,4 @@ package struct FragmentMask<Stream: Hashable & Sendable>: Sendable {
 private enum FragmentSecrets {
     /// The maximum number of streams whose current PDU is known.
     static let maximumStreams = 512
-    /// The features, the failure, the identity address, the Security Request and keypresses (Core Vol 3 Part H 3.3).
-    static let harmlessCommands: Set<UInt8> = [0x01, 0x02, 0x05, 0x09, 0x0B, 0x0E]
 }

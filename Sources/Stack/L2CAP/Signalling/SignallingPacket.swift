@@ -39,7 +39,7 @@ package struct SignallingPacket: PacketFields, Hashable, Sendable {
     /// The largest packet that an LE device must support, in octets: MTUsig (Vol 3 Part A 4).
     package static let maximumLength = 23
     /// The length of the header in octets.
-    static let headerLength = 4
+    package static let headerLength = 4
 
     package var code = SignallingCode(rawValue: 0)
     /// The identifier that matches a response to its request; 0 is not allowed.
@@ -69,6 +69,23 @@ package struct SignallingPacket: PacketFields, Hashable, Sendable {
             throw PacketError(.length(Int(length)), at: "Data Length")
         }
         try coder.rest("Data", &data)
+    }
+}
+
+extension SignallingPacket {
+    private static let commands: [any SignallingCommand.Type] = [
+        CommandReject.self, DisconnectionRequest.self, DisconnectionResponse.self, ConnectionParameters.self,
+        ParameterUpdateResponse.self, CreditBasedConnectionRequest.self, CreditBasedConnectionResponse.self,
+        FlowControlCredit.self, EnhancedConnectionRequest.self, EnhancedConnectionResponse.self,
+        ReconfigureRequest.self, ReconfigureResponse.self,
+    ]
+
+    /// Returns the command in the packet; nil if its code is unknown.
+    ///
+    /// - Throws: ``PacketError`` if the fields are not those of the command.
+    package func command() throws(PacketError) -> (any SignallingCommand)? {
+        for type in Self.commands where type.code == code { return try type.init(reading: data) }
+        return nil
     }
 }
 

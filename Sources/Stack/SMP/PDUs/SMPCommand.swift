@@ -57,7 +57,7 @@ package enum SMPCommand: Hashable, Sendable {
 
     package var code: SMPCode { type(of: packet).code }
 
-    private var packet: any SMPPacket {
+    package var packet: any SMPPacket {
         switch self {
         case .pairingRequest(let packet): packet
         case .pairingResponse(let packet): packet
