@@ -80,6 +80,14 @@ def site() -> Path:
 
 
 @pytest.fixture(scope="session")
+def assets() -> Iterator[str]:
+    """The address of the page's files, without a program behind them."""
+    server = Server(ROOT / "Sources/Tools/Page/Assets")
+    yield server.address
+    server.close()
+
+
+@pytest.fixture(scope="session")
 def server(site: Path) -> Iterator[Server]:
     server = Server(site)
     yield server

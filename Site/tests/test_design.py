@@ -221,6 +221,39 @@ def test_labels_never_overlap(open_page, script: str, count: int) -> None:
             picture(page, f"design-labels-{'map' if script is MAP else 'rings'}-{size['width']}")
 
 
+# Two devices at many places, and the largest distance of a label from its mark, or 1000 for a label that is not shown.
+EVERYWHERE = """async ([width, height]) => {
+    const { WorldMap } = await import('/worldmap.js');
+    const map = new WorldMap(() => {});
+    document.getElementById('view').replaceChildren(map.open());
+    Object.assign(map.area.style, { width: `${width}px`, height: `${height}px` });
+    let worst = [0];
+    const xs = [-119, -60, 0, 60, 119], ys = [-74, 0, 74];
+    for (const x of xs) for (const y of ys) for (const x2 of xs) for (const y2 of ys) {
+        map.show({ devices: [{ key: 'a', name: 'Phone', x, y, words: 'connected' },
+            { key: 'b', name: 'Heart Rate', x: x2, y: y2, words: 'out of range, the link is about to end' }],
+            isConnected: true, isInRange: true, rssi: -70, linkWords: '-70 dBm, encrypted', range: 68.1, milliseconds: 1, isRunning: true });
+        for (const { mark, label } of map.things.values()) {
+            const [one, other] = [mark.getBoundingClientRect(), label.getBoundingClientRect()];
+            const far = getComputedStyle(label).visibility === 'hidden' ? 1000 : Math.hypot(
+                Math.max(0, one.left - other.right, other.left - one.right), Math.max(0, one.top - other.bottom, other.top - one.bottom));
+            if (far > worst[0]) worst = [far, x, y, x2, y2, label.textContent];
+        }
+    }
+    return worst;
+}"""
+
+
+@pytest.mark.parametrize("size", [(366, 337), (800, 511), (1000, 500)], ids=str)
+def test_labels_are_beside_their_devices_at_each_place(browser: Browser, assets: str, size: tuple[int, int]) -> None:
+    """Also at the edges of a narrow map, and with a link through its middle."""
+    page = browser.new_page(viewport=WIDE)
+    page.goto(f"{assets}/index.html")
+    worst = page.evaluate(EVERYWHERE, size)
+    page.close()
+    assert worst[0] < 80, worst
+
+
 def test_labels_leave_the_link_free_at_each_place(open_page) -> None:
     page = open_page(WIDE)
     run_to(page, 5)

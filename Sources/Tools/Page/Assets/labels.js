@@ -1,8 +1,8 @@
 // Where the labels of a map go: beside what they name, and never over another label, a mark or a line.
 
 const GAP = 3;
-// The distances from a mark at which there is room for a label, in pixels, and the directions, the best first.
-const DISTANCES = [4, 14, 30, 54, 90, 140, 200];
+// The distances from a mark at which a label has its usual places, in pixels, and the directions, the best first.
+const DISTANCES = [4, 14, 30];
 const DIRECTIONS = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]];
 
 function overlap(one, other) {
@@ -49,7 +49,7 @@ function* spots({ x, y, radius, width, height, needed, below }, areaWidth, areaH
     for (const side of [1, -1]) yield { x, y: y + side * (radius + height / 2), width, height };
     return;
   }
-  for (const distance of DISTANCES.slice(0, needed ? DISTANCES.length : 3)) {
+  for (const distance of DISTANCES) {
     for (const [across, down] of DIRECTIONS) {
       // Above and below, a label may be beside the middle of its mark, to be within the picture.
       const middle = Math.min(areaWidth - width / 2 - GAP, Math.max(width / 2 + GAP, x));
@@ -59,8 +59,11 @@ function* spots({ x, y, radius, width, height, needed, below }, areaWidth, areaH
   if (!needed) return;
   // Anywhere, the nearest first.
   const all = [];
-  for (let top = height / 2 + GAP; top < areaHeight - height / 2; top += height / 2) {
-    for (let left = width / 2 + GAP; left < areaWidth - width / 2; left += 24) all.push({ x: left, y: top, width, height });
+  for (let top = height / 2 + GAP; top < areaHeight - height / 2; top += height / 4) {
+    for (let left = width / 2 + GAP; left < areaWidth - width / 2; left += 12) {
+      const [across, down] = [Math.max(0, Math.abs(left - x) - width / 2), Math.max(0, Math.abs(top - y) - height / 2)];
+      all.push({ x: left, y: top, width, height, distance: Math.hypot(across, down) });
+    }
   }
-  yield* all.sort((one, other) => Math.hypot(one.x - x, one.y - y) - Math.hypot(other.x - x, other.y - y));
+  yield* all.sort((one, other) => one.distance - other.distance);
 }
