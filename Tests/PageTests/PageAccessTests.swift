@@ -88,7 +88,7 @@ import Testing
     @Test("AB-P04: a ticket is good for one download within its time, and the oldest makes room")
     func tickets() {
         var tickets = PageTickets()
-        let (order, start) = (PageTickets.Order(format: .btsnoop, query: "layer=att"), Instant(nanoseconds: 0))
+        let (order, start) = (PageTickets.Order(format: .btsnoop, selection: .init()), Instant(nanoseconds: 0))
         let first = tickets.issue(order, at: start)
         #expect(tickets.redeem("", at: start) == nil)
         #expect(tickets.redeem(first, at: start) == order)

@@ -176,6 +176,10 @@ import Testing
         say(#"{"verb":"packet","packet":1}"#, first)
         #expect(first.take("packet").count == 1)
         #expect(try saved(first).count > 16)
+        // A selection is used once, and too many packets are refused.
+        #expect(try saved(first, runs: "[]").count == 16)
+        #expect(try saved(first, runs: "[0,99999999999]").count == 16)
+        #expect(first.take("outcome").last?.contains("too many packets") == true)
         say(#"{"verb":"packet","packet":99}"#, first)
         #expect(first.take("outcome").last?.contains("forgotten") == true)
     }
@@ -196,7 +200,8 @@ import Testing
     }
 
     /// The packets that a page saves.
-    private func saved(_ outlet: Outlet) throws -> [UInt8] {
+    private func saved(_ outlet: Outlet, runs: String = "[0,100]") throws -> [UInt8] {
+        say(#"{"verb":"select","packets":\#(runs)}"#, outlet)
         say(#"{"verb":"save","format":"btsnoop"}"#, outlet)
         let path = try JSONDecoder().decode(String.self, from: Data(try #require(outlet.take("ticket").last).utf8))
         return try #require(hub.download(String(path.dropFirst(PageAccess.downloadPath.count)))).octets

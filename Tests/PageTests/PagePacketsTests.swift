@@ -55,10 +55,10 @@ import Testing
         #expect(rows.count == 3)
         let json = rows.json
         #expect(json.contains(#""lost":4"#))
-        #expect(json.contains(#"[1,1000000,false,"hci","Reset (0x0c03)",null,null,0,0,0,0]"#), "\(json)")
+        #expect(json.contains(#"[1,1000000,false,"hci","Reset (0x0c03)",null,null,0,0,0,0,null]"#), "\(json)")
         #expect(json.contains(#"[2,2000000,true,"att","Handle Value Notification: "#), "\(json)")
-        #expect(json.contains(#","\#(peer)","com.example.Heart",7,0,0,0]"#), "\(json)")
-        #expect(json.contains(#","\#(peer)","com.example.Heart",0,6,2,0]"#), "\(json)")
+        #expect(json.contains(#","\#(peer)","com.example.Heart",7,0,0,0,null]"#), "\(json)")
+        #expect(json.contains(#","\#(peer)","com.example.Heart",0,6,2,0,null]"#), "\(json)")
         #expect(packets.receive("no JSON") == nil)
     }
 
@@ -120,7 +120,7 @@ import Testing
     private func answered(_ all: [MonitoredPacket]) throws -> [Int] {
         var packets = PagePackets()
         _ = packets.receive(try line(all))
-        return packets.recent.json.matches(of: /,(\d+)\](?=[,\]])/).compactMap { Int($0.1) }
+        return packets.recent.json.matches(of: /,(\d+),(?:null|-?\d+)\](?=[,\]])/).compactMap { Int($0.1) }
     }
 
     @Test("a packet has the command or the request that it answers, on its own link and in its direction")
@@ -166,6 +166,8 @@ import Testing
         #expect(rows.contains(#"ADV_IND: C6:05:04:03:02:01, name \"Belt\", services Heart Rate (180D)""#), "\(rows)")
         #expect(rows.contains(#"LE Advertising Report: C6:05:04:03:02:01"#), "\(rows)")
         #expect(rows.contains(#"services Heart Rate (180D), ADV_IND, -60 dBm""#), "\(rows)")
+        // The signal strength, of the frame and of the report.
+        #expect(rows.components(separatedBy: "0,-60]").count == 3, "\(rows)")
         #expect(
             try places(packets, 1) == [
                 "AdvA: C6:05:04:03:02:01, 16+6", "Flags: flags general discoverable, no BR/EDR, 22+3",
@@ -219,28 +221,42 @@ import Testing
         try JSONDecoder().decode(Details.self, from: Data(try #require(details).utf8)).parts
     }
 
-    @Test("packets that a filter selects are saved with their times and directions, and the losses")
+    private func selection(_ runs: UInt64...) -> PagePackets.Selection {
+        var selection = PagePackets.Selection()
+        let isAdded = selection.add(runs)
+        #expect(isAdded)
+        return selection
+    }
+
+    @Test("packets that a page names are saved with their times and directions, and the losses")
     func saving() throws {
         var packets = PagePackets()
-        packets.note(try event(7, app: "Heart"))
         let sent = packet(1, [3, 0x0C, 0], kind: .command, isReceived: false)
-        _ = packets.receive(try line([sent, notification(2, cause: 7), notification(3)], lost: 2))
-        let all = try records(packets.capture(.btsnoop, .init()))
-        #expect(all.map(\.unixMicroseconds) == [1_000_000, 2_000_000, 3_000_000])
-        #expect(all.map(\.direction) == [.hostToController, .controllerToHost, .controllerToHost])
-        #expect(all.last?.packet?.bytes == notification(3).octets)
-        #expect(all.last?.drops == 2)
-        func count(_ query: String) throws -> Int { try records(packets.capture(.btsnoop, .init(query: query))).count }
-        #expect(try count("layer=att") == 2)
-        #expect(try count("layer=hci&text=RESET") == 1)
-        #expect(try count("app=Heart") == 1)
-        #expect(try count("device=\(peer)") == 2)
-        #expect(try count("device=\(UUID())") == 0)
-        #expect(try count("text=%20notification") == 2)
-        _ = packets.receive(try line([packet(4, [0x13, 5, 1, 1, 0, 1, 0], kind: .event)]))
-        #expect(try count("") == 4)
-        #expect(try count("flow=no") == 3)
-        #expect(try count("%%%=&&&") == 4)
+        _ = packets.receive(try line([sent, notification(2), notification(3), notification(4)], lost: 2))
+        let some = try records(packets.capture(.btsnoop, selection(1, 2, 1, 1)))
+        #expect(some.map(\.unixMicroseconds) == [1_000_000, 2_000_000, 4_000_000])
+        #expect(some.map(\.direction) == [.hostToController, .controllerToHost, .controllerToHost])
+        #expect(some.last?.packet?.bytes == notification(4).octets)
+        #expect(some.last?.drops == 2)
+        #expect(try records(packets.capture(.btsnoop, .init())).isEmpty)
+        // A page names many packets in several messages.
+        var parts = selection(1, 1)
+        let isAdded = parts.add([1, 1])
+        #expect(isAdded)
+        #expect(try records(packets.capture(.btsnoop, parts)).map(\.unixMicroseconds) == [1_000_000, 3_000_000])
+    }
+
+    @Test("a selection of more packets than a page has is refused, whatever its numbers")
+    func selections() {
+        let refused: [[UInt64]] = [[0, 25_001], [0, .max], [1, .max], [.max, 1], [5, 20_000, 1, 5_001]]
+        for runs in refused {
+            var selection = PagePackets.Selection()
+            let isAdded = selection.add(runs)
+            #expect(!isAdded, "\(runs)")
+        }
+        var full = selection(0, 25_000)
+        let isAdded = full.add([0, 1])
+        #expect(!isAdded)
     }
 
     /// An empty PDU on a link, as a sniffer receives it.
@@ -257,14 +273,13 @@ import Testing
         var packets = PagePackets()
         let received = packets.receive(try line([notification(1), frame(2, at: 999_990), frame(3)]))
         #expect(received?.json.contains(#"[2,999990,true,"air","Empty PDU","#) == true, "\(received?.json ?? "")")
-        let file = try records(packets.capture(.pcapng, .init()))
+        let file = try records(packets.capture(.pcapng, selection(0, 4)))
         #expect(file.map(\.unixMicroseconds) == [999_990, 1_000_000, 3_000_000])
         #expect(file.map(\.adapter) == [1, 0, 1])
         #expect(file[1].packet?.bytes == notification(1).octets)
         #expect(file[2].content == .frame(linkType: 256, frame(3).octets))
-        #expect(try records(packets.capture(.btsnoop, .init())).count == 1)
-        #expect(try records(packets.capture(.pcapng, .init(query: "layer=air&text=empty"))).count == 2)
-        #expect(try records(packets.capture(.pcapng, .init(query: "empty=no"))).count == 1)
+        #expect(try records(packets.capture(.btsnoop, selection(0, 4))).count == 1)
+        #expect(try records(packets.capture(.pcapng, selection(2, 2))).count == 2)
         let details = try #require(packets.details(of: 3))
         #expect(try parts(details).map(\.text).last == "Empty PDU")
         #expect(details.contains("access address 0x12345678"))
@@ -276,7 +291,7 @@ import Testing
         let all = (1...60).map { $0 % 4 == 0 ? notification($0) : frame($0) }
         _ = packets.receive(try line(all))
         #expect(packets.count == 20)
-        #expect(try records(packets.capture(.btsnoop, .init())).count == 10)
+        #expect(try records(packets.capture(.btsnoop, selection(0, 100))).count == 10)
         let kept = (1...60).filter { packets.details(of: UInt64($0)) != nil }
         #expect(kept.filter { $0 % 4 == 0 } == Array(stride(from: 24, through: 60, by: 4)))
         #expect(kept.filter { $0 % 4 != 0 } == (47...60).filter { $0 % 4 != 0 }.suffix(10))

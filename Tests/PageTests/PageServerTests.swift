@@ -266,7 +266,8 @@ import Testing
         let texts = try run { server in
             let page = Outlet()
             #expect(server.hub.add(page))
-            server.hub.handle(Array(#"{"verb":"save","format":"btsnoop","query":"layer=att"}"#.utf8), from: page)
+            server.hub.handle(Array(#"{"verb":"select","packets":[1,2]}"#.utf8), from: page)
+            server.hub.handle(Array(#"{"verb":"save","format":"btsnoop"}"#.utf8), from: page)
             let frame = try #require(page.frames.last { $0.text.contains("ticket") })
             let path = try JSONDecoder().decode(Ticket.self, from: Data(frame.text.utf8)).value
             return try (0..<2).map { _ in

@@ -13,6 +13,9 @@ struct PacketAdvertising {
     /// The place in a frame from which on equal frames have equal words: after the channel and the signal strength.
     private static let content = 4
 
+    /// The signal strength of a report without one (Core Vol 4 Part E 7.7.65.2).
+    private static let unknown: Int8 = 127
+
     private var known: [PacketBuffer: PacketSummary] = [:]
 
     /// Returns a frame on the air in one line: an advertisement in words, others as they are dissected.
@@ -29,18 +32,19 @@ struct PacketAdvertising {
         return summary
     }
 
-    /// Returns the text of an advertising report in place of its octets; nil for another packet.
-    static func text(of packet: HCIPacket) -> String? {
+    /// Returns the text of an advertising report in place of its octets, and the strongest signal in it, in dBm; nil for
+    /// another packet.
+    static func report(_ packet: HCIPacket) -> (text: String, rssi: Int8?)? {
         guard isReport(packet), let event = try? EventPacket(reading: packet.bytes),
             let decoded = try? HCIEventRegistry.decode(event)
         else { return nil }
         switch decoded {
         case let event as LEAdvertisingReport:
-            let reports = event.reports.map { line($0.address, "\($0.kind)", $0.data, $0.rssi) }
-            return text(LEAdvertisingReport.name, reports)
+            let lines = event.reports.map { line($0.address, "\($0.kind)", $0.data, $0.rssi) }
+            return report(LEAdvertisingReport.name, lines, event.reports.map(\.rssi))
         case let event as LEExtendedAdvertisingReport:
-            let reports = event.reports.map { line($0.address, "\($0.kind)", $0.data, $0.rssi) }
-            return text(LEExtendedAdvertisingReport.name, reports)
+            let lines = event.reports.map { line($0.address, "\($0.kind)", $0.data, $0.rssi) }
+            return report(LEExtendedAdvertisingReport.name, lines, event.reports.map(\.rssi))
         default: return nil
         }
     }
@@ -59,13 +63,13 @@ struct PacketAdvertising {
         return ([String(text[..<end.lowerBound]).replacing("AdvA: ", with: "")] + words(data)).joined(separator: ", ")
     }
 
-    private static func text(_ name: String, _ reports: [String]) -> String {
-        "\(name): \(reports.joined(separator: "; "))"
+    private static func report(_ name: String, _ lines: [String], _ strengths: [Int8]) -> (String, Int8?) {
+        ("\(name): \(lines.joined(separator: "; "))", strengths.filter { $0 != unknown }.max())
     }
 
     private static func line(_ address: BluetoothAddress, _ kind: String, _ data: PacketBuffer, _ rssi: Int8) -> String
     {
-        (["\(address)"] + words(data) + [kind, rssi == 127 ? nil : "\(rssi) dBm"].compactMap { $0 }).joined(
+        (["\(address)"] + words(data) + [kind, rssi == unknown ? nil : "\(rssi) dBm"].compactMap { $0 }).joined(
             separator: ", "
         )
     }

@@ -28,6 +28,8 @@ enum PageFiles {
         case "/apps.js": File(type: script, octets: PackageResources.apps_js)
         case "/faults.js": File(type: script, octets: PackageResources.faults_js)
         case "/events.js": File(type: script, octets: PackageResources.events_js)
+        case "/filter.js": File(type: script, octets: PackageResources.filter_js)
+        case "/filterinput.js": File(type: script, octets: PackageResources.filterinput_js)
         case "/list.js": File(type: script, octets: PackageResources.list_js)
         case "/packets.js": File(type: script, octets: PackageResources.packets_js)
         case "/prompts.js": File(type: script, octets: PackageResources.prompts_js)

@@ -32,6 +32,8 @@ final class PageHub {
     private var energy = PageEnergy()
     private var packets = PagePackets()
     private var tickets = PageTickets()
+    /// The packets that pages have named to save.
+    private var selections: [ObjectIdentifier: PagePackets.Selection] = [:]
     private var history = PageHistory()
     /// The pages that show packets, and the stream of them.
     private var packetPages: Set<ObjectIdentifier> = []
@@ -102,6 +104,7 @@ final class PageHub {
 
     func remove(_ page: any PageOutlet) {
         followPackets(false, page)
+        selections[ObjectIdentifier(page)] = nil
         guard pages.removeValue(forKey: ObjectIdentifier(page)) != nil, pages.isEmpty else { return }
         if let timer { loop.cancel(timer) }
         (timer, snapshots, devices, energy) = (nil, [:], PageDeviceList(), PageEnergy())
@@ -149,7 +152,12 @@ final class PageHub {
             page.show(details.map { Self.frame("packet", $0) } ?? Self.outcome(message.id, "the packet is forgotten"))
         } else if case .earlier = message.verb, let number = message.packet {
             page.show(Self.frame("earlier", packets.rows(before: number).json))
-        } else if let order = message.order {
+        } else if case .select = message.verb, let runs = message.packets {
+            let isAdded = selections[ObjectIdentifier(page), default: PagePackets.Selection()].add(runs)
+            if !isAdded { page.show(Self.outcome(message.id, "too many packets are to be saved; reload the page")) }
+        } else if case .save = message.verb, let format = message.format {
+            let selection = selections.removeValue(forKey: ObjectIdentifier(page)) ?? PagePackets.Selection()
+            let order = PageTickets.Order(format: format, selection: selection)
             page.show(Self.frame("ticket", JSON.of(PageAccess.downloadPath + tickets.issue(order, at: loop.now))))
         } else if message.action != nil {
             guard let app else {
@@ -299,10 +307,10 @@ final class PageHub {
 
     // MARK: Packets
 
-    /// Returns the file that a ticket stands for, once: the kept packets that its query selects.
+    /// Returns the file that a ticket stands for, once: the packets of its selection that are kept.
     func download(_ ticket: String) -> PageFiles.Download? {
         guard let order = tickets.redeem(ticket, at: loop.now) else { return nil }
-        let octets = packets.capture(order.format, PagePackets.Filter(query: order.query))
+        let octets = packets.capture(order.format, order.selection)
         return PageFiles.Download(name: "harald.\(order.format.rawValue)", octets: octets)
     }
 

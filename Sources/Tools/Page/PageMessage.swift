@@ -30,7 +30,9 @@ struct PageMessage: Codable, Sendable {
         case packet
         /// Asks for the last rows before a packet.
         case earlier
-        /// Asks for the address at which packets can be saved, once.
+        /// Names packets to save, after those of earlier messages.
+        case select
+        /// Asks for the address at which the packets that were named can be saved, once.
         case save
     }
 
@@ -55,9 +57,9 @@ struct PageMessage: Codable, Sendable {
     let answer: String?
     /// For ``Verb/packet`` and ``Verb/earlier``: the number of the packet.
     let packet: UInt64?
-    /// For ``Verb/save``: the format, and the packets as ``PagePackets/Filter/init(query:)`` reads them.
-    let format: String?
-    let query: String?
+    /// For ``Verb/select``: the packets, as ``PagePackets/Selection/add(_:)`` reads them.
+    let packets: [UInt64]?
+    let format: PagePackets.Format?
 
     func numbered(_ number: UInt32) -> PageMessage {
         var message = self
@@ -72,7 +74,7 @@ struct PageMessage: Codable, Sendable {
             guard let name, let verb = command.flatMap(Self.appVerb) else { return nil }
             return .app(verb, name: name, owner: owner)
         case .forget: return peer.map { .forgetBond($0) }
-        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet, .earlier, .save:
+        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet, .earlier, .select, .save:
             return nil
         }
     }
@@ -111,12 +113,6 @@ struct PageMessage: Codable, Sendable {
             }
         default: nil
         }
-    }
-
-    /// The file to save, if the message asks for one.
-    var order: PageTickets.Order? {
-        guard case .save = verb, let format = format.flatMap(PagePackets.Format.init) else { return nil }
-        return PageTickets.Order(format: format, query: query ?? "")
     }
 
     /// The answer to a prompt, if the message is one.

@@ -11,7 +11,7 @@ import ServiceEvents
 /// is looked at or saved.
 struct PagePackets {
     /// A format of saved packets, which is also the extension of the file's name.
-    enum Format: String, Hashable, Sendable, CaseIterable {
+    enum Format: String, Codable, Sendable {
         /// The packets of the controller.
         case btsnoop
         /// The packets of the controller on the first interface, and those on the air on the second.
@@ -27,42 +27,32 @@ struct PagePackets {
     /// The maximum number of events whose apps are known.
     private static let maximumEvents = 20_000
 
-    /// A condition that packets are selected by. Empty texts select all.
-    struct Filter: Hashable {
-        var layer = ""
-        var device = ""
-        var app = ""
-        var text = ""
-        /// Whether empty PDUs on the air are selected, which are most of a link's.
-        var hasEmpty = true
-        /// Whether the counts of packets between host and controller are selected.
-        var hasFlow = true
+    /// Packets by their numbers, as a page names them in some messages.
+    struct Selection: Hashable, Sendable {
+        /// The maximum number of packets, which is more than a page has.
+        private static let maximum = 25_000
 
-        init() {}
+        private var numbers: Set<UInt64> = []
+        private var next: UInt64 = 0
 
-        /// Reads the query of an address, as `layer=att&text=heart`.
-        init(query: String) {
-            for item in URLComponents(string: "?\(query)")?.queryItems ?? [] {
-                let value = item.value ?? ""
-                switch item.name {
-                case "layer": layer = value
-                case "device": device = value
-                case "app": app = value
-                case "text": text = value.lowercased()
-                case "empty": hasEmpty = value != "no"
-                case "flow": hasFlow = value != "no"
-                default: break
+        /// Adds packets in the order of their numbers: by turns, how many are left out and how many follow. The first
+        /// message counts from 0 on, and each later one from the end of the last.
+        ///
+        /// - Returns: False if there are too many.
+        mutating func add(_ runs: [UInt64]) -> Bool {
+            for (index, count) in runs.enumerated() {
+                let (end, isTooLarge) = next.addingReportingOverflow(count)
+                guard !isTooLarge else { return false }
+                if !index.isMultiple(of: 2) {
+                    guard count <= UInt64(Self.maximum - numbers.count) else { return false }
+                    numbers.formUnion(next..<end)
                 }
+                next = end
             }
+            return true
         }
 
-        fileprivate func fits(_ entry: Entry) -> Bool {
-            (hasEmpty || !entry.isAir || entry.summary.text != AirDissector.emptyPDU) && (hasFlow || !entry.isFlow)
-                && (layer.isEmpty || entry.summary.layer.rawValue == layer)
-                && (device.isEmpty || entry.packet.peer?.uuidString == device)
-                && (app.isEmpty || entry.app == app)
-                && (text.isEmpty || entry.summary.text.lowercased().contains(text))
-        }
+        fileprivate func contains(_ entry: Entry) -> Bool { numbers.contains(entry.packet.number) }
     }
 
     fileprivate struct Entry {
@@ -71,11 +61,9 @@ struct PagePackets {
         let app: String?
         /// The number of the packet that this one answers; 0 if there is none.
         var request: UInt64 = 0
+        /// The signal strength of a received advertisement or of a frame, in dBm; nil if there is none.
+        var rssi: Int8?
         var isAir: Bool { packet.kind == MonitoredPacket.air }
-        /// Whether the packet only counts others: Number Of Completed Packets of a controller or of the host.
-        var isFlow: Bool {
-            summary.layer == .hci && summary.text.prefix(32).contains("Number Of Completed Packets")
-        }
     }
 
     private let limits: (packets: Int, octets: Int)
@@ -154,14 +142,14 @@ struct PagePackets {
     private mutating func entry(_ packet: MonitoredPacket) -> Entry? {
         guard packet.kind != MonitoredPacket.air else {
             let summary = advertising.summary(ofFrame: packet.octets) { airDissector.receive(packet.octets) }
-            return Entry(packet: packet, summary: summary, app: nil)
+            return Entry(packet: packet, summary: summary, app: nil, rssi: AirDissector.rssi(of: packet.octets))
         }
         guard let content = packet.packet else { return nil }
         var summary = dissector.receive(content, packet.direction)
-        if let text = PacketAdvertising.text(of: content) {
-            summary.text = text.oneLine(PacketDissector.maximumSummary)
-        }
-        return Entry(packet: packet, summary: summary, app: app(of: packet), request: answers.receive(packet) ?? 0)
+        let report = PacketAdvertising.report(content)
+        if let report { summary.text = report.text.oneLine(PacketDissector.maximumSummary) }
+        let request = answers.receive(packet) ?? 0
+        return Entry(packet: packet, summary: summary, app: app(of: packet), request: request, rssi: report?.rssi)
     }
 
     private func app(of packet: MonitoredPacket) -> String? {
@@ -245,17 +233,17 @@ struct PagePackets {
 
     // MARK: A file
 
-    /// Returns the packets that a filter selects, as a file.
-    func capture(_ format: Format, _ filter: Filter) -> [UInt8] {
+    /// Returns the packets of a selection that are kept, as a file.
+    func capture(_ format: Format, _ selection: Selection) -> [UInt8] {
         switch format {
-        case .btsnoop: btsnoop(filter)
-        case .pcapng: pcapng(filter)
+        case .btsnoop: btsnoop(selection)
+        case .pcapng: pcapng(selection)
         }
     }
 
-    private func pcapng(_ filter: Filter) -> [UInt8] {
+    private func pcapng(_ selection: Selection) -> [UInt8] {
         // A frame is known at its end, and has the time of its beginning.
-        let selected = ordered.filter(filter.fits).map(\.packet)
+        let selected = ordered.filter(selection.contains).map(\.packet)
             .sorted { ($0.time, $0.number) < ($1.time, $1.number) }
         return selected.reduce(into: PcapngWriter.header([.hci, .air])) { file, noted in
             if let packet = noted.packet {
@@ -267,10 +255,10 @@ struct PagePackets {
         }
     }
 
-    private func btsnoop(_ filter: Filter) -> [UInt8] {
+    private func btsnoop(_ selection: Selection) -> [UInt8] {
         let writer = BTSnoopWriter(unixMicrosecondsAtZero: 0)
         var file = writer.header
-        for entry in packets where filter.fits(entry) {
+        for entry in packets where selection.contains(entry) {
             guard let packet = entry.packet.packet else { continue }
             let time = Instant(microseconds: entry.packet.time)
             file += writer.record(packet, entry.packet.direction, at: time, drops: drops)
@@ -305,5 +293,6 @@ private struct PacketRow: Encodable {
         try fields.encode(packet.firstEvent)
         try fields.encode(packet.events)
         try fields.encode(entry.request)
+        try fields.encode(entry.rssi)
     }
 }

@@ -8,10 +8,10 @@ struct PageTickets {
     /// The time that a browser has for the request.
     static let lifetime = Duration.seconds(30)
 
-    /// The contents of a file: the packets that a query selects, in a format.
+    /// The contents of a file: some packets, in a format.
     struct Order: Hashable, Sendable {
         let format: PagePackets.Format
-        let query: String
+        let selection: PagePackets.Selection
     }
 
     private struct Waiting {

@@ -57,6 +57,12 @@ export function timer(milliseconds) {
     String(whole % 1000).padStart(3, "0");
 }
 
+/** The seconds that clock() shows for a time: since midnight, or since the beginning of the world. */
+export function shownSeconds(seconds) {
+  if (beginning !== null) return seconds - beginning;
+  return seconds - new Date(seconds * 1000).setHours(0, 0, 0, 0) / 1000;
+}
+
 /** The time of day of an event, or its time in the world, with milliseconds. */
 export function clock(seconds) {
   if (beginning !== null) return timer((seconds - beginning) * 1000);

@@ -47,7 +47,7 @@ export class Events extends ListView {
   }
 
   again() {
-    this.list.clear();
+    this.list.items = [];
     this.next = this.page.model.firstEvent;
     this.show();
   }

@@ -1,7 +1,6 @@
 import { element } from "./elements.js";
 
-// The height of a row in pixels; on a phone it has three lines, as the style sheet says.
-const HEIGHT = matchMedia("(max-width: 600px)").matches ? 60 : 24;
+const phone = matchMedia("(max-width: 600px)");
 const BESIDE = 10;
 
 /**
@@ -13,8 +12,6 @@ export class LongList {
   constructor({ id, label, kind, row, onChoose, onFollow }) {
     Object.assign(this, { id, kind, row, onChoose, onFollow });
     this.items = [];
-    /** The number of items that were removed at the beginning. */
-    this.first = 0;
     this.chosen = null;
     this.follows = true;
     this.inside = element("div", { role: "presentation" });
@@ -25,46 +22,51 @@ export class LongList {
       onmousedown: (event) => { if (!event.button) this.click(event); },
       onclick: (event) => { if (!event.detail) this.click(event); },
     }, this.inside);
+    new ResizeObserver(() => this.show()).observe(this.area);
   }
 
-  clear() {
-    this.items = [];
-    this.first = 0;
+  /** The height of a row in pixels; on a phone it has three lines, as the style sheet says. */
+  get height() { return phone.matches ? 60 : 24; }
+
+  /** Puts others in place of the items. Those in sight stay where they are. */
+  replace(items) {
+    const top = Math.floor(this.area.scrollTop / this.height);
+    const number = this.items[top]?.number ?? Infinity;
+    this.items = items;
+    if (this.follows) return;
+    const place = items.findIndex((item) => item.number >= number);
+    this.area.scrollTop += ((place < 0 ? items.length : place) - top) * this.height;
   }
 
   /** Keeps the last items, at most as many as this. */
   keep(count) {
-    if (this.items.length <= count + 2000) return;
-    const surplus = this.items.length - count;
-    this.items.splice(0, surplus);
-    this.first += surplus;
-    if (!this.follows) this.area.scrollTop -= surplus * HEIGHT;
+    if (this.items.length > count + 2000) this.replace(this.items.slice(-count));
   }
 
   show() {
-    this.inside.style.height = `${this.items.length * HEIGHT}px`;
+    this.inside.style.height = `${this.items.length * this.height}px`;
     if (this.follows) this.area.scrollTop = this.area.scrollHeight;
     this.draw();
   }
 
   draw() {
     const top = this.area.scrollTop;
-    const first = Math.max(0, Math.floor(top / HEIGHT) - BESIDE);
-    const last = Math.min(this.items.length, Math.ceil((top + this.area.clientHeight) / HEIGHT) + BESIDE);
+    const first = Math.max(0, Math.floor(top / this.height) - BESIDE);
+    const last = Math.min(this.items.length, Math.ceil((top + this.area.clientHeight) / this.height) + BESIDE);
     const rows = [];
     for (let index = first; index < last; index += 1) rows.push(this.made(index));
     this.inside.replaceChildren(...rows);
     const chosen = this.index();
-    if (chosen >= first && chosen < last) this.area.setAttribute("aria-activedescendant", `${this.id}-${this.first + chosen}`);
+    if (chosen >= first && chosen < last) this.area.setAttribute("aria-activedescendant", `${this.id}-${this.chosen.number}`);
     else this.area.removeAttribute("aria-activedescendant");
   }
 
   made(index) {
     const item = this.items[index];
     const row = element("div", {
-      class: `event ${this.kind}`, role: "option", id: `${this.id}-${this.first + index}`, "aria-selected": item === this.chosen ? "true" : "false",
+      class: `event ${this.kind}`, role: "option", id: `${this.id}-${item.number}`, "aria-selected": item === this.chosen ? "true" : "false",
     }, this.row(item));
-    row.style.top = `${index * HEIGHT}px`;
+    row.style.top = `${index * this.height}px`;
     row.dataset.index = index;
     return row;
   }
@@ -78,7 +80,7 @@ export class LongList {
   }
 
   press(event) {
-    const page = Math.max(1, Math.floor(this.area.clientHeight / HEIGHT) - 1);
+    const page = Math.max(1, Math.floor(this.area.clientHeight / this.height) - 1);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
     if (!(event.key in steps) || !this.items.length) return;
     event.preventDefault();
@@ -98,8 +100,8 @@ export class LongList {
   /** Scrolls to the chosen item, if it is not in sight. */
   reveal() {
     const place = this.index();
-    const top = place * HEIGHT;
-    if (place >= 0 && (top < this.area.scrollTop || top + HEIGHT > this.area.scrollTop + this.area.clientHeight)) {
+    const top = place * this.height;
+    if (place >= 0 && (top < this.area.scrollTop || top + this.height > this.area.scrollTop + this.area.clientHeight)) {
       this.area.scrollTop = Math.max(0, top - this.area.clientHeight / 2);
     }
     this.draw();
@@ -136,7 +138,7 @@ export class ListView {
   take(source, items, first) {
     if (this.source !== source) {
       [this.source, this.next] = [source, first];
-      this.list.clear();
+      this.list.items = [];
     }
     if (this.next < first) this.next = first;
     for (; this.next < first + items.length; this.next += 1) {

@@ -23,7 +23,7 @@ function push(lists, key, value, most) {
 }
 
 /**
- * The packets: in the order of their numbers, with the number of those removed at the beginning. `base` is the number before
+ * The packets: in the order of their numbers, with the number of those that were removed, most of them at the beginning. `base` is the number before
  * the first one that could be there, null before the first has come. `isWhole` tells that no older ones are to be had.
  */
 function noPackets() { return { items: [], first: 0, lost: 0, base: null, isWhole: false }; }
@@ -35,8 +35,8 @@ function tells(packet, event) {
 }
 
 /** A packet, by its row. */
-function packetOf([number, time, isReceived, layer, text, peer, app, cause, firstEvent, events, request]) {
-  return { number, time: time / 1e6, isReceived, layer, text, peer, app, cause, firstEvent, events, request };
+function packetOf([number, time, isReceived, layer, text, peer, app, cause, firstEvent, events, request, rssi]) {
+  return { number, time: time / 1e6, isReceived, layer, text, peer, app, cause, firstEvent, events, request, rssi };
 }
 
 /** The packet with a number, in a list in the order of the numbers. */
@@ -230,7 +230,7 @@ export class Model {
     if (items.length) packets.base ??= this.world ? 0 : items[0].number - 1;
     packets.items.push(...items);
     matchAnswers(packets.items, items);
-    if (packets.items.length > MOST_PACKETS + 2000) this.#forgetPackets(packets.items.length - MOST_PACKETS);
+    if (packets.items.length > MOST_PACKETS + 2000) this.#forgetPackets();
   }
 
   /** Adds packets before the first one. */
@@ -261,19 +261,14 @@ export class Model {
     return items.length ? Math.max(0, items.at(-1).number - base - items.length - lost) : 0;
   }
 
-  /** Forgets the oldest packets. A radio has many more than a controller, so those on the air make way first. */
-  #forgetPackets(surplus) {
+  /** Forgets the oldest packets. A radio has many more than a controller, so those on the air make way first, down to the half. */
+  #forgetPackets() {
     const { packets } = this;
+    const { length } = packets.items;
     const frames = packets.items.filter((packet) => packet.layer === "air").length;
-    let left = Math.min(surplus, frames - MOST_PACKETS / 2);
-    if (left <= 0) {
-      packets.items.splice(0, surplus);
-      packets.first += surplus;
-      return;
-    }
-    // Another object, because the places of those that stay are others.
-    const items = packets.items.filter((packet) => packet.layer !== "air" || (left -= 1) < 0);
-    this.packets = { ...packets, items };
+    let left = Math.min(length - MOST_PACKETS, frames - MOST_PACKETS / 2);
+    packets.items = packets.items.filter((packet) => packet.layer !== "air" || (left -= 1) < 0).slice(-MOST_PACKETS);
+    packets.first += length - packets.items.length;
   }
 
   /** The packet that a line of the story tells, or else the one of the controller that is next to it in time. */

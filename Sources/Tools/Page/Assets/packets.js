@@ -1,30 +1,33 @@
 import { clock, count, element } from "./elements.js";
 import { Dissection } from "./dissection.js";
+import { isAdvertising, isError, isIdle } from "./filter.js";
+import { FilterInput } from "./filterinput.js";
 import { ListView, LongList } from "./list.js";
 
-const LAYERS = [["", "All layers"], ["hci", "HCI"], ["l2cap", "L2CAP"], ["att", "ATT"], ["smp", "SMP"]];
 const TONES = { att: "accent", smp: "secure", air: "air" };
 const HEADS = [["", "Time"], ["", ""], ["", "Layer"], ["", "Device"], ["", "What"], ["after", "After"]];
+// How many numbers a message to the server has, which is an even number.
+const NAMED = 400;
 const MOST_OPTIONS = 500;
 const MOST_WORDS = 200;
-// A link consists of empty PDUs mostly, and a controller counts all packets.
-const EMPTY = "Empty PDU";
-const FLOW = /^(Host )?Number Of Completed Packets/;
-const ADVERTISING = /^(received with errors: )?(ADV_|AUX_|SCAN_RSP)|^LE (Extended )?Advertising Report/;
+// After as many new packets, none of the others may be kept.
+const MOST_NEW = 5000;
+// A device that gets a link or loses it begins or ends to advertise.
+const LINK = /^(LE (Enhanced )?Connection Complete|Disconnection Complete)/;
 // What differs between advertisements with the same content.
 const PASSING = /RSSI: -?\d+|-?\d+ dBm|Tx_Power: -?\d+/g;
 const ATTRIBUTE = /^([^:]+): .*\(0x[0-9a-f]{4} (.*)\)$/;
-const FAILED = /^Error Response|Command Reject|malformed|received with errors|[Pp]airing ?[Ff]ailed|^Disconnection Complete|Status: (?!success)|LL_REJECT/;
 const HELP = "→ to the controller, ← from it; on the air, → from this device, ← from others. Save writes what the filter selects.";
-const ALL = { layer: "", device: "", app: "", text: "", empty: "no", flow: "no" };
 
 /** The packets between the host and its controller, in a world also those on the air, and one of them layer by layer. */
 export class Packets extends ListView {
   constructor(page) {
     super(page, "packets");
     this.parts = ["packets", "packet", "world"];
-    this.filters = { ...ALL };
     this.isFolded = true;
+    this.showsIdle = false;
+    this.offers = { device: new Set(), app: new Set(), words: new Set() };
+    this.filter = new FilterInput({ offers: () => this.known(), onChange: () => this.again() });
     this.forgetFolds();
   }
 
@@ -32,26 +35,19 @@ export class Packets extends ListView {
     this.button = element("button", {
       id: "packets-on", onclick: () => this.page.followPackets(!this.page.wantsPackets),
     });
-    this.layer = this.select("layer", "Layer", LAYERS);
-    this.device = this.select("device", "Device", [["", "All devices"]]);
-    this.app = this.select("app", "App", [["", "All apps"]]);
-    this.options = { layer: new Set(LAYERS.map(([name]) => name)), device: new Set([""]), app: new Set([""]) };
-    this.words = element("datalist", { id: "packet-words" });
-    this.known = new Set();
-    const text = element("input", {
-      type: "search", id: "packet-text", list: "packet-words", placeholder: "Name or text", "aria-label": "Filter packets",
-      oninput: (event) => { this.filters.text = event.target.value.toLowerCase(); this.again(); },
-    });
-    text.value = this.filters.text;
-    this.empty = element("button", { id: "packets-empty", hidden: true, onclick: () => this.toggle("empty") }, "Empty PDUs");
-    this.flow = element("button", { id: "packets-flow", title: "Number Of Completed Packets", onclick: () => this.toggle("flow") }, "Flow control");
-    this.fold = element("button", { id: "packets-fold", title: "Shows each advertisement in a row of its own",
-      onclick: () => { this.isFolded = !this.isFolded; this.again(); } }, "All advertising");
+    const toggle = (name, words, title) => element("button", { id: `packets-${name}`, title, onclick: () => {
+      this[name] = !this[name];
+      this.again();
+    } }, words);
+    this.toggles = {
+      isFolded: toggle("isFolded", "Fold advertising", "Shows the advertisements of a device in one row"),
+      showsIdle: toggle("showsIdle", "Idle packets", "Shows empty PDUs and Number Of Completed Packets too"),
+    };
     const saves = ["btsnoop", "pcapng"].map((format) => element("button", {
       id: `packets-${format}`, class: "wide", title: "Saves the packets that the filter selects",
-      onclick: () => this.page.send({ verb: "save", format, query: this.query }),
+      onclick: () => this.save(format),
     }, `Save ${format}`));
-    this.count = element("span", { class: "quiet small" });
+    this.count = element("p", { class: "quiet small", id: "packets-count" });
     this.detail = element("section", { class: "detail", "aria-label": "Packet", tabindex: 0, hidden: true });
     this.list = new LongList({
       id: "packet-list", label: "Packets", kind: "packets", onFollow: (follows) => this.follow(follows),
@@ -62,46 +58,26 @@ export class Packets extends ListView {
       ...HEADS.map(([kind, words]) => element("span", { class: kind }, words)));
     this.none = element("div", { class: "card empty", hidden: true });
     view.replaceChildren(element("div", { class: "columns" },
-      element("div", { class: "tools" }, this.button, this.layer, this.device, this.app, text, this.words, this.fold, this.empty, this.flow,
-        this.followButton("packets-follow"), ...saves, this.count),
-      this.none, this.heads, this.list.area, this.detail, element("p", { class: "quiet help", id: "packets-help" }, HELP)));
-    this.openNumber(Number(location.hash.split("/")[1]), text);
+      element("div", { class: "tools" }, this.button, this.filter.open(), ...Object.values(this.toggles),
+        this.followButton("packets-follow"), ...saves),
+      this.count, this.none, this.heads, this.list.area, this.detail, element("p", { class: "quiet help", id: "packets-help" }, HELP)));
+    this.openNumber(Number(location.hash.split("/")[1]));
     this.described = null;
     this.again();
   }
 
   /** Chooses the packet of the address, without a filter that hides it. */
-  openNumber(number, text) {
+  openNumber(number) {
     if (!number) return;
     const packet = this.page.model.packets.items.find((each) => each.number === number);
     const isSelected = packet && this.selects(packet);
     this.wanted = number;
-    if (isSelected) return;
-    for (const each of [this.layer, this.device, this.app, text]) each.value = "";
-    this.filters = { ...ALL };
+    if (!isSelected) this.filter.set("");
   }
 
-  select(name, label, options) {
-    const made = element("select", {
-      id: `packet-${name}`, "aria-label": label,
-      onchange: (event) => { this.filters[name] = event.target.value; this.again(); },
-    }, ...options.map(([value, words]) => element("option", { value }, words)));
-    made.value = this.filters[name];
-    return made;
-  }
-
-  /** Offers a device or an app in a filter. */
-  offer(name, value, words) {
-    const known = this.options[name];
-    if (!value || known.has(value) || known.size >= MOST_OPTIONS) return;
-    known.add(value);
-    this[name].append(element("option", { value }, words));
-    if (this.filters[name] === value) this[name].value = value;
-  }
-
-  toggle(name) {
-    this.filters[name] = this.filters[name] ? "" : "no";
-    this.again();
+  /** What the filter can be completed with. */
+  known() {
+    return { ...this.offers, device: new Set([...this.offers.device].map((peer) => this.page.nameOf(peer))) };
   }
 
   row(packet) {
@@ -110,7 +86,7 @@ export class Packets extends ListView {
     const tone = TONES[layer];
     const what = fold ? `${fold.count} × ${text}` : brief(text);
     return [[clock(packet.time), ""], [packet.isReceived ? "←" : "→", ""], [layer.toUpperCase(), tone ? `tone ${tone}` : ""],
-      [packet.peer ? this.page.nameOf(packet.peer) : "", ""], [what, FAILED.test(text) ? "what tone bad" : "what"],
+      [packet.peer ? this.page.nameOf(packet.peer) : "", ""], [what, isError(packet) ? "what tone bad" : "what"],
       [latency === undefined ? "" : milliseconds(latency), "after"],
     ].flatMap(([words, kind]) => [element("span", { class: kind || null, title: words === what ? text : null }, words), " "]);
   }
@@ -119,81 +95,97 @@ export class Packets extends ListView {
     /** The rows that stand for several advertisements, and those of them that may get more. */
     this.folds = new Map();
     this.latest = new Map();
-    this.folded = 0;
+  }
+
+  /** Leaves out the packets that are not kept any more. A row may have stood for some of them. */
+  forget() {
+    const { items, first } = this.page.model.packets;
+    this.seen = first;
+    const kept = new Set(items);
+    this.selected = this.selected.filter((packet) => kept.has(packet));
+    this.forgetFolds();
+    this.list.replace(this.selected.filter((packet) => !this.isInFold(packet)));
   }
 
   again() {
-    this.list.clear();
-    this.forgetFolds();
-    this.next = this.page.model.packets.first;
-    this.empty.setAttribute("aria-pressed", `${!this.filters.empty}`);
-    this.flow.setAttribute("aria-pressed", `${!this.filters.flow}`);
-    this.fold.setAttribute("aria-pressed", `${!this.isFolded}`);
+    // Begins anew.
+    this.source = null;
+    for (const [name, button] of Object.entries(this.toggles)) button.setAttribute("aria-pressed", `${this[name]}`);
     this.show();
   }
 
-  /** The filters, as the server reads them. */
-  get query() {
-    return Object.entries(this.filters).filter(([, value]) => value)
-      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+  /** Names the packets that the filter selects: by turns, how many are left out, from number 0 on, and how many follow. */
+  save(format) {
+    const runs = [];
+    let next = 0;
+    for (const packet of this.page.model.packets.items) {
+      if (!this.selects(packet)) continue;
+      if (packet.number === next && runs.length) runs[runs.length - 1] += 1;
+      else runs.push(packet.number - next, 1);
+      next = packet.number + 1;
+    }
+    for (let place = 0; place < runs.length; place += NAMED) {
+      this.page.send({ verb: "select", packets: runs.slice(place, place + NAMED) });
+    }
+    this.page.send({ verb: "save", format });
   }
 
+  /** Whether the filter selects a packet. Idle ones have to be asked for, by the button or by name. */
   selects(packet) {
-    const { layer, device, app, text, empty, flow } = this.filters;
     if (packet.number === this.wanted) return true;
-    if (empty && packet.layer === "air" && packet.text === EMPTY) return false;
-    if (flow && packet.layer === "hci" && FLOW.test(packet.text)) return false;
-    if ((layer && packet.layer !== layer) || (device && packet.peer !== device) || (app && packet.app !== app)) return false;
-    return !text || packet.text.toLowerCase().includes(text);
+    const { test, fields } = this.filter.filter;
+    if (!this.showsIdle && !fields.has("empty") && !fields.has("flow") && isIdle(packet)) return false;
+    return test(packet, (peer) => this.page.nameOf(peer));
   }
 
-  fits(packet) { return this.selects(packet) && !this.isInFold(packet); }
+  fits(packet) {
+    if (!this.selects(packet)) return false;
+    this.selected.push(packet);
+    return !this.isInFold(packet);
+  }
 
   /**
-   * Whether an advertisement is in the row of an earlier one. A row stands for those of one device with the same content, until
-   * host and controller have said something else to each other.
+   * Whether an advertisement is in the row of an earlier one. A row stands for those of one device and one kind, until a link
+   * has begun or ended.
    */
   isInFold(packet) {
     if (!this.isFolded || packet.number === this.wanted) return false;
-    if (!ADVERTISING.test(packet.text)) {
-      if (packet.layer === "hci" && !FLOW.test(packet.text)) this.latest.clear();
+    if (!isAdvertising(packet)) {
+      if (LINK.test(packet.text)) this.latest.clear();
       return false;
     }
-    const key = `${packet.layer} ${packet.peer} ${packet.text.replace(PASSING, "")}`;
-    const first = this.latest.get(key);
+    packet.fold ??= foldOf(packet);
+    const first = this.latest.get(packet.fold);
     if (!first) {
-      this.latest.set(key, packet);
+      this.latest.set(packet.fold, packet);
       return false;
     }
     const fold = this.folds.get(first) ?? { count: 1 };
     fold.count += 1;
     this.folds.set(first, fold);
-    this.folded += 1;
     return true;
   }
 
-  learn(packet) {
-    if (packet.peer) this.offer("device", packet.peer, this.page.nameOf(packet.peer));
-    if (packet.app) this.offer("app", packet.app, packet.app);
-    if (packet.layer === "air") {
-      this.offer("layer", "air", "Air");
-      this.empty.hidden = false;
-    }
-    const name = packet.text.split(/[:(,]/)[0].trim();
-    if (this.known.size >= MOST_WORDS || this.known.has(name)) return;
-    this.known.add(name);
-    this.words.append(element("option", { value: name }));
+  learn({ peer, app, text }) {
+    const add = (known, value, most) => { if (value && known.size < most) known.add(value); };
+    add(this.offers.device, peer, MOST_OPTIONS);
+    add(this.offers.app, app, MOST_OPTIONS);
+    add(this.offers.words, text.split(/[:(,]/)[0].trim(), MOST_WORDS);
   }
 
   show() {
     const { packets, refusals } = this.page.model;
-    // Another system has other packets, and so has one of which some in the middle are gone.
-    if (this.source !== packets) this.forgetFolds();
+    const isNew = this.source !== packets || packets.first + packets.items.length - this.next > MOST_NEW;
+    if (isNew) {
+      [this.source, this.selected, this.seen] = [null, [], packets.first];
+      this.forgetFolds();
+    } else if (this.seen !== packets.first) {
+      this.forget();
+    }
     this.take(packets, packets.items, packets.first);
     this.button.textContent = this.page.wantsPackets ? "Stop capturing" : "Capture packets";
     this.button.classList.toggle("main", !this.page.wantsPackets);
-    const number = this.list.items.length + this.folded;
-    this.count.textContent = refusals.get("packets") ?? count(number, "packet") + this.missing();
+    this.count.textContent = refusals.get("packets") ?? count(this.selected.length, "packet") + this.missing();
     this.showNone(packets.items.length);
     if (this.showList()) this.list.area.focus({ preventScroll: true });
     this.describe();
@@ -256,6 +248,11 @@ export class Packets extends ListView {
 
 /** A text whose attribute is known, without the octets of its value, which the packet's details have. */
 function brief(text) { return text.replace(ATTRIBUTE, "$1: $2"); }
+
+/** What advertisements in one row have in common: the device and the kind, or all of the content if there is no device. */
+function foldOf({ layer, peer, text }) {
+  return `${layer} ${peer ? `${peer} ${text.split(":", 1)[0]}` : text.replace(PASSING, "")}`;
+}
 
 function milliseconds(seconds) {
   const value = seconds * 1000;
