@@ -97,6 +97,9 @@ struct ExplainCommand: ShowingCommand {
     }
 
     /// Reads a file up to its end, before it is read again for its story. An error is reported by that.
+    ///
+    /// The verdict is shown first, and the last packet may decide it. A single pass would have to keep the whole story
+    /// until then, in unbounded memory. The first pass is brief, and composes no texts.
     private func verdict(on input: CaptureInput) -> Verdict? {
         guard input.isFile else { return nil }
         var story = CaptureStory(isBrief: true)
