@@ -96,8 +96,10 @@ import Testing
     func securityFields() throws {
         #expect(try fields(6, [0x0B, 0x0D]) == ["AuthReq: [bonding, MITM, SC], 9+1"])
         #expect(try fields(6, [0x05, 8]).count == 1)
-        #expect(try fields(6, [0x01, 4, 0, 13, 16, 3, 3]).map { $0.split(separator: " ").last } == (9...14).map { "\($0)+1" })
-        for (code, count) in [(0x03, 16), (0x04, 16), (0x06, 16), (0x07, 10), (0x08, 16), (0x0A, 16), (0x0C, 64), (0x0D, 16)] {
+        let features = try fields(6, [0x01, 4, 0, 13, 16, 3, 3])
+        #expect(features.map { $0.split(separator: " ").last } == (9...14).map { "\($0)+1" })
+        let secrets = [0x03: 16, 0x04: 16, 0x06: 16, 0x07: 10, 0x08: 16, 0x0A: 16, 0x0C: 64, 0x0D: 16]
+        for (code, count) in secrets {
             #expect(try fields(6, [UInt8(code)] + [UInt8](repeating: 0x99, count: count)) == [], "code \(code)")
         }
     }

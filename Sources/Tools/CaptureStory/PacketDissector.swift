@@ -74,7 +74,8 @@ package struct PacketDissector: Sendable {
             return [below, PacketPart(layer: .l2cap, text: text, start: start)]
         }
         let side: StorySide = direction == .hostToController ? .near : .far
-        let (middle, top) = (Self.channel(of: pdu), Self.top(of: pdu, from: side, links[data.handle.rawValue] ?? Link()))
+        let middle = Self.channel(of: pdu)
+        let top = Self.top(of: pdu, from: side, links[data.handle.rawValue] ?? Link())
         guard before.isEmpty else {
             // The fields have no places in one of the packets.
             let text = "\(middle.text), in \(before.count + 1) packets"
@@ -216,7 +217,9 @@ package struct PacketDissector: Sendable {
     ]
 
     private static func signal(_ octets: PacketBuffer) -> LayerPDU {
-        guard let code = octets.octet(at: 0) else { return LayerPDU(layer: .l2cap, text: "an empty signalling command") }
+        guard let code = octets.octet(at: 0) else {
+            return LayerPDU(layer: .l2cap, text: "an empty signalling command")
+        }
         let names: [UInt8: String] = [
             0x01: "Command Reject", 0x06: "Disconnection Request", 0x07: "Disconnection Response",
             0x12: "Connection Parameter Update Request", 0x13: "Connection Parameter Update Response",

@@ -59,7 +59,9 @@ struct PacketAdvertising {
     ///
     /// - Parameter text: The text with the data as octets.
     private static func text(ofFrame octets: PacketBuffer, _ text: String) -> String? {
-        guard let data = AirDissector.advertisingData(of: octets), let end = text.range(of: ", Data: ") else { return nil }
+        guard let data = AirDissector.advertisingData(of: octets), let end = text.range(of: ", Data: ") else {
+            return nil
+        }
         return ([String(text[..<end.lowerBound]).replacing("AdvA: ", with: "")] + words(data)).joined(separator: ", ")
     }
 

@@ -85,7 +85,7 @@ export class Packets extends ListView {
     const fold = this.folds.get(packet);
     const tone = TONES[layer];
     const what = fold ? `${fold.count} × ${text}` : brief(text);
-    return [[clock(packet.time), ""], [packet.isReceived ? "←" : "→", ""], [layer.toUpperCase(), tone ? `tone ${tone}` : ""],
+    return [[clock(packet.time), ""], packet.isReceived ? ["←", "quiet"] : ["→", "sent"], [layer.toUpperCase(), tone ? `tone ${tone}` : ""],
       [packet.peer ? this.page.nameOf(packet.peer) : "", ""], [what, isError(packet) ? "what tone bad" : "what"],
       [latency === undefined ? "" : milliseconds(latency), "after"],
     ].flatMap(([words, kind]) => [element("span", { class: kind || null, title: words === what ? text : null }, words), " "]);
