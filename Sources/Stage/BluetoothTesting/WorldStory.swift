@@ -49,7 +49,7 @@ final class WorldStory: Sendable {
     func add(_ entry: Entry) {
         state.withLock { state in
             state.time = max(state.time, entry.time)
-            state.hints.add(entry)
+            state.hints.add(entry.event, of: entry.device, at: entry.time)
             guard note(entry, &state) else { return }
             state.entries.append(entry)
             guard state.entries.count > Self.maximumEntries, let oldest = state.entries.popFirst() else { return }
@@ -75,12 +75,9 @@ final class WorldStory: Sendable {
     ///
     /// - Parameter queue: The label of its queue.
     func noteBlocked(_ queue: String) {
-        let text =
-            "the last callback on the queue \"\(queue)\" does not return, so the app receives nothing more there: it "
-            + "waits for something, perhaps for a callback that would run on the same queue"
+        let text = state.withLock { $0.hints.noteBlocked(queue, at: $0.time) }
         add(Entry(time: time, device: "", event: .changed(text)))
         state.withLock { state in
-            state.hints.note(.blockedQueue, text, at: state.time)
             if state.blocked.count < TestWorld.maximumLines { state.blocked.append(text) }
         }
     }
@@ -137,8 +134,5 @@ enum WorldTime {
     static func line(_ event: StoryEvent) -> String { "\(text(event.time)) \(event.text)" }
 
     /// Returns a length of time, such as `30 s` or `0.25 s`.
-    static func words(_ duration: Duration) -> String {
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        return Int64(exactly: seconds).map { "\($0) s" } ?? "\(seconds) s"
-    }
+    static func words(_ duration: Duration) -> String { WorldWords.duration(duration) }
 }

@@ -50,6 +50,12 @@ package struct WorldWords: Sendable {
         return "\(hours)\(padded(minutes % 60, 2)):\(padded(seconds, 2)).\(padded(milliseconds % 1_000, 3))"
     }
 
+    /// Returns a length of time, such as `30 s` or `0.25 s`.
+    package static func duration(_ duration: Duration) -> String {
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        return Int64(exactly: seconds).map { "\($0) s" } ?? "\(seconds) s"
+    }
+
     private static func padded(_ number: Int64, _ digits: Int) -> String {
         let text = "\(number)"
         return String(repeating: "0", count: max(0, digits - text.count)) + text

@@ -1,6 +1,6 @@
 import AssignedNumbers
-import BluetoothService
 import BluetoothTypes
+import ServiceEvents
 import ServiceMessages
 
 /// The causes of failures that the messages of one manager show.
@@ -64,7 +64,7 @@ struct ManagerHints {
                 WorldHint(
                     rank: .released,
                     text:
-                        "\(context.owner.text) released its \(type) at \(WorldTime.text(closed.time)), before it "
+                        "\(context.owner.text) released its \(type) at \(WorldWords.time(closed.time)), before it "
                         + "\(closed.before): keep the manager in a property"
                 )
             ]
@@ -79,13 +79,13 @@ struct ManagerHints {
         guard let (state, since) = state else {
             guard context.now - opened >= Self.responseTimeout else { return nil }
             return
-                "\(context.owner.text) has waited for the state of its \(type) since \(WorldTime.text(opened)): the user "
+                "\(context.owner.text) has waited for the state of its \(type) since \(WorldWords.time(opened)): the user "
                 + "has not answered whether the app may use Bluetooth, or the controller does not start\(change)"
         }
         guard state != .poweredOn else { return nil }
         let reason = state == .unauthorized ? "the app may not use Bluetooth" : "the app has to wait for poweredOn"
         return
-            "\(context.owner.text) has a \(type) that is \(state.name) since \(WorldTime.text(since)): \(reason)\(change)"
+            "\(context.owner.text) has a \(type) that is \(state.name) since \(WorldWords.time(since)): \(reason)\(change)"
     }
 }
 
@@ -108,7 +108,7 @@ struct PeripheralHints {
         switch event {
         case .readRequested(let transaction, _, _, offset: _),
             .writeRequested(let transaction, _, _, needsResponse: true):
-            guard unanswered.count < TestWorld.maximumLines else { return }
+            guard unanswered.count < WorldHints.maximumRequests else { return }
             unanswered.append((transaction, observation, time))
         default: break
         }
@@ -128,7 +128,7 @@ struct PeripheralHints {
         }
         let others = unanswered.count > 1 ? ", and to \(unanswered.count - 1) later ones" : ""
         return
-            "\(context.owner.text) has not responded to a request since \(WorldTime.text(first.since))\(others): call "
+            "\(context.owner.text) has not responded to a request since \(WorldWords.time(first.since))\(others): call "
             + "respond(to:withResult:) for each; it is \(context.words.message(first.observation, of: context.owner.device))"
     }
 

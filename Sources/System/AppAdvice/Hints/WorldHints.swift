@@ -1,12 +1,11 @@
-import AppAdvice
-import BluetoothService
 import BluetoothTypes
+import ServiceEvents
 import ServiceMessages
 
 /// A probable cause of a failure, in words.
-struct WorldHint {
+package struct WorldHint: Sendable {
     /// The kinds of causes. Those that explain the most come first.
-    enum Rank: Int {
+    package enum Rank: Int, Sendable {
         case blockedQueue
         /// Bluetooth is off, or the app may not use it.
         case state
@@ -36,11 +35,13 @@ struct WorldHint {
     let text: String
 }
 
-/// Conclusions from the story of a world, for the report of a failure: what an app has left undone or waits for, in words
+/// Conclusions from the story of a world: what an app has left undone or waits for, in words
 /// that name the usual cause.
-struct WorldHints {
+package struct WorldHints: Sendable {
     /// The number of hints in a report.
     static let maximum = 5
+    /// The maximum number of requests without an answer that are remembered for a peer or a manager.
+    static let maximumRequests = 1_000
     private static let maximumNoted = 100
 
     struct Owner: Hashable {
@@ -65,9 +66,11 @@ struct WorldHints {
     private var noted: [Noted] = []
     private var surroundings = Surroundings()
 
+    package init() {}
+
     /// Adds a cause, and returns whether it is a new one.
     @discardableResult
-    mutating func note(_ rank: WorldHint.Rank, _ text: String, at time: Duration) -> Bool {
+    package mutating func note(_ rank: WorldHint.Rank, _ text: String, at time: Duration) -> Bool {
         if let index = noted.firstIndex(where: { $0.hint.text == text }) {
             noted[index].count += 1
             return false
@@ -76,30 +79,41 @@ struct WorldHints {
         return true
     }
 
-    mutating func add(_ entry: WorldStory.Entry) {
-        switch entry.event {
-        case .changed(let text): surroundings.changes[entry.device] = (text, entry.time)
+    /// Adds a queue whose last callback does not return, and returns that in words.
+    @discardableResult
+    package mutating func noteBlocked(_ queue: String, at time: Duration) -> String {
+        let text =
+            "the last callback on the queue \"\(queue)\" does not return, so the app receives nothing more there: it "
+            + "waits for something, perhaps for a callback that would run on the same queue"
+        note(.blockedQueue, text, at: time)
+        return text
+    }
+
+    /// Adds an event of a device. The name is empty for the radio channel.
+    package mutating func add(_ event: WorldEvent, of device: String, at time: Duration) {
+        switch event {
+        case .changed(let text): surroundings.changes[device] = (text, time)
         case .ignored: break
-        case .observed(let observation): add(observation, entry)
+        case .observed(let observation): add(observation, device, at: time)
         }
     }
 
-    private mutating func add(_ observation: Observation, _ entry: WorldStory.Entry) {
-        if case .noticed(let notice) = observation.content { add(notice, entry) }
+    private mutating func add(_ observation: Observation, _ device: String, at time: Duration) {
+        if case .noticed(let notice) = observation.content { add(notice, device, at: time) }
         guard let app = observation.subject.app?.name else { return }
-        if case .appMoved(let phase) = observation.content { move(entry.device, app, to: phase, at: entry.time) }
+        if case .appMoved(let phase) = observation.content { move(device, app, to: phase, at: time) }
         guard let manager = observation.subject.manager?.rawValue else { return }
-        let owner = Owner(device: entry.device, app: app, manager: manager)
+        let owner = Owner(device: device, app: app, manager: manager)
         if managers[owner] == nil { order.append(owner) }
         switch observation.content {
-        case .managerOpened(let role): managers[owner] = ManagerHints(role: role, opened: entry.time)
+        case .managerOpened(let role): managers[owner] = ManagerHints(role: role, opened: time)
         case .managerClosed:
-            managers[owner]?.close(isByApp: !ended.contains([owner.device, owner.app]), at: entry.time)
-        case .requested(let request): managers[owner, default: ManagerHints()].add(request, observation, at: entry.time)
+            managers[owner]?.close(isByApp: !ended.contains([owner.device, owner.app]), at: time)
+        case .requested(let request): managers[owner, default: ManagerHints()].add(request, observation, at: time)
         case .delivered(let event):
-            managers[owner, default: ManagerHints()].add(event, observation, at: entry.time)
+            managers[owner, default: ManagerHints()].add(event, observation, at: time)
         case .practiced(.noted(.eventWithoutDelegate(let peer))):
-            managers[owner]?.central.loseEvent(of: peer, at: entry.time)
+            managers[owner]?.central.loseEvent(of: peer, at: time)
         default: break
         }
         if case .requested(.peripheral(.startAdvertising(let request))) = observation.content {
@@ -107,10 +121,10 @@ struct WorldHints {
         }
     }
 
-    private mutating func add(_ notice: SystemNotice, _ entry: WorldStory.Entry) {
+    private mutating func add(_ notice: SystemNotice, _ device: String, at time: Duration) {
         switch notice {
         case .peerForgotUs, .pairingFailed, .bondNotKept, .bondsUnavailable:
-            note(.security, "\(entry.device): \(notice)", at: entry.time)
+            note(.security, "\(device): \(notice)", at: time)
         default: break
         }
     }
@@ -127,9 +141,9 @@ struct WorldHints {
     /// Returns the most probable causes, the first one in front.
     ///
     /// - Parameter words: The words at the end of the story.
-    func lines(at now: Duration, _ words: WorldWords) -> [String] {
+    package func lines(at now: Duration, _ words: WorldWords) -> [String] {
         let repeated = noted.map { noted in
-            let start = WorldTime.text(noted.since)
+            let start = WorldWords.time(noted.since)
             let when = noted.count > 1 ? "\(noted.count) times, from \(start) on" : start
             return WorldHint(rank: noted.hint.rank, text: "\(noted.hint.text) (\(when))")
         }
@@ -162,6 +176,6 @@ struct Surroundings {
         else {
             return ""
         }
-        return "; \"\(device)\" \(change.text) at \(WorldTime.text(change.time))"
+        return "; \"\(device)\" \(change.text) at \(WorldWords.time(change.time))"
     }
 }

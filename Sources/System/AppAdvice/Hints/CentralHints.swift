@@ -1,7 +1,7 @@
 import AssignedNumbers
-import BluetoothService
 import BluetoothTypes
 import Foundation
+import ServiceEvents
 import ServiceMessages
 
 /// The causes of failures that the messages of a central manager show.
@@ -50,7 +50,7 @@ struct CentralHints {
                 + context.surroundings.lastChange(of: name)
         }
         return
-            "\(context.owner.text) has scanned for \(wanted) since \(WorldTime.text(scan.since)) and discovered nothing; "
+            "\(context.owner.text) has scanned for \(wanted) since \(WorldWords.time(scan.since)) and discovered nothing; "
             + (heard.isEmpty ? "no app has advertised" : "advertised were: \(heard.joined(separator: "; "))")
     }
 }
@@ -126,7 +126,7 @@ struct PeerHints {
     private mutating func add(_ request: LinkRequest, _ observation: Observation, at time: Duration) {
         set(.used, at: time)
         if case .writeWithoutResponse(_, let value) = request { noteLength(value.count) }
-        guard let answer = AnswerKey(request), awaited.count < TestWorld.maximumLines else { return }
+        guard let answer = AnswerKey(request), awaited.count < WorldHints.maximumRequests else { return }
         awaited.append(Awaited(answer: answer, observation: observation, services: request.uuids, since: time))
     }
 
@@ -195,7 +195,7 @@ extension PeerHints {
         return WorldHint(
             rank: .lostEvents,
             text: "\(context.owner.text) has no delegate for the \(kind) \(title): \(lost.count) "
-                + "event\(lost.count == 1 ? "" : "s") since \(WorldTime.text(lost.since)) reached nothing; set "
+                + "event\(lost.count == 1 ? "" : "s") since \(WorldWords.time(lost.since)) reached nothing; set "
                 + "peripheral.delegate \(place)"
         )
     }
@@ -204,12 +204,12 @@ extension PeerHints {
     private func waitText(_ context: HintContext) -> WorldHint? {
         let device = context.owner.device
         if let first = awaited.first, context.now - first.since >= ManagerHints.responseTimeout {
-            let time = WorldTime.words(.seconds((context.now - first.since).components.seconds))
+            let time = WorldWords.duration(.seconds((context.now - first.since).components.seconds))
             let others = awaited.count > 1 ? ", with \(awaited.count - 1) later requests behind it" : ""
             return WorldHint(
                 rank: .awaited,
                 text:
-                    "\(context.owner.text) has waited for an answer of \(title) since \(WorldTime.text(first.since)), "
+                    "\(context.owner.text) has waited for an answer of \(title) since \(WorldWords.time(first.since)), "
                     + "\(time)\(others): \(context.words.message(first.observation, of: device))"
                     + context.surroundings.lastChange(of: name)
             )
@@ -218,8 +218,8 @@ extension PeerHints {
         return WorldHint(
             rank: .awaited,
             text:
-                "\(context.owner.text) got no answer of \(title) from \(WorldTime.text(request.since)) until the link "
-                + "ended at \(WorldTime.text(end)): \(context.words.message(request.observation, of: device)); a request times "
+                "\(context.owner.text) got no answer of \(title) from \(WorldWords.time(request.since)) until the link "
+                + "ended at \(WorldWords.time(end)): \(context.words.message(request.observation, of: device)); a request times "
                 + "out after 30 s, which ends the link" + context.surroundings.lastChange(of: name)
         )
     }
@@ -240,7 +240,7 @@ extension PeerHints {
     }
 
     private func linkText(_ context: HintContext) -> (WorldHint.Rank, String)? {
-        let start = WorldTime.text(since)
+        let start = WorldWords.time(since)
         switch link {
         case .settled, .used: return nil
         case .requested:
@@ -266,15 +266,15 @@ extension PeerHints {
     }
 
     private func waiting(_ context: HintContext) -> String {
-        let end = lastEnd.map { "; the link ended at \(WorldTime.text($0.time)): \($0.text)" } ?? ""
+        let end = lastEnd.map { "; the link ended at \(WorldWords.time($0.time)): \($0.text)" } ?? ""
         return "a connection request never times out, so the app has to cancel it\(end)"
             + context.surroundings.lastChange(of: name)
     }
 }
 
 /// What an answer and its request have in common.
-struct AnswerKey: Hashable {
-    private enum Kind {
+package struct AnswerKey: Hashable, Sendable {
+    private enum Kind: Sendable {
         case services, includedServices, characteristics, descriptors, read, readDescriptor, write, writeDescriptor,
             notify
         case rssi, channel
@@ -288,7 +288,7 @@ struct AnswerKey: Hashable {
     }
 
     /// The answer that a request waits for; nil for requests without one.
-    init?(_ request: LinkRequest) {
+    package init?(_ request: LinkRequest) {
         switch request {
         case .discoverServices: self.init(.services)
         case .discoverIncludedServices(of: let handle, _): self.init(.includedServices, handle)
@@ -309,7 +309,7 @@ struct AnswerKey: Hashable {
     }
 
     /// The answer that an event is; nil for events that answer nothing.
-    init?(_ event: PeerEvent) {
+    package init?(_ event: PeerEvent) {
         switch event {
         case .servicesDiscovered: self.init(.services)
         case .includedServicesDiscovered(of: let handle, _): self.init(.includedServices, handle)
