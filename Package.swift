@@ -152,8 +152,8 @@ let resources = [
     "Page": [
         "advice.js", "apps.js", "device.js", "devices.js", "dissection.js", "elements.js", "energy.js", "events.js",
         "faults.js", "filter.js", "filterinput.js", "icon.svg", "icons.js", "index.html", "labels.js", "list.js",
-        "model.js", "packets.js", "page.css", "page.js", "prompts.js", "rings.js", "timeline.js", "verbs.js", "world.js",
-        "worldmap.js",
+        "model.js", "packets.js", "page.css", "page.js", "prompts.js", "rings.js", "timeline.js", "verbs.js", "why.js",
+        "world.js", "worldmap.js",
     ].map { Resource.embedInCode("Assets/\($0)") } + [.embedInCode("LiveWorld/Assets/HeartRateWatch.txt")]
 ]
 // `harald --version` prints what Packaging/build sets. A plain build sets nothing, so that it never changes with the commit

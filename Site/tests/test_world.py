@@ -99,7 +99,11 @@ def test_the_sensor_is_dragged_out_of_range_and_back(open_world, size: dict[str,
 
 
 def boxes(page: Page) -> list[dict[str, float]]:
-    return [each.bounding_box() for each in page.locator(".map .thing, .map .label:visible").all()]
+    """The boxes of one instant: a world that is paused may still have news, which move the labels."""
+    return page.locator(".map .thing, .map .label").evaluate_all(
+        """all => all.filter((each) => each.checkVisibility({ visibilityProperty: true })).map((each) => {
+        const { x, y, width, height } = each.getBoundingClientRect();
+        return { x, y, width, height }; })""")
 
 
 def overlap(one: dict[str, float], other: dict[str, float]) -> bool:

@@ -37,6 +37,7 @@ enum PageFiles {
         case "/rings.js": File(type: script, octets: PackageResources.rings_js)
         case "/timeline.js": File(type: script, octets: PackageResources.timeline_js)
         case "/verbs.js": File(type: script, octets: PackageResources.verbs_js)
+        case "/why.js": File(type: script, octets: PackageResources.why_js)
         case "/world.js": File(type: script, octets: PackageResources.world_js)
         case "/worldmap.js": File(type: script, octets: PackageResources.worldmap_js)
         case "/icons.js": File(type: script, octets: PackageResources.icons_js)

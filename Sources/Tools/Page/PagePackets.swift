@@ -69,7 +69,7 @@ struct PagePackets {
     private let limits: (packets: Int, octets: Int)
     private var dissector = PacketDissector()
     private var airDissector = AirDissector()
-    private var answers = PacketAnswers()
+    private var causes = PacketCauses()
     private var advertising = PacketAdvertising()
     /// The packets of the controller, and those on the air, each in the order of their numbers.
     private var (packets, frames): (Deque<Entry>, Deque<Entry>) = ([], [])
@@ -148,7 +148,8 @@ struct PagePackets {
         var summary = dissector.receive(content, packet.direction)
         let report = PacketAdvertising.report(content)
         if let report { summary.text = report.text.oneLine(PacketDissector.maximumSummary) }
-        let request = answers.receive(packet) ?? 0
+        let cause = causes.receive(content, packet.direction, number: packet.number, at: packet.time)
+        let request = cause.request ?? 0
         return Entry(packet: packet, summary: summary, app: app(of: packet), request: request, rssi: report?.rssi)
     }
 

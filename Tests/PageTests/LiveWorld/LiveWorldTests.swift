@@ -250,7 +250,7 @@ import Testing
         world.advance(by: 1)
         try world.perform(.move(.sensor, Position(x: 8)))
         #expect(
-            world.deeds.map(\.act) == [
+            world.deeds.filter { !$0.isReplaced }.map(\.act) == [
                 .move(.sensor, Position(x: 5)), .move(.phone, Position(x: 6)), .move(.sensor, Position(x: 7)),
                 .move(.sensor, Position(x: 8)),
             ]

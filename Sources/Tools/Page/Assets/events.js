@@ -78,6 +78,7 @@ export class Events extends ListView {
       element("div", { class: "verbs" },
         packet ? element("a", { href: `#packets/${packet.number}`, id: "to-packet" },
           packet.isExact ? "Show its packet" : "Show the packet at its time") : null,
+        this.page.model.world ? element("a", { href: `#why/event/${event.number}`, id: "to-why" }, "Why?") : null,
         event.cause ? element("a", { href: `#events/${event.cause}`, id: "to-cause" }, "Show its cause") : null,
         event.app ? element("a", { href: "#apps", id: "to-app" }, "Show the app") : null));
   }

@@ -93,6 +93,10 @@ export class Model {
     this.worldTest = null;
     /** Whether the world is on its way to another instant. */
     this.isLeaping = false;
+    /** The lives of the world's app, links and scans, and the alerts. */
+    this.lives = [];
+    /** The last answer to the question why something happened. */
+    this.why = null;
   }
 
   /** Takes in a message of the server, and returns the names of the parts that changed. */
@@ -119,6 +123,8 @@ export class Model {
       case "tableClosed": this.tables.delete(value); return ["device", "devices"];
       case "value": this.#takeValue(value); return ["device"];
       case "world": this.#takeWorld(value); return ["world"];
+      case "why": this.why = value; return ["why"];
+      case "lives": this.lives = value; return ["world"];
       case "leap": this.isLeaping = value; return ["world"];
       case "story": this.#takeStory(value); return ["story"];
       case "worldTest": this.worldTest = value; return ["worldTest"];
@@ -140,8 +146,8 @@ export class Model {
 
   /** Forgets a system that is gone, but not its world. */
   #begin() {
-    const { world, story, firstLine, changedLine, generation, isLeaping } = this;
-    Object.assign(this, new Model(), { world: world && { ...world, milliseconds: isLeaping ? world.milliseconds : 0 }, story, firstLine, changedLine, generation, isLeaping });
+    const { world, story, firstLine, changedLine, generation, isLeaping, lives } = this;
+    Object.assign(this, new Model(), { world: world && { ...world, milliseconds: isLeaping ? world.milliseconds : 0 }, story, firstLine, changedLine, generation, isLeaping, lives });
     return ["status", "devices", "device", "apps", "events", "packets", "advice", "prompts", "energy"];
   }
 

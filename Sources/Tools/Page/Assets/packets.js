@@ -237,6 +237,7 @@ export class Packets extends ListView {
     const line = this.page.model.world ? this.page.model.lineAt(chosen) : -1;
     const link = (href, id, words) => element("a", { href, id }, words);
     return element("div", { class: "verbs" },
+      this.page.model.world ? link(`#why/packet/${chosen.number}`, "to-why", "Why?") : null,
       chosen.latency !== undefined ? link(`#packets/${chosen.request}`, "to-request", `Answers a packet after ${milliseconds(chosen.latency)}`) : null,
       chosen.answer ? link(`#packets/${chosen.answer}`, "to-answer", "Show its answer") : null,
       event ? link(`#events/${event.number}`, "to-event", event.isExact ? "Show its event" : "Show the event at its time") : null,

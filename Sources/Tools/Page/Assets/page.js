@@ -7,6 +7,7 @@ import { Events } from "./events.js";
 import { Model } from "./model.js";
 import { Packets } from "./packets.js";
 import { Prompts } from "./prompts.js";
+import { Why } from "./why.js";
 import { World } from "./world.js";
 
 const SHOWN_MILLISECONDS = 33;
@@ -24,7 +25,7 @@ class Page {
     this.view = document.getElementById("view");
     this.views = {
       devices: new Devices(this), device: new Device(this), apps: new Apps(this), events: new Events(this),
-      packets: new Packets(this), advice: new AdviceList(this), world: new World(this),
+      packets: new Packets(this), advice: new AdviceList(this), world: new World(this), why: new Why(this),
     };
     this.prompts = new Prompts(this, document.getElementById("prompts"));
     this.changed = new Set();

@@ -70,6 +70,7 @@ export class World {
       onscroll: () => { this.follows = this.story.scrollHeight - this.story.scrollTop - this.story.clientHeight < 40; } });
     /** The number of the chosen line, or -1. */
     this.line = -1;
+    this.why = this.button("story-why", "Why?", () => { location.hash = `#why/event/${this.chosenEvent}`; });
     this.test = element("section", { class: "test", "aria-label": "Saved test", hidden: true });
     view.replaceChildren(element("div", { class: "world" },
       element("div", { class: "tools run" }, this.running, this.button("world-step", "Step", () => this.act("step"),
@@ -79,10 +80,10 @@ export class World {
           element("label", { class: "small" }, "Seed ", this.seed), element("button", { id: "world-restart" }, "Restart")),
         this.button("world-save", "Save as a test", () => this.act("test"),
           { class: "main", title: "Writes a Swift test that repeats what you did, at the same times" })),
-      this.timeline.open(), this.map.open(),
+      this.map.open(), this.timeline.open(),
       element("section", { class: "told", "aria-label": "What happens" },
         element("h2", {}, "Story", element("span", { class: "quiet", id: "story-help" },
-          "A click on a line, or Enter, shows the packets at that time.")), this.story),
+          "A click on a line, or Enter, shows the packets at that time."), this.why), this.story),
       this.panels()), this.test);
     this.show();
     const number = Number(location.hash.split("/")[1]);
@@ -93,6 +94,9 @@ export class World {
 
   /** The place of the chosen line, or -1. */
   get chosen() { return this.line < 0 ? -1 : this.line - this.page.model.firstLine; }
+
+  /** The event of the phone that the chosen line tells; 0 if there is none. */
+  get chosenEvent() { return this.page.model.story[this.chosen]?.event ?? 0; }
 
   /** Chooses a line, by its number since the beginning of the story. */
   choose(number, hasFocus) {
@@ -117,6 +121,8 @@ export class World {
   }
 
   markLine() {
+    allow(this.why, Boolean(this.chosenEvent), this.chosenEvent ? "Shows what caused this, up to the call in the app"
+      : "Choose a line about the phone first.");
     for (const row of this.story.querySelectorAll("[aria-selected=true]")) row.setAttribute("aria-selected", "false");
     const row = this.story.children[this.chosen];
     if (!row) return this.story.removeAttribute("aria-activedescendant");
@@ -132,6 +138,7 @@ export class World {
   }
 
   pressKey(event) {
+    if (event.key === "w" && this.chosenEvent) return this.why.click();
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       return this.openLine();
@@ -250,7 +257,7 @@ export class World {
     if (!world) return this.map.show(null);
     this.map.show(this.pictured(world));
     this.clock.textContent = timer(world.milliseconds);
-    this.timeline.show(world, this.page.model.isLeaping);
+    this.timeline.show(world, this.page.model.isLeaping, this.page.model.lives);
     this.running.textContent = world.isRunning ? "Pause" : "Run";
     this.running.classList.toggle("main", !world.isRunning);
     if (document.activeElement !== this.speed) this.speed.value = world.speed;

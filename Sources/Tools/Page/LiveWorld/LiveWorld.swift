@@ -43,10 +43,15 @@ final class LiveWorld {
         let act: WorldAct
         /// Whether the act drops the link once.
         var isDrop = false
+        /// Whether a later move of the same device at the same instant leaves this one without an effect. Only the story
+        /// tells both.
+        var isReplaced = false
     }
 
     let seed: UInt64
     let story = StoryLog()
+    let lives = WorldLives()
+    private let causes = WorldCauses()
     let phone: SimulatedDevice
     let sensor: SimulatedAccessory
     let screen = Screen()
@@ -67,24 +72,36 @@ final class LiveWorld {
     /// - Parameters:
     ///   - opensApp: Whether the app is opened at once, rather than by ``openApp()``.
     ///   - record: The history of an earlier world with this seed, whose acts are repeated at their times.
-    init(seed: UInt64, opensApp: Bool = true, repeating record: WorldRecord? = nil) {
+    ///   - loop: The loop of the world.
+    ///   - accessory: The sensor.
+    ///   - makeApp: Returns the app of the phone, whose argument shows a line to its user.
+    init(
+        seed: UInt64,
+        opensApp: Bool = true,
+        repeating record: WorldRecord? = nil,
+        loop: VirtualEventLoop = VirtualEventLoop(),
+        accessory: ReadyMadeAccessory = .heartRate,
+        app makeApp: @escaping @Sendable (@escaping @Sendable (String) -> Void) -> any Sendable = {
+            HeartRateWatch(show: $0)
+        }
+    ) {
         self.seed = seed
         ahead = record
-        let (world, story, screen) = (SimulatedWorld(seed: seed), story, screen)
+        let (world, story, screen) = (SimulatedWorld(seed: seed, loop: loop), story, screen)
         self.world = world
-        // The loop keeps the observer.
-        let loop = world.loop
-        world.watch(StoryEvent.kinds) { [weak loop] device, event in
-            if let loop { story.add(event, of: device, at: loop.now - .zero) }
-        }
+        Self.watch(world, loop, story, lives, causes)
         world.changeAir { $0.propagation.exponent = LiveWorld.exponent }
         phone = world.addDevice(named: Self.phoneName, options: .phone)
         phoneEnergy = DeviceEnergy(of: phone, Self.profile)
-        sensor = world.addAccessory(.heartRate, at: Self.start)
+        sensor = world.addAccessory(accessory, at: Self.start)
         sensorEnergy = DeviceEnergy(of: sensor.device, Self.profile)
         world.showAir(to: phone)
+        let causes = causes
+        phone.withSystem { system in
+            _ = system.tap.add(for: nil, { causes.add($0) }, amend: { causes.amend($0, $1) })
+        }
         phone.install(Self.app, declaring: AppDeclaration(backgroundModes: .central)) { [weak world] _, _ in
-            HeartRateWatch { [weak world] line in
+            makeApp { [weak world] line in
                 screen.show(line)
                 story.add(.changed("the app shows: \(line)"), of: "", at: world?.now ?? .zero)
             }
@@ -92,10 +109,34 @@ final class LiveWorld {
         if opensApp { openApp() }
     }
 
+    /// Lets the story, the lives and the causes follow what happens. The loop keeps the observers.
+    private static func watch(
+        _ world: SimulatedWorld,
+        _ loop: VirtualEventLoop,
+        _ story: StoryLog,
+        _ lives: WorldLives,
+        _ causes: WorldCauses
+    ) {
+        world.watch(StoryEvent.kinds.union(.practices)) { [weak loop] device, event in
+            guard let loop else { return }
+            let time = loop.now - Instant.zero
+            let told = story.add(event, of: device, at: time)
+            causes.add(event, of: device, at: time, told)
+            if let told, device == phoneName, case .observed(let observation) = event {
+                lives.add(observation, told.text, at: time)
+            }
+        }
+        loop.whenQueueBlocks { [weak loop] queue in
+            let time = (loop?.reading ?? Instant.zero) - Instant.zero
+            story.add(.changed(causes.noteBlocked(queue.label, at: time)), of: phoneName, at: time)
+        }
+    }
+
     /// Opens the app for the first time. A saved test does the same, before time passes.
     func openApp() {
         // Only later changes of an app's phase are events of the phone.
         story.add(.changed("the user opens \(Self.app)"), of: Self.phoneName, at: world.now)
+        lives.open(at: world.now)
         phone.open(Self.app)
     }
 
@@ -150,6 +191,11 @@ final class LiveWorld {
     func end() {
         world.end()
         world.run(for: .zero)
+    }
+
+    /// Returns why something happened, as far as the world remembers.
+    func why(_ subject: WorldCauses.Subject) -> WorldWhy {
+        WorldWhy(subject, causes.chain(of: subject, deeds, at: world.now), effects: causes.effects(of: subject))
     }
 
     // MARK: Acts
@@ -220,13 +266,13 @@ final class LiveWorld {
         }
     }
 
-    /// Notes an act. Of moves of one device at one instant, only the last one has an effect.
+    /// Notes an act.
     private func remember(_ act: WorldAct) {
         let deed = Deed(milliseconds: milliseconds, act: act)
         if case .move(let device, _) = act, let last = deeds.last, last.milliseconds == deed.milliseconds,
             case .move(device, _) = last.act
         {
-            deeds.removeLast()
+            deeds[deeds.count - 1].isReplaced = true
         }
         deeds.append(deed)
     }

@@ -43,14 +43,20 @@ final class StoryLog: Sendable {
     var events: Int { state.withLock { $0.events } }
 
     /// Adds an event of a device. The name is empty for the radio channel.
-    func add(_ event: WorldEvent, of device: String, at time: Duration) {
-        state.withLock { state in
-            switch state.story.add(state.words.event(event, of: device, at: time)) {
-            case .left: return
+    ///
+    /// - Returns: The event in words; nil for a sign that matters to advice alone.
+    @discardableResult
+    func add(_ event: WorldEvent, of device: String, at time: Duration) -> StoryEvent? {
+        if case .observed(let observation) = event, case .practiced = observation.content { return nil }
+        return state.withLock { state in
+            let told = state.words.event(event, of: device, at: time)
+            switch state.story.add(told) {
+            case .left: return told
             case .began: state.changed = min(state.changed, state.story.count - 1)
             case .repeated(let number): state.changed = min(state.changed, number)
             }
             state.events += 1
+            return told
         }
     }
 

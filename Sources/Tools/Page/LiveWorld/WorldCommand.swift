@@ -18,6 +18,8 @@ enum WorldCommand: Hashable, Sendable {
     case writeTest
     /// Loses all packets of the sensor until its link has ended.
     case dropLink
+    /// Asks why something happened.
+    case why(WorldCauses.Subject)
     case act(WorldAct)
 }
 
@@ -71,7 +73,7 @@ struct WorldMessage: Decodable {
     static let times = 0.0...1e7
 
     enum Kind: String, Decodable {
-        case run, pause, step, speed, restart, goto, test, drop, move, begin, end, app, noise, wall, removeWall
+        case run, pause, step, speed, restart, goto, why, test, drop, move, begin, end, app, noise, wall, removeWall
     }
 
     let act: Kind
@@ -82,6 +84,9 @@ struct WorldMessage: Decodable {
     let y2: Double?
     let amount: Double?
     let text: String?
+    /// For `why`: the number of the packet, or of the event.
+    let packet: UInt64?
+    let event: UInt64?
 
     /// The command, with all numbers within their bounds.
     var command: WorldCommand {
@@ -95,6 +100,12 @@ struct WorldMessage: Decodable {
             case .speed: return .setSpeed(try number(in: Self.speeds, "a speed"))
             case .restart: return .restart(seed: try seed)
             case .goto: return .goTo(Int64((try number(in: Self.times, "a time in seconds") * 1_000).rounded()))
+            case .why:
+                guard let subject = packet.map(WorldCauses.Subject.packet) ?? event.map(WorldCauses.Subject.event)
+                else {
+                    throw WorldRefusal("choose a packet or an event")
+                }
+                return .why(subject)
             case .move, .begin, .end, .app, .noise, .wall, .removeWall: return .act(try worldAct)
             }
         }

@@ -14,7 +14,7 @@ import Synchronization
 /// All methods may be called from any thread.
 package final class WorldRunner: PageWorld {
     /// Receives the reason why a message was refused, empty if it was not, and a value for the sender alone. Called on
-    /// the thread of the world.
+    /// any thread.
     package typealias Reply = @Sendable (_ error: String, PageValue?) -> Void
 
     static let maximumWaiting = 64
@@ -106,6 +106,7 @@ private final class WorldLoop {
     private let clock = ContinuousClock()
     private var world: LiveWorld
     private var pacer = WorldPacer()
+    private let places = PlaceQueue()
     private var generation = 1
     /// Whether time has not begun yet.
     private var isHeld = true
@@ -116,6 +117,9 @@ private final class WorldLoop {
     private var lastNews: ContinuousClock.Instant
     private var publishedState = ""
     private var publishedLines = 0
+    private var publishedLives = -1
+    /// The lives of the history that is repeated, those after the present, too.
+    private var knownLives: [WorldLife]?
     private var hasNews = true
 
     init(seed: UInt64, publish: @escaping @Sendable (PageValue) -> Void) {
@@ -139,7 +143,7 @@ private final class WorldLoop {
             switch job {
             case .message(let octets, let reply): handle(octets, reply)
             case .welcome(let show): welcome(show)
-            case .refresh: (publishedState, hasNews) = ("", true)
+            case .refresh: (publishedState, publishedLives, hasNews) = ("", -1, true)
             case .begin: begin()
             case .tool(let number, let event): handle(event, of: number)
             case .stop:
@@ -173,6 +177,7 @@ private final class WorldLoop {
         pacer.isRunning = false
         target = milliseconds
         publish(.leap(true))
+        if knownLives == nil { knownLives = world.lives.all }
         if milliseconds < world.milliseconds { beginAgain(seed: world.seed, repeating: record) }
     }
 
@@ -204,13 +209,15 @@ private final class WorldLoop {
 
     // MARK: Messages
 
-    private func handle(_ octets: [UInt8], _ reply: WorldRunner.Reply) {
+    private func handle(_ octets: [UInt8], _ reply: @escaping WorldRunner.Reply) {
         hasNews = true
         do throws(WorldRefusal) {
             guard let message = try? JSONDecoder().decode(WorldMessage.self, from: Data(octets)) else {
                 throw WorldRefusal("the message cannot be read; reload the page")
             }
-            reply("", try perform(try message.command))
+            let command = try message.command
+            if case .why(let subject) = command { return try explain(subject, reply) }
+            reply("", try perform(command))
         } catch {
             reply(error.description, nil)
         }
@@ -226,6 +233,7 @@ private final class WorldLoop {
         case .setSpeed(let speed): pacer.speed = speed
         case .restart(let seed): restart(seed: seed ?? world.seed)
         case .goTo(let milliseconds): try goTo(milliseconds)
+        case .why: break
         case .step, .act, .dropLink, .writeTest:
             guard target == nil else { throw WorldRefusal("the world is on its way to another instant; wait a moment") }
             return try performHere(command)
@@ -244,14 +252,23 @@ private final class WorldLoop {
         case .dropLink: try world.dropLink()
         case .writeTest:
             return PageValue(name: "worldTest", json: JSON.of(WorldTestText.text(of: world)), isReplaced: false)
-        case .run, .pause, .setSpeed, .restart, .goTo: break
+        case .run, .pause, .setSpeed, .restart, .goTo, .why: break
         }
         return nil
     }
 
+    /// Answers why something happened, as soon as the places of calls are known. The world goes on meanwhile.
+    private func explain(_ subject: WorldCauses.Subject, _ reply: @escaping WorldRunner.Reply) throws(WorldRefusal) {
+        guard places.count < PlaceQueue.maximum else {
+            throw WorldRefusal("too much is asked of the world; wait a moment")
+        }
+        let answer = world.why(subject)
+        places.add { reply("", PageValue(name: "why", json: JSON.of(answer.located()), isReplaced: false)) }
+    }
+
     private func restart(seed: UInt64) {
         arrive()
-        pacer.isRunning = true
+        (pacer.isRunning, knownLives) = (true, nil)
         beginAgain(seed: seed)
     }
 
@@ -260,7 +277,7 @@ private final class WorldLoop {
         end()
         world = LiveWorld(seed: seed, opensApp: false, repeating: record)
         generation += 1
-        (publishedLines, isHeld) = (0, true)
+        (publishedLines, publishedLives, isHeld) = (0, -1, true)
         prepare()
     }
 
@@ -318,6 +335,7 @@ private final class WorldLoop {
 
     private func welcome(_ show: (PageValue) -> Void) {
         show(state)
+        show(lives)
         let (first, lines) = world.story.lines(from: publishedLines - Self.maximumLines)
         show(story(first, lines.prefix(max(0, publishedLines - first))))
     }
@@ -332,8 +350,19 @@ private final class WorldLoop {
         return PageValue(name: "story", json: JSON.of(value), isReplaced: false)
     }
 
+    /// The lives of the world: while a history is repeated, of all of it.
+    private var lives: PageValue {
+        let lives = world.ahead == nil ? world.lives.all : knownLives ?? world.lives.all
+        return PageValue(name: "lives", json: JSON.of(lives), isReplaced: true)
+    }
+
     private func publishNews() {
         (lastNews, hasNews) = (clock.now, false)
+        if world.ahead == nil, knownLives != nil { (knownLives, publishedLives) = (nil, -1) }
+        if world.lives.changes != publishedLives {
+            publishedLives = world.lives.changes
+            publish(lives)
+        }
         let state = state
         if state.json != publishedState {
             publishedState = state.json
@@ -367,5 +396,23 @@ struct WorldPacer: Sendable {
         let due = left + min(max(wall, .zero), Self.maximumLag) / .milliseconds(1) * speed
         left = due - due.rounded(.down)
         return Int64(due.rounded(.down))
+    }
+}
+
+/// Answers that wait until the places of calls are looked up, which takes up to a second each.
+private final class PlaceQueue: Sendable {
+    static let maximum = 16
+
+    private let queue = DispatchQueue(label: "harald.page.places")
+    private let pending = Atomic(0)
+
+    var count: Int { pending.load(ordering: .relaxed) }
+
+    func add(_ work: @escaping @Sendable () -> Void) {
+        pending.add(1, ordering: .relaxed)
+        queue.async { [self] in
+            work()
+            pending.subtract(1, ordering: .relaxed)
+        }
     }
 }

@@ -50,7 +50,7 @@ enum WorldTestText {
 
     private static func acts(of world: LiveWorld) -> String {
         var (lines, time): ([String], Int64) = ([], 0)
-        for (index, deed) in world.deeds.enumerated() {
+        for (index, deed) in world.deeds.filter({ !$0.isReplaced }).enumerated() {
             lines += wait(from: time, until: deed.milliseconds) + code(of: deed.act, number: index + 1).map(indented)
             time = deed.milliseconds
         }
