@@ -1,7 +1,4 @@
 import BluetoothTypes
-import EventLoops
-import L2CAP
-import LoopbackLinks
 import Testing
 
 @testable import ATT

@@ -1,4 +1,3 @@
-import BluetoothSimulation
 import Foundation
 import Testing
 

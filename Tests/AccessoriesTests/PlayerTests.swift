@@ -2,7 +2,6 @@ import Accessories
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
-import Synchronization
 import TestBasics
 import Testing
 

@@ -1,4 +1,3 @@
-import BluetoothSimulation
 import Testing
 
 @testable import Accessories

@@ -1,6 +1,5 @@
 import BluetoothService
 import BluetoothTypes
-import EventLoops
 import Foundation
 import L2CAP
 import ServiceMessages

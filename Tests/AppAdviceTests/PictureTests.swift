@@ -1,4 +1,3 @@
-import BluetoothService
 import BluetoothTypes
 import EventLoops
 import Foundation

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
-import GATT
 import HCI
 import LinkLayer
 import SampleMessages

@@ -5,7 +5,6 @@ import GAP
 import HCI
 import Logging
 import SMP
-import SampleMessages
 import Security
 import ServiceMessages
 import Testing

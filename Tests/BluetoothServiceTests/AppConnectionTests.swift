@@ -1,5 +1,4 @@
 import BluetoothTypes
-import EventLoops
 import Foundation
 import HCI
 import SampleMessages

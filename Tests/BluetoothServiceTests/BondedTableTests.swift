@@ -1,4 +1,3 @@
-import EventLoops
 import GATT
 import SampleMessages
 import Security

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -3,8 +3,6 @@ import SampleMessages
 import ServiceMessages
 import Testing
 
-@testable import BluetoothService
-
 /// Apps that run for a long time. `Benchmarks/run day` covers a whole simulated day.
 @Suite struct LongRunTests {
     @Test("of a hundred notifications per second, for minutes, each is delivered in order, and none accumulate")

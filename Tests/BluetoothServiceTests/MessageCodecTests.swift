@@ -3,7 +3,6 @@ import EventLoops
 import Foundation
 import Testing
 
-@testable import BluetoothService
 @testable import ServiceMessages
 
 /// The wire format between apps and the service.

@@ -1,8 +1,6 @@
 import BluetoothTypes
-import EventLoops
 import Foundation
 import GAP
-import SampleMessages
 import Testing
 
 @testable import BluetoothService

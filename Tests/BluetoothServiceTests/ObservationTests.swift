@@ -8,7 +8,6 @@ import Logging
 import SampleMessages
 import Security
 import ServiceMessages
-import Synchronization
 import Testing
 
 @testable import BluetoothService

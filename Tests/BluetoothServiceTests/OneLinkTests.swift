@@ -1,7 +1,5 @@
 import BluetoothTypes
-import EventLoops
 import Foundation
-import GAP
 import SampleMessages
 import Security
 import ServiceMessages

@@ -2,7 +2,6 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import Foundation
-import SampleMessages
 import Security
 import ServiceMessages
 import Testing

@@ -1,9 +1,6 @@
 import BluetoothTypes
 import Foundation
-import SampleMessages
 import ServiceMessages
-
-@testable import BluetoothService
 
 /// Payloads of the events that tests expect.
 extension Event {

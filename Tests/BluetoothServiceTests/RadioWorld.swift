@@ -6,7 +6,6 @@ import HCIHost
 import LinkLayer
 import Logging
 import SMP
-import SampleMessages
 import Security
 
 @testable import BluetoothService

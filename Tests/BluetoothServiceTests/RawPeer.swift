@@ -6,7 +6,6 @@ import GAP
 import GATT
 import HCIHost
 import L2CAP
-import SampleMessages
 import ServiceMessages
 import Testing
 

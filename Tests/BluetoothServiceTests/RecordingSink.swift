@@ -2,8 +2,6 @@ import EventLoops
 import ServiceMessages
 import Synchronization
 
-@testable import BluetoothService
-
 /// An event sink that records what it receives. It always has room, and does not count.
 final class RecordingSink: EventSink {
     private let events = Mutex<[Event]>([])

@@ -1,6 +1,5 @@
 import HCI
 import HCIHost
-import ServiceMessages
 import Testing
 
 @testable import BluetoothService

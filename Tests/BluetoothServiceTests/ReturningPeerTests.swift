@@ -7,7 +7,6 @@ import GAP
 import GATT
 import HCI
 import HCIHost
-import L2CAP
 import SMP
 import SampleMessages
 import Security

@@ -1,7 +1,6 @@
 import BluetoothTypes
 import Foundation
 import GAP
-import SampleMessages
 import ServiceMessages
 import Testing
 

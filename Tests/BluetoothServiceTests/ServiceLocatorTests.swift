@@ -1,4 +1,3 @@
-import SampleMessages
 import ServiceMessages
 import Testing
 

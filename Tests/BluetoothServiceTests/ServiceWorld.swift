@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import GAP
 import Logging
 import SampleMessages
 import Security

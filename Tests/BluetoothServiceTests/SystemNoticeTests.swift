@@ -1,7 +1,5 @@
 import Foundation
 import SMP
-import SampleMessages
-import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -1,13 +1,8 @@
 import AccessStandIns
 import BluetoothTypes
-import EventLoops
 import GAP
 import GATT
-import HCI
-import L2CAP
 import Security
-
-@testable import BluetoothService
 
 /// A peripheral without apps: it has only the services that a test adds, and advertises when the test asks.
 final class TestAccessory {

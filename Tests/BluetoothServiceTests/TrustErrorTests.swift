@@ -1,5 +1,4 @@
 import SMP
-import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -1,4 +1,3 @@
-import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import ServiceMessages

@@ -1,5 +1,4 @@
 import CoreBluetooth
-import EventLoops
 import Foundation
 import RadioEnergy
 import Synchronization
@@ -76,7 +75,7 @@ import Testing
         #expect(advice[.scanForServices]?.cost == nil)
     }
 
-    private static let scanLine = 24
+    private static let scanLine = 23
 
     @Test("without a ledger, and with one that began after the app, advice has no cost", .world)
     func unknown() async {

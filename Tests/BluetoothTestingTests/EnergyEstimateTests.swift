@@ -4,7 +4,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import RadioEnergy
-import Synchronization
 import TestBasics
 import Testing
 

@@ -1,8 +1,6 @@
 import TestBasics
 import Testing
 
-@testable import BluetoothTesting
-
 /// Takes the issues of a test, which it is about, away from its log, and compares the comments with what is expected.
 ///
 /// It comes before ``WorldTrait``, whose additions it therefore sees.

@@ -1,6 +1,5 @@
 import Accessories
 import CoreBluetooth
-import EventLoops
 import Foundation
 import TestBasics
 import Testing

@@ -1,5 +1,4 @@
 import CoreBluetooth
-import EventLoops
 import TestBasics
 import Testing
 

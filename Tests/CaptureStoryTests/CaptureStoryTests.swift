@@ -2,7 +2,6 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
-import SMP
 import Testing
 
 @testable import CaptureStory

@@ -1,6 +1,5 @@
 import AssignedNumbers
 import BluetoothTypes
-import HCI
 import Testing
 
 @testable import CaptureStory

@@ -1,4 +1,3 @@
-import BluetoothService
 import CoreBluetoothExtras
 import ServiceMessages
 import Testing

@@ -1,7 +1,5 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
-import SampleMessages
 import ServiceMessages
 import ServiceStandIns
 import Synchronization

@@ -1,4 +1,3 @@
-import BluetoothService
 import ServiceMessages
 import Synchronization
 import Testing

@@ -1,4 +1,3 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 // No name becomes ambiguous when these modules are imported next to CoreBluetooth.

@@ -1,7 +1,6 @@
 import BluetoothSimulation
 import CoreBluetooth
 import HealthThermometer
-import Synchronization
 import TestBasics
 import Testing
 

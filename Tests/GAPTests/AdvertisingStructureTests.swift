@@ -1,7 +1,5 @@
 import AccessStandIns
 import BluetoothTypes
-import EventLoops
-import HCI
 import Testing
 
 @testable import GAP

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import EventLoops
 import HCI
 import HCIHost
 import Testing

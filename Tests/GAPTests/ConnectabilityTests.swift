@@ -1,6 +1,5 @@
 import AccessStandIns
 import BluetoothTypes
-import EventLoops
 import HCI
 import HCIHost
 import Testing

@@ -7,7 +7,6 @@ import HCI
 import HCIHost
 import LinkLayer
 import Security
-import StackStandIns
 import Testing
 
 @testable import GAP

@@ -3,7 +3,6 @@ import ControllerStandIns
 import EventLoops
 import HCI
 import HCIHost
-import StackStandIns
 import Testing
 
 @testable import GAP

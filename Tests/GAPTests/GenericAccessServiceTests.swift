@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import EventLoops
 import GATT
 import Testing
 

@@ -2,7 +2,6 @@ import BluetoothTypes
 import ControllerStandIns
 import EventLoops
 import HCI
-import StackStandIns
 import Testing
 
 @testable import GAP

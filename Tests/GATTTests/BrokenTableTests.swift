@@ -1,4 +1,3 @@
-import ATT
 import BluetoothTypes
 import EventLoops
 import GATT

@@ -2,8 +2,6 @@ import ATT
 import BluetoothTypes
 import EventLoops
 import GATT
-import L2CAP
-import LoopbackLinks
 import Testing
 
 /// The owner of a client's link, which secures the link when the test tells it to.

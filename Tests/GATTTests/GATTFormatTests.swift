@@ -1,9 +1,5 @@
-import ATT
 import BluetoothTypes
-import EventLoops
 import GATT
-import L2CAP
-import LoopbackLinks
 import Testing
 
 /// A value with its format, as octets and as text.

@@ -1,6 +1,5 @@
 import ATT
 import BluetoothTypes
-import L2CAP
 import Testing
 
 @testable import GATT

@@ -3,7 +3,6 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import L2CAP
-import LoopbackLinks
 import Testing
 
 /// A server with Database Hash and clients that have announced robust caching, in the order of the test suite's steps.

@@ -1,8 +1,6 @@
 import ATT
 import BluetoothTypes
-import EventLoops
 import GATT
-import L2CAP
 import LoopbackLinks
 import Testing
 

@@ -3,7 +3,6 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import L2CAP
-import LoopbackLinks
 import Testing
 
 @Suite struct ServerReadTests {

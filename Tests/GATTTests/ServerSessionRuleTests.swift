@@ -1,7 +1,6 @@
 import ATT
 import BluetoothTypes
 import EventLoops
-import L2CAP
 import Testing
 
 @testable import GATT

@@ -1,9 +1,7 @@
 import ATT
 import BluetoothTypes
-import EventLoops
 import GATT
 import L2CAP
-import LoopbackLinks
 import Testing
 
 @Suite struct ServerWriteTests {

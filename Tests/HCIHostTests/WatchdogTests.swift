@@ -1,6 +1,5 @@
 import BluetoothTypes
 import ControllerStandIns
-import EventLoops
 import HCI
 import Testing
 

@@ -1,4 +1,3 @@
-import BluetoothTypes
 import Dispatch
 import EventLoops
 import Foundation

@@ -1,4 +1,3 @@
-import BluetoothService
 import EventLoops
 import Foundation
 import ServiceMessages

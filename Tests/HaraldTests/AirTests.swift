@@ -5,8 +5,6 @@ import Synchronization
 import TestBasics
 import Testing
 
-@testable import harald
-
 @Suite struct AirTests {
     @Test func oneSeedGivesTheSameAirOctetForOctet() {
         func captures(seed: UInt64) -> [[UInt8]] {

@@ -3,8 +3,6 @@ import Demos
 import Synchronization
 import Testing
 
-@testable import harald
-
 /// Tests of `harald demo background`.
 @Suite struct BackgroundStoryTests {
     private func told(_ seed: UInt64) -> [String] {

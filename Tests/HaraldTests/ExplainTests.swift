@@ -1,5 +1,4 @@
 import BluetoothSimulation
-import BluetoothTypes
 import CaptureStory
 import Foundation
 import HCI

@@ -1,13 +1,10 @@
 import BluetoothSimulation
 import EventLoops
 import Foundation
-import HCI
 import LinkLayer
 import Synchronization
 import TestBasics
 import Testing
-
-@testable import harald
 
 @Suite struct HeartRateSessionTests {
     @Test("behaviour 15.20: a whole session runs without hardware, in virtual time", arguments: [true, false])

@@ -7,8 +7,6 @@ import LinkLayer
 import Synchronization
 import TestBasics
 
-@testable import harald
-
 /// The sensor and the app of the demo in a world of their own, with their output and all packets.
 final class HeartRateWorld: Sendable {
     let world: SimulatedWorld

@@ -5,7 +5,6 @@ import Foundation
 import Testing
 
 @testable import Administration
-@testable import BluetoothService
 @testable import harald
 
 /// Names and words in the output of the tool.

@@ -4,8 +4,6 @@ import HCI
 import TestBasics
 import Testing
 
-@testable import harald
-
 /// `harald redact` with captures of a virtual world.
 @Suite struct RedactTests {
     @Test("the redacted capture of a session tells the same connections, and has neither names nor addresses of it")

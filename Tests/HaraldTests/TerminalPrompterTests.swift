@@ -1,7 +1,6 @@
 import BluetoothTypes
 import Dispatch
 import EventLoops
-import GAP
 import SMP
 import Security
 import Synchronization

@@ -1,7 +1,4 @@
 import BluetoothTypes
-import EventLoops
-import HCI
-import LoopbackLinks
 import Testing
 
 @testable import L2CAP

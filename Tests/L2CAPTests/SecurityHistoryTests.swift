@@ -1,6 +1,5 @@
 import BluetoothTypes
 import EventLoops
-import HCI
 import LoopbackLinks
 import Testing
 

@@ -1,4 +1,3 @@
-import EventLoops
 import HCI
 import Testing
 

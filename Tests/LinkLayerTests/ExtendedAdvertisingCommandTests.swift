@@ -2,8 +2,6 @@ import BluetoothTypes
 import HCI
 import Testing
 
-@testable import LinkLayer
-
 private let peer = BluetoothAddress(0x11_2233_4455, kind: .publicDevice)
 private typealias Parameters = LESetExtendedAdvertisingParameters
 

@@ -1,6 +1,4 @@
 import BluetoothTypes
-import Cryptography
-import EventLoops
 import HCI
 import Testing
 

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import Administration
-@testable import BluetoothService
 @testable import Page
 
 /// The devices, as pages receive them.

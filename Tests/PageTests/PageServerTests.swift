@@ -3,7 +3,6 @@ import Foundation
 import HCITransports
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import ServiceProcess
 import Testing
 

@@ -1,4 +1,3 @@
-import BluetoothTypes
 import HCI
 import Synchronization
 

@@ -1,6 +1,5 @@
 import BluetoothTypes
 import Cryptography
-import EventLoops
 import LoopbackLinks
 import Testing
 

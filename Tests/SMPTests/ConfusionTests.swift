@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Cryptography
 import Testing
 
 @testable import SMP

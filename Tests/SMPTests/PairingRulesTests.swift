@@ -1,7 +1,6 @@
 import BluetoothTypes
 import Cryptography
 import EventLoops
-import LoopbackLinks
 import Testing
 
 @testable import SMP

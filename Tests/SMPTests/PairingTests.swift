@@ -1,5 +1,3 @@
-import BluetoothTypes
-import Cryptography
 import Testing
 
 @testable import SMP

@@ -1,4 +1,3 @@
-import BluetoothTypes
 import Testing
 
 @testable import SMP

@@ -1,4 +1,3 @@
-import BluetoothTypes
 import Cryptography
 import EventLoops
 import SMP

@@ -5,7 +5,6 @@ import EventLoops
 import GATT
 import HCI
 import L2CAP
-import SMP
 import StackStandIns
 import Testing
 

@@ -2,9 +2,7 @@ import BluetoothTypes
 import ControllerStandIns
 import Cryptography
 import EventLoops
-import GATT
 import HCI
-import L2CAP
 import SMP
 import StackStandIns
 

@@ -1,7 +1,6 @@
 import ATT
 import BluetoothTypes
 import ControllerStandIns
-import Cryptography
 import EventLoops
 import GATT
 import HCI

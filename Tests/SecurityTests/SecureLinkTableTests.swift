@@ -1,8 +1,5 @@
 import BluetoothTypes
 import ControllerStandIns
-import Cryptography
-import EventLoops
-import GATT
 import HCI
 import L2CAP
 import SMP

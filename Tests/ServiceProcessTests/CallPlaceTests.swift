@@ -4,7 +4,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Logging
-import SampleMessages
 import ServiceMessages
 import Synchronization
 import TestBasics

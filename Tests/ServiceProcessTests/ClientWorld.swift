@@ -1,5 +1,4 @@
 import BluetoothTypes
-import CoreBluetooth
 import EventLoops
 import Logging
 import SampleMessages

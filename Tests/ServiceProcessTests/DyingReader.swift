@@ -4,11 +4,9 @@ import Dispatch
 import EventLoops
 import Foundation
 import Logging
-import SampleMessages
 import ServiceMessages
 import Synchronization
 
-@testable import BluetoothService
 @testable import ServiceProcess
 
 /// A belt that sends numbers every few milliseconds, one or several at once.

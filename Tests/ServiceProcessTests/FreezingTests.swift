@@ -1,11 +1,8 @@
-import BluetoothTypes
 import EventLoops
 import Logging
 import SampleMessages
-import ServiceMessages
 import Testing
 
-@testable import BluetoothService
 @testable import ServiceProcess
 
 /// A stand-in for systemd that the test controls, and that records its requests.

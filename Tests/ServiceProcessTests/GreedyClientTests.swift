@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import SampleMessages
 import ServiceMessages
 import Synchronization
 import Testing

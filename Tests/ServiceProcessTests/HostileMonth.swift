@@ -3,7 +3,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import HostileClients
-import Logging
 import ServiceMessages
 
 @testable import BluetoothService

@@ -1,4 +1,3 @@
-import BluetoothService
 import Foundation
 import ServiceMessages
 import TestBasics

@@ -1,7 +1,6 @@
 import EventLoops
 import Foundation
 import HCITransports
-import SampleMessages
 import TestBasics
 import Testing
 

@@ -1,4 +1,3 @@
-import BluetoothService
 import ServiceMessages
 import Testing
 

@@ -1,8 +1,5 @@
-import BluetoothTypes
 import EventLoops
-import SampleMessages
 import ServiceMessages
-import Synchronization
 import Testing
 
 @testable import BluetoothService

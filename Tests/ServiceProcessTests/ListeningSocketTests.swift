@@ -1,4 +1,3 @@
-import BluetoothService
 import CLinux
 import EventLoops
 import Foundation

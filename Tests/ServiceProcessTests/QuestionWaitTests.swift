@@ -1,5 +1,3 @@
-import BluetoothService
-import EventLoops
 import HCITransports
 import ServiceMessages
 import TestBasics

@@ -3,7 +3,6 @@ import EventLoops
 import ServiceMessages
 import Synchronization
 
-@testable import BluetoothService
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 

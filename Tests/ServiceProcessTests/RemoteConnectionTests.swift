@@ -1,7 +1,6 @@
 import CoreBluetooth
 import EventLoops
 import Foundation
-import Logging
 import SampleMessages
 import ServiceMessages
 import Synchronization

@@ -1,11 +1,8 @@
-import BluetoothService
-import BluetoothTypes
 import CLinux
 import EventLoops
 import Foundation
 import HCITransports
 import Logging
-import SampleMessages
 import ServiceMessages
 import Synchronization
 import TestBasics

@@ -1,8 +1,6 @@
-import BluetoothTypes
 import EventLoops
 import GAP
 import HCIHost
-import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -1,4 +1,3 @@
-import BluetoothTypes
 import CoreMetrics
 import EventLoops
 import ServiceMessages

@@ -3,7 +3,6 @@ import EventLoops
 import ServiceMessages
 import Testing
 
-@testable import BluetoothService
 @testable import ServiceProcess
 
 /// Messages of the service other than answers, and the tool's responses. The service is the test.

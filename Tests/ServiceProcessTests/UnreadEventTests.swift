@@ -1,14 +1,11 @@
 import BluetoothSimulation
-import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
 import LinkLayer
-import SampleMessages
 import ServiceMessages
 import Testing
 
-@testable import BluetoothService
 @testable import ServiceProcess
 
 /// Events that a process in another address space has not read when it dies.

@@ -1,4 +1,3 @@
-import EventLoops
 import L2CAP
 import StateExplorer
 import Testing

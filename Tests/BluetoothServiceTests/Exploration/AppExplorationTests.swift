@@ -1,8 +1,6 @@
 import StateExplorer
 import Testing
 
-@testable import BluetoothService
-
 /// The life of an app, and what is kept of it, in all orders of what the user, the radio, the system and the disk do.
 @Suite struct AppExplorationTests {
     struct Case: CustomTestStringConvertible {

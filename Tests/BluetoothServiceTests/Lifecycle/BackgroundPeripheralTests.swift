@@ -1,7 +1,5 @@
 import BluetoothTypes
-import EventLoops
 import Foundation
-import GAP
 import HCI
 import SampleMessages
 import ServiceMessages

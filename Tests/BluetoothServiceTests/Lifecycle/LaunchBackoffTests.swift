@@ -1,6 +1,5 @@
 import BluetoothTypes
 import EventLoops
-import SampleMessages
 import ServiceMessages
 import Testing
 

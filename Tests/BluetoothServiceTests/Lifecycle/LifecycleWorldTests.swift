@@ -1,10 +1,7 @@
 import BluetoothTesting
-import EventLoops
 import Foundation
 import Synchronization
 import Testing
-
-@testable import BluetoothService
 
 @Suite struct LifecycleWorldTests {
     /// The number of seeds. For longer runs by hand, set `HARALD_SEEDS` in the environment.

@@ -1,9 +1,7 @@
 import BluetoothTypes
-import EventLoops
 import Foundation
 import SampleMessages
 import ServiceMessages
-import Synchronization
 import Testing
 
 @testable import BluetoothService

@@ -1,5 +1,3 @@
-import EventLoops
-import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -1,9 +1,7 @@
 import BluetoothTypes
-import EventLoops
 import Foundation
 import GAP
 import L2CAP
-import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -2,11 +2,8 @@ import BluetoothTypes
 import EventLoops
 import GAP
 import GATT
-import SampleMessages
 import ServiceMessages
 import Testing
-
-@testable import BluetoothService
 
 /// The services of a peer change while the system waits for any of its answers.
 @Suite struct OvertakingChangeTests {

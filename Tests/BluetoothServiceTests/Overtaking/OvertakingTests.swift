@@ -1,10 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import GAP
 import GATT
-import SMP
-import SampleMessages
 import Security
 import ServiceMessages
 import Testing

@@ -5,7 +5,6 @@ import ServiceMessages
 import Testing
 
 @testable import Administration
-@testable import BluetoothService
 
 /// Decisions where no user can be asked.
 @Suite struct PolicyFileTests {

@@ -1,8 +1,6 @@
 import BluetoothTypes
-import EventLoops
 import Foundation
 import SMP
-import SampleMessages
 import Security
 import ServiceMessages
 import Testing

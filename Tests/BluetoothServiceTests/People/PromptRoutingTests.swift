@@ -1,7 +1,6 @@
 import Testing
 
 @testable import Administration
-@testable import BluetoothService
 
 /// The machine that knows who has which question.
 @Suite struct PromptRoutingTests {

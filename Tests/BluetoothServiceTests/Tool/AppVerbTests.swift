@@ -1,6 +1,3 @@
-import BluetoothTypes
-import EventLoops
-import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -4,8 +4,6 @@ import LinkLayer
 import RadioEnergy
 import Testing
 
-@testable import BluetoothService
-
 /// The energy ledgers of the devices of random worlds, on virtual controllers.
 @Suite struct EnergyWorldTests {
     /// The number of steps in each world.

@@ -2,8 +2,6 @@ import EventLoops
 import Foundation
 import ServiceMessages
 
-@testable import BluetoothService
-
 /// An app's pending requests to peripherals. Each request ends with its response, or with the end of the connection, of
 /// power or of the app (behaviours 1.6, 3.39, 4.20).
 struct OpenRequests {

@@ -4,8 +4,6 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import BluetoothService
-
 @Suite struct RandomWorldTests {
     /// The number of seeds. For longer runs by hand, set `HARALD_SEEDS` in the environment. The first seed is
     /// `HARALD_FIRST_SEED`.

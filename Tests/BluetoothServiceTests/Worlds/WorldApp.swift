@@ -1,6 +1,5 @@
 import EventLoops
 import Foundation
-import SampleMessages
 import ServiceMessages
 
 @testable import BluetoothService

@@ -1,10 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import SampleMessages
 import ServiceMessages
-
-@testable import BluetoothService
 
 // MARK: - Activity
 

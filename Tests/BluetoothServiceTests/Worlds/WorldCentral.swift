@@ -1,10 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import SampleMessages
 import ServiceMessages
-
-@testable import BluetoothService
 
 /// An app in the central role: scans for the services of its targets, connects, subscribes, reads and writes.
 final class WorldCentral {

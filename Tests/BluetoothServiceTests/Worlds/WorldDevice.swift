@@ -1,6 +1,5 @@
 import EventLoops
 import Foundation
-import GAP
 import Logging
 import Security
 import ServiceMessages

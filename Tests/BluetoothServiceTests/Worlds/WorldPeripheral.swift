@@ -1,10 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import SampleMessages
 import ServiceMessages
-
-@testable import BluetoothService
 
 /// An app in the peripheral role: publishes, advertises, responds, and counts its credits.
 final class WorldPeripheral {

@@ -1,4 +1,3 @@
-import BluetoothSimulation
 import CoreBluetooth
 import Foundation
 

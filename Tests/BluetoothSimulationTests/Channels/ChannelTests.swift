@@ -2,7 +2,6 @@ import BluetoothSimulation
 import CoreBluetooth
 import Foundation
 import LinkLayer
-import ServiceMessages
 import TestBasics
 import Testing
 

@@ -6,8 +6,6 @@ import ServiceMessages
 import TestBasics
 import Testing
 
-@testable import BluetoothService
-
 /// Two devices with an app each, in virtual time: one publishes channels, and the other opens them. The streams run in
 /// the run loop of the test by default.
 final class ChannelWorld {

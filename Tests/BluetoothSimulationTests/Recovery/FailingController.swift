@@ -2,7 +2,6 @@ import BluetoothService
 import BluetoothTypes
 import EventLoops
 import HCI
-import ServiceMessages
 
 /// A controller whose firmware fails at a given command, and stays broken until a cure of sufficient strength.
 ///

@@ -4,7 +4,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import ServiceMessages
-import Synchronization
 import Testing
 
 /// Peripheral managers that outlive their app's process.

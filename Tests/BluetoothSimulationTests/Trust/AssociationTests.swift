@@ -2,12 +2,9 @@ import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
-import GAP
-import GATT
 import SMP
 import Security
 import ServiceMessages
-import Synchronization
 import TestBasics
 import Testing
 

@@ -3,13 +3,10 @@ import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
-import GAP
-import GATT
 import HCI
 import SMP
 import Security
 import ServiceMessages
-import Synchronization
 import TestBasics
 import Testing
 

@@ -2,7 +2,6 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
-import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -1,9 +1,6 @@
 import CoreBluetooth
 import EventLoops
 import Foundation
-import GAP
-import GATT
-import SMP
 import Security
 import ServiceMessages
 import Synchronization

@@ -1,12 +1,8 @@
 import CoreBluetooth
 import EventLoops
 import Foundation
-import GAP
-import GATT
-import SMP
 import Security
 import ServiceMessages
-import Synchronization
 import TestBasics
 import Testing
 

@@ -1,10 +1,7 @@
 import CoreBluetooth
 import EventLoops
 import Foundation
-import GAP
-import GATT
 import LinkLayer
-import SMP
 import Security
 import ServiceMessages
 import Synchronization

@@ -2,7 +2,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import GAP
-import HCI
 import SMP
 import Security
 import ServiceMessages

@@ -1,4 +1,3 @@
-import BluetoothTesting
 import CoreBluetooth
 import Foundation
 import Synchronization

@@ -1,4 +1,3 @@
-import BluetoothService
 import BluetoothTesting
 import Foundation
 import Synchronization

@@ -1,6 +1,5 @@
 import BluetoothTypes
 
-@testable import CaptureStory
 @testable import HCI
 
 /// What hosts, controllers and peers do in the captures that verdicts are tested with.

@@ -3,7 +3,6 @@ import BluetoothSimulation
 import CoreBluetooth
 import Foundation
 import ServiceMessages
-import Synchronization
 import Testing
 
 @testable import CoreBluetoothExtras

@@ -3,7 +3,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import ServiceMessages
-import Synchronization
 import TestBasics
 import Testing
 

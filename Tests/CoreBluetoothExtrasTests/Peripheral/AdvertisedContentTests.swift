@@ -1,8 +1,6 @@
 import BluetoothSimulation
 import CoreBluetooth
-import EventLoops
 import Foundation
-import Synchronization
 import TestBasics
 import Testing
 

@@ -6,7 +6,6 @@ import Foundation
 import LinkLayer
 import ServiceMessages
 import ServiceStandIns
-import Synchronization
 import TestBasics
 import Testing
 

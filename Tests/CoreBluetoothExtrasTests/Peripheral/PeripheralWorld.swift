@@ -4,7 +4,6 @@ import CoreBluetoothExtras
 import EventLoops
 import Foundation
 import LinkLayer
-import Synchronization
 import TestBasics
 
 /// A sensor whose app uses async/await, and phones with a delegate.

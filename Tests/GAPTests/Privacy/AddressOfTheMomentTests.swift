@@ -1,7 +1,6 @@
 import AccessStandIns
 import BluetoothTypes
 import EventLoops
-import GATT
 import HCI
 import SMP
 import Testing

@@ -2,8 +2,6 @@ import AccessStandIns
 import BluetoothTypes
 import Cryptography
 import EventLoops
-import HCI
-import HCIHost
 import SMP
 import Testing
 

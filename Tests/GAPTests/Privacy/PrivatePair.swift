@@ -3,9 +3,6 @@ import LinkLayer
 import SMP
 import Testing
 
-@testable import GAP
-@testable import Security
-
 /// Two devices with private addresses, bonded by default.
 struct PrivatePair {
     let world: GAPWorld

@@ -1,10 +1,8 @@
 import BluetoothTypes
-import Cryptography
 import HCI
 import Testing
 
 @testable import GAP
-@testable import Security
 
 @Suite struct SeekMachineTests {
     private static let peer = BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)

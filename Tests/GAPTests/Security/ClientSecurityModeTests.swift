@@ -1,9 +1,7 @@
 import ATT
 import BluetoothTypes
-import EventLoops
 import GATT
 import HCI
-import L2CAP
 import SMP
 import StackStandIns
 import Testing

@@ -1,7 +1,5 @@
 import BluetoothTypes
-import Cryptography
 import EventLoops
-import GATT
 import HCI
 import HCIHost
 import L2CAP

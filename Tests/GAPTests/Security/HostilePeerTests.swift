@@ -4,7 +4,6 @@ import Cryptography
 import EventLoops
 import GATT
 import HCI
-import L2CAP
 import SMP
 import StackStandIns
 import Testing

@@ -1,4 +1,3 @@
-import ATT
 import BluetoothTypes
 import Cryptography
 import GATT

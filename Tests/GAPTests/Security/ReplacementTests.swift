@@ -1,7 +1,6 @@
 import BluetoothTypes
 import ControllerStandIns
 import EventLoops
-import GATT
 import HCI
 import SMP
 import StackStandIns

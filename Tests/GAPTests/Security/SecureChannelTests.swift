@@ -1,7 +1,4 @@
-import ATT
 import BluetoothTypes
-import EventLoops
-import GATT
 import HCI
 import L2CAP
 import SMP

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import HCI
 import HCIHost
 
 /// Sits between a connection and its L2CAP, and holds back the rest of a PDU until released: the effect of an

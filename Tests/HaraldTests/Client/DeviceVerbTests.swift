@@ -2,7 +2,6 @@ import Accessories
 import BluetoothSimulation
 import BluetoothTypes
 import CoreBluetooth
-import EventLoops
 import Foundation
 import LinkLayer
 import Synchronization

@@ -1,7 +1,5 @@
 import Accessories
 import Foundation
-import Synchronization
-import TestBasics
 import Testing
 
 @testable import harald

@@ -1,5 +1,4 @@
 import Administration
-import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation

@@ -1,4 +1,3 @@
-import EventLoops
 import Foundation
 import LinkLayer
 import Testing

@@ -1,7 +1,5 @@
 import Testing
 
-@testable import harald
-
 @Suite("Methods that compile and are never called")
 struct UncalledMethodTests {
     private let added = "    func centralManager(_ c: CBCentralManager, didConnect p: CBPeripheral) {}\n"

@@ -4,9 +4,12 @@ import Testing
 
 @testable import harald
 
+// See TreeCopy.swift.
 #if canImport(CoreFoundation)
-    // See TreeCopy.swift.
     import CoreFoundation
+#endif
+#if canImport(CDispatch)
+    import CDispatch
 #endif
 
 /// Copies of directories that strangers have made.

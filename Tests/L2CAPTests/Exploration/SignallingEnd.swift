@@ -1,5 +1,3 @@
-import BluetoothTypes
-
 @testable import L2CAP
 
 /// One end of an explored link: its signalling machine, and the users of its channels.

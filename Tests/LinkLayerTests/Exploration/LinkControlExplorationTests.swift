@@ -1,4 +1,3 @@
-import HCI
 import StateExplorer
 import Testing
 

@@ -1,8 +1,5 @@
 import BluetoothTypes
-import EventLoops
 import HCI
-
-@testable import LinkLayer
 
 extension LESetExtendedAdvertisingParameters {
     /// A set with an interval of 20 ms, on 1M.

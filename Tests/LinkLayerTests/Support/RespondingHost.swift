@@ -2,8 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-@testable import LinkLayer
-
 extension LESubeventTiming {
     /// 4 subevents, 20 ms apart; response slots of 2.5 ms each, from 5 ms on.
     static let sample = LESubeventTiming(subevents: 4, interval: 16, responseSlotDelay: 4, responseSlotSpacing: 20)

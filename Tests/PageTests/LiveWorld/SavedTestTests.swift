@@ -1,6 +1,5 @@
 import Accessories
 import AppAdvice
-import BluetoothSimulation
 import Foundation
 import Testing
 

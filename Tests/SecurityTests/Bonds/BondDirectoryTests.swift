@@ -2,7 +2,6 @@ import BluetoothTypes
 import BondKillPoints
 import EventLoops
 import Foundation
-import SMP
 import TestBasics
 import Testing
 

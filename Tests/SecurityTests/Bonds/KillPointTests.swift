@@ -1,4 +1,3 @@
-import BondKillPoints
 import Foundation
 import Testing
 

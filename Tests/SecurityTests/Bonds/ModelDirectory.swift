@@ -1,4 +1,3 @@
-import BondKillPoints
 import Security
 
 /// A model of a file system that loses on power failure whatever was not made durable: unsynchronised octets, and

@@ -5,7 +5,6 @@ import EventLoops
 import HCI
 import HCIHost
 import SMP
-import StackStandIns
 import Testing
 
 @testable import Security

@@ -1,4 +1,3 @@
-import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
