@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct AdvertisingSetTests {
     @Test func sixteenSetsAtOnce() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         for set in 0..<16 as Range<UInt8> {
             #expect(advertiser.prepare(set: set, data: [set]) { $0.sid = set } == .success)
         }
@@ -94,8 +93,7 @@ import Testing
         ] as [(String, UInt16, UInt16, Bool)]
     )
     func legacyPDUsOfASet(name: String, properties: UInt16, reported: UInt16, isScannable: Bool) throws {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         let hasData = properties != 0x15
         advertiser.advertiseExtended(
             .init(rawValue: properties),
@@ -120,8 +118,7 @@ import Testing
     // A legacy scanner receives the legacy PDUs of an extended set, and nothing else of it.
     @Test(arguments: [true, false])
     func aLegacyScanner(isLegacy: Bool) {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(isLegacy ? .legacy : [], data: [1])
         scanner.scan()
         world.run(.seconds(1))
@@ -130,8 +127,7 @@ import Testing
     }
 
     @Test func eachSetHasAnAddressOfItsOwn() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         let addresses = (0..<3).map { BluetoothAddress(0xC000_0000_0001 + $0, kind: .randomDevice) }
         for (set, address) in addresses.enumerated() {
             advertiser.prepare(set: UInt8(set)) { $0.ownAddressKind = .randomDevice }
@@ -144,8 +140,7 @@ import Testing
     }
 
     @Test func aNewAddressIsUsedAtOnce() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.prepare { $0.ownAddressKind = .randomDevice }
         let addresses = (0..<2).map { BluetoothAddress(0xC000_0000_0001 + $0, kind: .randomDevice) }
         advertiser.send(LESetAdvertisingSetRandomAddress(set: 0, address: addresses[0]))

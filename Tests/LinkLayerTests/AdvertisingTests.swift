@@ -125,8 +125,7 @@ import Testing
         LEAdvertisingFilterPolicy.unfiltered, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
     ])
     func advertisingFilterPolicies(policy: LEAdvertisingFilterPolicy) {
-        let world = LinkLayerWorld()
-        let (peripheral, stranger) = (world.host(), world.host(at: 1))
+        let (world, peripheral, stranger) = LinkLayerWorld.withTwoHosts()
         peripheral.send(LESetAdvertisingParameters.sending(.connectableScannable, policy: policy))
         peripheral.send(LESetAdvertisingEnable(isEnabled: true))
         stranger.scan(.active)
@@ -143,8 +142,7 @@ import Testing
     }
 
     @Test func dataChangeWhileAdvertising() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertise()
         scanner.scan()
         world.run(.seconds(1))

@@ -222,9 +222,7 @@ import Testing
         let sniffer = world.radio.addSniffer(at: Position(x: 0.5, y: 0.5))
         sniffer.onFrame = { file += writer.record($0) }
         let pair = try Pair(world)
-        pair.central.send(
-            LESetPHY(handle: pair.centralHandle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: .noPreference)
-        )
+        pair.central.setPHY(pair.centralHandle, phy)
         world.run(.seconds(1))
         // A notification of two octets: length, channel identifier, opcode, handle, value.
         pair.peripheral.send([5, 0, 4, 0, 0x1B, 0x0E, 0x00, 0x16, 0x48], on: pair.peripheralHandle)

@@ -74,8 +74,7 @@ import Testing
     }
     @Test("within a link, data, empty PDUs, control PDUs and idle listening are counted separately at both ends")
     func trafficHasItsAccount() throws {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         peripheral.advertise()
         central.connect(to: peripheral.address, interval: 40, timeout: 600)
         world.run(.seconds(3))
@@ -145,8 +144,7 @@ import Testing
 
     @Test("the radio time of a link is divided by PHY and power, with its events and the idle time in them")
     func timeIsDivided() throws {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         peripheral.advertise()
         central.connect(to: peripheral.address, interval: 40, timeout: 600)
         world.run(.seconds(3))
@@ -169,7 +167,7 @@ import Testing
         #expect(slow.breakdown.sendingByPHY == SIMD4<Int64>(20 * 80, 0, 0, 0))
         #expect(slow.breakdown.sendingByPower[0] == 20 * 80 && central.controller.node.powers.count == 1)
         #expect(slow.idle == 0 && slow.air.listening >= 20 * (80 + 150))
-        central.send(LESetPHY(handle: handle, preference: [], txPHYs: .le2M, rxPHYs: .le2M, codedOption: .s2))
+        central.setPHY(handle, .le2M, .s2)
         world.run(.seconds(2))
         let fast = spent { world.run(.seconds(1)) }
         #expect(fast.breakdown.sendingByPHY == SIMD4<Int64>(0, 20 * 44, 0, 0))
@@ -180,8 +178,7 @@ import Testing
 
     @Test("the radio time of an ended link can be read before it is merged with that of others")
     func retiredLinkIsReported() throws {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         peripheral.advertise()
         central.connect(to: peripheral.address, interval: 40, timeout: 600)
         world.run(.seconds(3))

@@ -283,9 +283,7 @@ import Testing
         let world = LinkLayerWorld()
         let pair = try Pair(world, timeout: 600)
         if isEncryptedFirst { pair.encrypt() }
-        pair.central.send(
-            LESetPHY(handle: pair.centralHandle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: .noPreference)
-        )
+        pair.central.setPHY(pair.centralHandle, phy)
         pair.central.send(LESetDataLength(handle: pair.centralHandle, txOctets: 251, txTime: 17_040))
         pair.peripheral.send(LESetDataLength(handle: pair.peripheralHandle, txOctets: 251, txTime: 17_040))
         world.run(.seconds(2))
@@ -333,15 +331,7 @@ import Testing
                 case 1: host.send(LEReadRemoteFeatures(handle: handle))
                 case 2: host.send(LESetDataLength(handle: handle, txOctets: 200, txTime: 2_000))
                 case 3:
-                    host.send(
-                        LESetPHY(
-                            handle: handle,
-                            preference: [],
-                            txPHYs: .le2M,
-                            rxPHYs: .le2M,
-                            codedOption: .noPreference
-                        )
-                    )
+                    host.setPHY(handle, .le2M)
                 case 4: host.update(handle, interval: 40...40, timeout: 600)
                 default: host.send(LERequestPeerSCA(handle: handle))
                 }

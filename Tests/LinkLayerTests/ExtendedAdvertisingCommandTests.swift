@@ -12,61 +12,49 @@ private let addressCases: [CommandCase] = [
         .unknownAdvertisingIdentifier,
         LESetAdvertisingSetRandomAddress(set: 0, address: peer)
     ),
-    CommandCase("random address", .success, LESetAdvertisingSetRandomAddress(set: 0, address: peer)) { $0.prepare() },
-    CommandCase(
+    .accepted("random address", LESetAdvertisingSetRandomAddress(set: 0, address: peer)) { $0.prepare() },
+    .disallowed(
         "random address while connectable advertising is enabled",
-        .commandDisallowed,
         LESetAdvertisingSetRandomAddress(set: 0, address: peer)
     ) { $0.advertiseExtended(.connectable) },
-    CommandCase(
+    .accepted(
         "random address while non-connectable advertising is enabled",
-        .success,
         LESetAdvertisingSetRandomAddress(set: 0, address: peer)
     ) { $0.advertiseExtended() },
-    CommandCase(
+    .invalid(
         "all-zero random address",
-        .invalidParameters,
         LESetAdvertisingSetRandomAddress(set: 0, address: BluetoothAddress(0, kind: .randomDevice))
     ) { $0.prepare() },
 ]
 
 private let parameterCases: [CommandCase] = [
-    CommandCase("parameters", .success, Parameters.standard()),
-    CommandCase("set 0xEF", .success, Parameters.standard(0xEF)),
-    CommandCase("set 0xF0", .invalidParameters, Parameters.standard(0xF0)),
-    CommandCase("16 sets", .success, Parameters.standard(15)) { host in
+    .accepted("parameters", Parameters.standard()),
+    .accepted("set 0xEF", Parameters.standard(0xEF)),
+    .invalid("set 0xF0", Parameters.standard(0xF0)),
+    .accepted("16 sets", Parameters.standard(15)) { host in
         for set in 0..<15 as Range<UInt8> { host.prepare(set: set) }
     },
     CommandCase("17 sets", .memoryCapacityExceeded, Parameters.standard(16)) { host in
         for set in 0..<16 as Range<UInt8> { host.prepare(set: set) }
     },
-    CommandCase("parameters of 16 sets again", .success, Parameters.standard(7)) { host in
+    .accepted("parameters of 16 sets again", Parameters.standard(7)) { host in
         for set in 0..<16 as Range<UInt8> { host.prepare(set: set) }
     },
-    CommandCase("parameters while enabled", .commandDisallowed, Parameters.standard()) { $0.advertiseExtended() },
-    CommandCase("parameters while another set is enabled", .success, Parameters.standard(1)) {
+    .disallowed("parameters while enabled", Parameters.standard()) { $0.advertiseExtended() },
+    .accepted("parameters while another set is enabled", Parameters.standard(1)) {
         $0.advertiseExtended()
     },
-    CommandCase(
-        "both connectable and scannable",
-        .invalidParameters,
-        Parameters.standard(0, [.connectable, .scannable])
-    ),
-    CommandCase(
-        "high duty cycle with extended PDUs",
-        .invalidParameters,
-        Parameters.standard(0, [.connectable, .directed, .highDutyCycle])
-    ),
-    CommandCase("high duty cycle alone", .invalidParameters, Parameters.standard(0, .highDutyCycle)),
-    CommandCase("anonymous", .success, Parameters.standard(0, .anonymous)),
-    CommandCase("anonymous and connectable", .invalidParameters, Parameters.standard(0, [.anonymous, .connectable])),
-    CommandCase("anonymous and scannable", .invalidParameters, Parameters.standard(0, [.anonymous, .scannable])),
-    CommandCase("directed", .success, Parameters.standard(0, .directed)),
-    CommandCase("directed and connectable", .success, Parameters.standard(0, [.directed, .connectable])),
-    CommandCase("directed and scannable", .success, Parameters.standard(0, [.directed, .scannable])),
-    CommandCase(
+    .invalid("both connectable and scannable", Parameters.standard(0, [.connectable, .scannable])),
+    .invalid("high duty cycle with extended PDUs", Parameters.standard(0, [.connectable, .directed, .highDutyCycle])),
+    .invalid("high duty cycle alone", Parameters.standard(0, .highDutyCycle)),
+    .accepted("anonymous", Parameters.standard(0, .anonymous)),
+    .invalid("anonymous and connectable", Parameters.standard(0, [.anonymous, .connectable])),
+    .invalid("anonymous and scannable", Parameters.standard(0, [.anonymous, .scannable])),
+    .accepted("directed", Parameters.standard(0, .directed)),
+    .accepted("directed and connectable", Parameters.standard(0, [.directed, .connectable])),
+    .accepted("directed and scannable", Parameters.standard(0, [.directed, .scannable])),
+    .invalid(
         "directed to an address of an unknown kind",
-        .invalidParameters,
         Parameters.standard(0, .directed) { $0.peerAddress = BluetoothAddress(1, kind: .init(rawValue: 2)) }
     ),
     CommandCase("interval below 20 ms", .unsupportedFeatureOrParameter, Parameters.standard { $0.intervalMin = 0x1F }),
@@ -75,34 +63,25 @@ private let parameterCases: [CommandCase] = [
         .unsupportedFeatureOrParameter,
         Parameters.standard { ($0.intervalMin, $0.intervalMax) = (0x1F, 0x1F) }
     ),
-    CommandCase(
+    .accepted(
         "interval of 10,485 s",
-        .success,
         Parameters.standard { ($0.intervalMin, $0.intervalMax) = (0xFF_FFFF, 0xFF_FFFF) }
     ),
-    CommandCase(
-        "reversed intervals",
-        .invalidParameters,
-        Parameters.standard { ($0.intervalMin, $0.intervalMax) = (0x41, 0x40) }
-    ),
-    CommandCase("no channel", .invalidParameters, Parameters.standard { $0.channels = [] }),
-    CommandCase(
-        "only a reserved channel",
-        .invalidParameters,
-        Parameters.standard { $0.channels = .init(rawValue: 8) }
-    ),
-    CommandCase("a reserved channel too", .success, Parameters.standard { $0.channels = .init(rawValue: 0x0F) }),
-    CommandCase("own address 4", .invalidParameters, Parameters.standard { $0.ownAddressKind = .init(rawValue: 4) }),
-    CommandCase("filter policy 4", .invalidParameters, Parameters.standard { $0.filterPolicy = .init(rawValue: 4) }),
-    CommandCase("power of 21 dBm", .invalidParameters, Parameters.standard { $0.txPower = 21 }),
-    CommandCase("power of -128 dBm", .invalidParameters, Parameters.standard { $0.txPower = -128 }),
-    CommandCase("power of -127 dBm", .success, Parameters.standard { $0.txPower = -127 }),
-    CommandCase("primary 2M", .invalidParameters, Parameters.standard { $0.primaryPHY = .le2M }),
-    CommandCase("primary 0", .invalidParameters, Parameters.standard { $0.primaryPHY = .none }),
-    CommandCase("secondary 0", .invalidParameters, Parameters.standard { $0.secondaryPHY = .none }),
-    CommandCase("secondary 4", .invalidParameters, Parameters.standard { $0.secondaryPHY = .init(rawValue: 4) }),
-    CommandCase("secondary Coded", .success, Parameters.standard { $0.secondaryPHY = .coded }),
-    CommandCase("SID 16", .invalidParameters, Parameters.standard { $0.sid = 16 }),
+    .invalid("reversed intervals", Parameters.standard { ($0.intervalMin, $0.intervalMax) = (0x41, 0x40) }),
+    .invalid("no channel", Parameters.standard { $0.channels = [] }),
+    .invalid("only a reserved channel", Parameters.standard { $0.channels = .init(rawValue: 8) }),
+    .accepted("a reserved channel too", Parameters.standard { $0.channels = .init(rawValue: 0x0F) }),
+    .invalid("own address 4", Parameters.standard { $0.ownAddressKind = .init(rawValue: 4) }),
+    .invalid("filter policy 4", Parameters.standard { $0.filterPolicy = .init(rawValue: 4) }),
+    .invalid("power of 21 dBm", Parameters.standard { $0.txPower = 21 }),
+    .invalid("power of -128 dBm", Parameters.standard { $0.txPower = -128 }),
+    .accepted("power of -127 dBm", Parameters.standard { $0.txPower = -127 }),
+    .invalid("primary 2M", Parameters.standard { $0.primaryPHY = .le2M }),
+    .invalid("primary 0", Parameters.standard { $0.primaryPHY = .none }),
+    .invalid("secondary 0", Parameters.standard { $0.secondaryPHY = .none }),
+    .invalid("secondary 4", Parameters.standard { $0.secondaryPHY = .init(rawValue: 4) }),
+    .accepted("secondary Coded", Parameters.standard { $0.secondaryPHY = .coded }),
+    .invalid("SID 16", Parameters.standard { $0.sid = 16 }),
     CommandCase(
         "notification 2",
         .invalidParameters,
@@ -113,61 +92,46 @@ private let parameterCases: [CommandCase] = [
 
 private let legacyCases: [CommandCase] =
     [0x13, 0x15, 0x1D, 0x12, 0x10].map { properties in
-        CommandCase(
-            "legacy PDUs 0x\(String(properties, radix: 16))",
-            .success,
-            Parameters.standard(0, .init(rawValue: properties))
-        )
+        .accepted("legacy PDUs 0x\(String(properties, radix: 16))", Parameters.standard(0, .init(rawValue: properties)))
     }
     + [0x11, 0x14, 0x16, 0x17, 0x18, 0x19, 0x1F, 0x30, 0x33, 0x50, 0x53].map { properties in
-        CommandCase(
+        .invalid(
             "no such legacy PDUs: 0x\(String(properties, radix: 16))",
-            .invalidParameters,
             Parameters.standard(0, .init(rawValue: properties))
         )
     }
     + [
-        CommandCase(
-            "legacy PDUs on Coded",
-            .invalidParameters,
-            Parameters.standard(0, .legacy) { $0.primaryPHY = .coded }
-        ),
-        CommandCase(
-            "legacy PDUs with a secondary PHY of 0",
-            .success,
-            Parameters.standard(0, .legacy) { $0.secondaryPHY = .none }
-        ),
-        CommandCase(
+        .invalid("legacy PDUs on Coded", Parameters.standard(0, .legacy) { $0.primaryPHY = .coded }),
+        .accepted("legacy PDUs with a secondary PHY of 0", Parameters.standard(0, .legacy) { $0.secondaryPHY = .none }),
+        .accepted(
             "high duty cycle has its own interval",
-            .success,
             Parameters.standard(0, [.legacy, .connectable, .directed, .highDutyCycle]) {
                 ($0.intervalMin, $0.intervalMax) = (0, 0)
             }
         ),
-        CommandCase("legacy PDUs for 32 octets", .invalidParameters, Parameters.standard(0, .legacy)) {
+        .invalid("legacy PDUs for 32 octets", Parameters.standard(0, .legacy)) {
             $0.prepare(data: sampleData(32))
         },
-        CommandCase("legacy PDUs for 31 octets", .success, Parameters.standard(0, .legacy)) {
+        .accepted("legacy PDUs for 31 octets", Parameters.standard(0, .legacy)) {
             $0.prepare(data: sampleData(31))
         },
     ]
 
 private let changeCases: [CommandCase] = [
-    CommandCase("scannable with advertising data", .invalidParameters, Parameters.standard(0, .scannable)) {
+    .invalid("scannable with advertising data", Parameters.standard(0, .scannable)) {
         $0.prepare(data: [1])
     },
-    CommandCase(
+    .invalid(
         "directed legacy PDUs with advertising data",
-        .invalidParameters,
         Parameters.standard(0, [.legacy, .connectable, .directed])
     ) { $0.prepare(data: [1]) },
-    CommandCase("connectable with scan response data", .invalidParameters, Parameters.standard(0, .connectable)) {
+    .invalid("connectable with scan response data", Parameters.standard(0, .connectable)) {
         $0.prepare(.scannable, scanResponse: [1])
     },
-    CommandCase("connectable with too many data", .invalidParameters, Parameters.standard(0, .connectable)) {
+    .invalid("connectable with too many data", Parameters.standard(0, .connectable)) {
         $0.prepare(data: sampleData(246))
     },
-    CommandCase("connectable with as many data as fit", .success, Parameters.standard(0, .connectable)) {
+    .accepted("connectable with as many data as fit", Parameters.standard(0, .connectable)) {
         $0.prepare(data: sampleData(245))
     },
     CommandCase(
@@ -175,14 +139,12 @@ private let changeCases: [CommandCase] = [
         .packetTooLong,
         Parameters.standard { ($0.intervalMax, $0.secondaryPHY) = (0x20, .coded) }
     ) { $0.prepare(data: sampleData(1_650)) },
-    CommandCase(
+    .accepted(
         "the same amount of data on 1M",
-        .success,
         Parameters.standard { $0.intervalMax = 0x20 }
     ) { $0.prepare(data: sampleData(1_200)) },
-    CommandCase(
+    .accepted(
         "more data than an older controller has PHYs",
-        .success,
         Parameters.standard { $0.secondaryPHY = .le2M }
     ) { $0.prepare(data: sampleData(1_650)) },
 ]
@@ -197,27 +159,27 @@ private func response(_ operation: UInt8, _ octets: Int, set: UInt8 = 0) -> LESe
 
 private let dataCases: [CommandCase] = [
     CommandCase("data of an unknown set", .unknownAdvertisingIdentifier, data(3, 1)),
-    CommandCase("data", .success, data(3, 251)) { $0.prepare() },
-    CommandCase("no data", .success, data(3, 0)) { $0.prepare() },
-    CommandCase("data of an operation 5", .invalidParameters, data(5, 1)) { $0.prepare() },
-    CommandCase("data of a scannable set", .invalidParameters, data(3, 1)) { $0.prepare(.scannable) },
-    CommandCase("data of a directed legacy set", .invalidParameters, data(3, 1)) {
+    .accepted("data", data(3, 251)) { $0.prepare() },
+    .accepted("no data", data(3, 0)) { $0.prepare() },
+    .invalid("data of an operation 5", data(5, 1)) { $0.prepare() },
+    .invalid("data of a scannable set", data(3, 1)) { $0.prepare(.scannable) },
+    .invalid("data of a directed legacy set", data(3, 1)) {
         $0.prepare([.legacy, .connectable, .directed])
     },
-    CommandCase("a piece for legacy PDUs", .invalidParameters, data(1, 1)) { $0.prepare(.legacy) },
-    CommandCase("32 octets for legacy PDUs", .invalidParameters, data(3, 32)) { $0.prepare(.legacy) },
-    CommandCase("31 octets for legacy PDUs", .success, data(3, 31)) { $0.prepare(.legacy) },
-    CommandCase("an empty first piece", .invalidParameters, data(1, 0)) { $0.prepare() },
-    CommandCase("an empty piece in between", .invalidParameters, data(0, 0)) { $0.prepare() },
-    CommandCase("an empty last piece", .invalidParameters, data(2, 0)) { $0.prepare() },
-    CommandCase("a piece while enabled", .commandDisallowed, data(1, 1)) { $0.advertiseExtended() },
-    CommandCase("a last piece while enabled", .commandDisallowed, data(2, 1)) { $0.advertiseExtended() },
-    CommandCase("all data while enabled", .success, data(3, 1)) { $0.advertiseExtended() },
-    CommandCase("unchanged while enabled", .success, data(4, 0)) { $0.advertiseExtended(data: [1]) },
-    CommandCase("unchanged while disabled", .invalidParameters, data(4, 0)) { $0.prepare(data: [1]) },
-    CommandCase("unchanged without data", .invalidParameters, data(4, 0)) { $0.advertiseExtended() },
-    CommandCase("unchanged with data", .invalidParameters, data(4, 1)) { $0.advertiseExtended(data: [1]) },
-    CommandCase("unchanged in legacy PDUs", .invalidParameters, data(4, 0)) {
+    .invalid("a piece for legacy PDUs", data(1, 1)) { $0.prepare(.legacy) },
+    .invalid("32 octets for legacy PDUs", data(3, 32)) { $0.prepare(.legacy) },
+    .accepted("31 octets for legacy PDUs", data(3, 31)) { $0.prepare(.legacy) },
+    .invalid("an empty first piece", data(1, 0)) { $0.prepare() },
+    .invalid("an empty piece in between", data(0, 0)) { $0.prepare() },
+    .invalid("an empty last piece", data(2, 0)) { $0.prepare() },
+    .disallowed("a piece while enabled", data(1, 1)) { $0.advertiseExtended() },
+    .disallowed("a last piece while enabled", data(2, 1)) { $0.advertiseExtended() },
+    .accepted("all data while enabled", data(3, 1)) { $0.advertiseExtended() },
+    .accepted("unchanged while enabled", data(4, 0)) { $0.advertiseExtended(data: [1]) },
+    .invalid("unchanged while disabled", data(4, 0)) { $0.prepare(data: [1]) },
+    .invalid("unchanged without data", data(4, 0)) { $0.advertiseExtended() },
+    .invalid("unchanged with data", data(4, 1)) { $0.advertiseExtended(data: [1]) },
+    .invalid("unchanged in legacy PDUs", data(4, 0)) {
         $0.advertiseExtended(.legacy, data: [1])
     },
     CommandCase("1,651 octets", .memoryCapacityExceeded, data(2, 145)) { host in
@@ -225,12 +187,12 @@ private let dataCases: [CommandCase] = [
         host.send(data(1, 251))
         for _ in 0..<5 { host.send(data(0, 251)) }
     },
-    CommandCase("1,650 octets", .success, data(2, 144)) { host in
+    .accepted("1,650 octets", data(2, 144)) { host in
         host.prepare()
         host.send(data(1, 251))
         for _ in 0..<5 { host.send(data(0, 251)) }
     },
-    CommandCase("too many data while connectable and enabled", .invalidParameters, data(3, 246)) {
+    .invalid("too many data while connectable and enabled", data(3, 246)) {
         $0.advertiseExtended(.connectable)
     },
     CommandCase("a length that is not true", .invalidParameters, LESetExtendedAdvertisingData.opcode, [0, 3, 0, 2, 1]) {
@@ -240,27 +202,27 @@ private let dataCases: [CommandCase] = [
 
 private let responseCases: [CommandCase] = [
     CommandCase("response of an unknown set", .unknownAdvertisingIdentifier, response(3, 1)),
-    CommandCase("response", .success, response(3, 1)) { $0.prepare(.scannable) },
-    CommandCase("response of a set that is not scannable", .invalidParameters, response(3, 1)) { $0.prepare() },
-    CommandCase("no response of a set that is not scannable", .success, response(3, 0)) { $0.prepare() },
-    CommandCase("response unchanged", .invalidParameters, response(4, 0)) { $0.prepare(.scannable) },
-    CommandCase("a piece of a legacy response", .invalidParameters, response(1, 1)) {
+    .accepted("response", response(3, 1)) { $0.prepare(.scannable) },
+    .invalid("response of a set that is not scannable", response(3, 1)) { $0.prepare() },
+    .accepted("no response of a set that is not scannable", response(3, 0)) { $0.prepare() },
+    .invalid("response unchanged", response(4, 0)) { $0.prepare(.scannable) },
+    .invalid("a piece of a legacy response", response(1, 1)) {
         $0.prepare([.legacy, .scannable])
     },
-    CommandCase("a legacy response of 32 octets", .invalidParameters, response(3, 32)) {
+    .invalid("a legacy response of 32 octets", response(3, 32)) {
         $0.prepare([.legacy, .scannable])
     },
-    CommandCase("an empty piece of a response", .invalidParameters, response(1, 0)) { $0.prepare(.scannable) },
-    CommandCase("a piece of a response while enabled", .commandDisallowed, response(1, 1)) {
+    .invalid("an empty piece of a response", response(1, 0)) { $0.prepare(.scannable) },
+    .disallowed("a piece of a response while enabled", response(1, 1)) {
         $0.advertiseExtended(.scannable, scanResponse: [1])
     },
-    CommandCase("all of a response while enabled", .success, response(3, 1)) {
+    .accepted("all of a response while enabled", response(3, 1)) {
         $0.advertiseExtended(.scannable, scanResponse: [1])
     },
-    CommandCase("an empty response while enabled", .commandDisallowed, response(3, 0)) {
+    .disallowed("an empty response while enabled", response(3, 0)) {
         $0.advertiseExtended(.scannable, scanResponse: [1])
     },
-    CommandCase("an empty legacy response while enabled", .success, response(3, 0)) {
+    .accepted("an empty legacy response while enabled", response(3, 0)) {
         $0.advertiseExtended([.legacy, .scannable], scanResponse: [1])
     },
     CommandCase("a response of 1,651 octets", .memoryCapacityExceeded, response(2, 145)) { host in
@@ -281,12 +243,12 @@ private func enabling(_ sets: [(UInt8, UInt16)], _ isEnabled: Bool = true) -> LE
 private let highDuty: LEAdvertisingProperties = [.legacy, .connectable, .directed, .highDutyCycle]
 
 private let enableCases: [CommandCase] = [
-    CommandCase("enabling nothing", .invalidParameters, enabling([])),
-    CommandCase("disabling all", .success, enabling([], false)),
+    .invalid("enabling nothing", enabling([])),
+    .accepted("disabling all", enabling([], false)),
     CommandCase("enabling no set", .unknownAdvertisingIdentifier, enabling([(0, 0)])),
     CommandCase("disabling no set", .unknownAdvertisingIdentifier, enabling([(0, 0)], false)),
-    CommandCase("enabling one set twice", .invalidParameters, enabling([(0, 0), (0, 0)])) { $0.prepare() },
-    CommandCase("enabling two sets", .success, enabling([(0, 0), (1, 0)])) {
+    .invalid("enabling one set twice", enabling([(0, 0), (0, 0)])) { $0.prepare() },
+    .accepted("enabling two sets", enabling([(0, 0), (1, 0)])) {
         $0.prepare()
         $0.prepare(set: 1)
     },
@@ -295,41 +257,41 @@ private let enableCases: [CommandCase] = [
         .unknownAdvertisingIdentifier,
         enabling([(0, 0), (1, 0)])
     ) { $0.prepare() },
-    CommandCase("enabling again", .success, enabling([(0, 0)])) { $0.advertiseExtended() },
+    .accepted("enabling again", enabling([(0, 0)])) { $0.advertiseExtended() },
     CommandCase("enable 2", .invalidParameters, LESetExtendedAdvertisingEnable.opcode, [2, 1, 0, 0, 0, 0]) {
         $0.prepare()
     },
-    CommandCase("high duty cycle for ever", .invalidParameters, enabling([(0, 0)])) { $0.prepare(highDuty) },
-    CommandCase("high duty cycle for 1.29 s", .invalidParameters, enabling([(0, 129)])) { $0.prepare(highDuty) },
-    CommandCase("high duty cycle for 1.28 s", .success, enabling([(0, 128)])) { $0.prepare(highDuty) },
-    CommandCase("enabling with half of the data", .commandDisallowed, enabling([(0, 0)])) {
+    .invalid("high duty cycle for ever", enabling([(0, 0)])) { $0.prepare(highDuty) },
+    .invalid("high duty cycle for 1.29 s", enabling([(0, 129)])) { $0.prepare(highDuty) },
+    .accepted("high duty cycle for 1.28 s", enabling([(0, 128)])) { $0.prepare(highDuty) },
+    .disallowed("enabling with half of the data", enabling([(0, 0)])) {
         $0.prepare()
         $0.send(data(1, 1))
     },
-    CommandCase("enabling with half of the response", .commandDisallowed, enabling([(0, 0)])) {
+    .disallowed("enabling with half of the response", enabling([(0, 0)])) {
         $0.prepare(.scannable)
         $0.send(response(1, 1))
     },
-    CommandCase("enabling scannable without a response", .commandDisallowed, enabling([(0, 0)])) {
+    .disallowed("enabling scannable without a response", enabling([(0, 0)])) {
         $0.prepare(.scannable)
     },
-    CommandCase("enabling scannable legacy PDUs without a response", .success, enabling([(0, 0)])) {
+    .accepted("enabling scannable legacy PDUs without a response", enabling([(0, 0)])) {
         $0.prepare([.legacy, .scannable])
     },
-    CommandCase("connectable with 246 octets", .invalidParameters, enabling([(0, 0)])) {
+    .invalid("connectable with 246 octets", enabling([(0, 0)])) {
         $0.prepare(.connectable, data: sampleData(246))
     },
     CommandCase("enabling more data than there is time", .packetTooLong, enabling([(0, 0)])) {
         $0.prepare(data: sampleData(1_650)) { ($0.intervalMax, $0.secondaryPHY) = (0x20, .coded) }
     },
-    CommandCase("random without an address", .invalidParameters, enabling([(0, 0)])) {
+    .invalid("random without an address", enabling([(0, 0)])) {
         $0.prepare { $0.ownAddressKind = .randomDevice }
     },
-    CommandCase("random with the address of the device only", .invalidParameters, enabling([(0, 0)])) {
+    .invalid("random with the address of the device only", enabling([(0, 0)])) {
         $0.prepare { $0.ownAddressKind = .randomDevice }
         $0.send(LESetRandomAddress(address: peer))
     },
-    CommandCase("random with an address of its own", .success, enabling([(0, 0)])) {
+    .accepted("random with an address of its own", enabling([(0, 0)])) {
         $0.prepare { $0.ownAddressKind = .randomDevice }
         $0.send(LESetAdvertisingSetRandomAddress(set: 0, address: peer))
     },
@@ -337,12 +299,12 @@ private let enableCases: [CommandCase] = [
 
 private let removeCases: [CommandCase] = [
     CommandCase("removing an unknown set", .unknownAdvertisingIdentifier, LERemoveAdvertisingSet(set: 0)),
-    CommandCase("removing", .success, LERemoveAdvertisingSet(set: 0)) { $0.prepare() },
-    CommandCase("removing while enabled", .commandDisallowed, LERemoveAdvertisingSet(set: 0)) {
+    .accepted("removing", LERemoveAdvertisingSet(set: 0)) { $0.prepare() },
+    .disallowed("removing while enabled", LERemoveAdvertisingSet(set: 0)) {
         $0.advertiseExtended()
     },
-    CommandCase("clearing nothing", .success, LEClearAdvertisingSets()),
-    CommandCase("clearing while one is enabled", .commandDisallowed, LEClearAdvertisingSets()) {
+    .accepted("clearing nothing", LEClearAdvertisingSets()),
+    .disallowed("clearing while one is enabled", LEClearAdvertisingSets()) {
         $0.advertiseExtended()
         $0.prepare(set: 1)
     },

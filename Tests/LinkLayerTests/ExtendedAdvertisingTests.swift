@@ -68,8 +68,7 @@ import Testing
 
     @Test(arguments: [LEPHY.le1M, .coded], [LEPHY.le1M, .le2M, .coded])
     func everyPHYIsHeard(primary: LEPHY, secondary: LEPHY) throws {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(data: sampleData(600)) {
             ($0.primaryPHY, $0.secondaryPHY) = (primary, secondary)
         }
@@ -83,8 +82,7 @@ import Testing
 
     @Test(arguments: [LEPHY.le1M, .coded], [LEPHY.le1M, .le2M, .coded])
     func connectingOnEveryPHY(primary: LEPHY, secondary: LEPHY) throws {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         peripheral.advertiseExtended(.connectable, data: [2, 1, 6]) {
             ($0.primaryPHY, $0.secondaryPHY) = (primary, secondary)
         }
@@ -112,8 +110,7 @@ import Testing
 
     @Test(arguments: [1, 254, 1_650])
     func aScannableSetIsAsked(length: Int) throws {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(.scannable, scanResponse: sampleData(length)) { $0.notifiesScanRequests = true }
         scanner.scanExtended(.active)
         world.run(.seconds(1))

@@ -10,8 +10,7 @@ import Testing
     // follows the request by 2.5 ms (3.75 ms on Coded) plus the offset in it (Core Vol 6 Part B 4.5.3).
     @Test(arguments: [(LEPHY.le1M, 2_500), (.le2M, 2_500), (.coded, 3_750)] as [(LEPHY, Int64)])
     func theTransmitWindowBeginsInTime(phy: LEPHY, delay: Int64) throws {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         var frames: [SniffedFrame] = []
         world.sniff { frames.append($0) }
         central.connectExtended(to: peripheral.address, phys: [.le1M, .le2M, .coded])
@@ -38,8 +37,7 @@ import Testing
     // LE Enhanced Connection Complete, LE Channel Selection Algorithm, then LE Advertising Set Terminated.
     @Test(arguments: [[.connectable], [.legacy, .connectable, .scannable]] as [LEAdvertisingProperties])
     func theEventsComeInOrder(properties: LEAdvertisingProperties) throws {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         peripheral.advertiseExtended(properties, set: 9)
         peripheral.forget()
         central.connectExtended(to: peripheral.address)
@@ -77,8 +75,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func theAcceptListChooses(isListed: Bool) {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         peripheral.advertiseExtended(.connectable)
         // An entry for anonymous advertisers does no harm: they are not connectable.
         central.send(LEAddDeviceToFilterAcceptList(address: BluetoothAddress(0, kind: .init(rawValue: 0xFF))))
@@ -92,8 +89,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func directedAdvertisingConnects(isWanted: Bool) {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         peripheral.advertiseExtended([.connectable, .directed]) {
             $0.peerAddress = isWanted ? central.address : BluetoothAddress(7, kind: .publicDevice)
         }
@@ -103,8 +99,7 @@ import Testing
     }
 
     @Test func highDutyCycleConnects() {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         central.connectExtended(to: peripheral.address)
         peripheral.advertiseExtended([.legacy, .connectable, .directed, .highDutyCycle], duration: 128) {
             $0.peerAddress = central.address
@@ -122,8 +117,7 @@ import Testing
         ] as [(LEPHY, LEPHYs, UInt16)]
     )
     func eachPHYHasItsParameters(secondary: LEPHY, phys: LEPHYs, interval: UInt16) throws {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         func parameters(_ phy: LEPHYs, _ interval: UInt16) -> PHYConnectionParameters? {
             var parameters = PHYConnectionParameters.standard
             (parameters.intervalMin, parameters.intervalMax) = (interval, interval)
@@ -146,8 +140,7 @@ import Testing
 
     @Test(arguments: [[.connectable], [.legacy, .connectable, .scannable]] as [LEAdvertisingProperties])
     func cancelling(properties: LEAdvertisingProperties) {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         central.connectExtended(to: peripheral.address)
         #expect(central.connectExtended(to: peripheral.address) == .commandDisallowed)
         world.run(.seconds(1))
@@ -164,8 +157,7 @@ import Testing
 
     // Without AUX_CONNECT_RSP there is no link: the initiator goes on and sends another request.
     @Test func aLostResponseIsNoConnection() throws {
-        let world = LinkLayerWorld()
-        let (peripheral, central) = (world.host(), world.host(at: 1))
+        let (world, peripheral, central) = LinkLayerWorld.withTwoHosts()
         let noise = world.radio.add(at: Position(x: 1))
         var requests = 0
         world.sniff { frame in

@@ -8,8 +8,7 @@ import Testing
 @Suite struct ExtendedScanningTests {
     // Core Vol 6 Part B 4.3.3: the same set with the same DID is reported once, and again after its data have changed.
     @Test func duplicatesAreLeftOutByADI() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(data: [1])
         advertiser.advertiseExtended(set: 1, data: [2]) { $0.sid = 4 }
         scanner.scanExtended(filter: .enabled)
@@ -24,8 +23,7 @@ import Testing
 
     // Vol 4 Part E 7.8.65: with 0x02 each period starts with an empty duplicate filter.
     @Test func duplicatesPerPeriod() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(data: [1])
         scanner.scanExtended(filter: .enabledPerPeriod, duration: 50, period: 1)
         world.run(.milliseconds(1_280 * 4))
@@ -34,8 +32,7 @@ import Testing
     }
 
     @Test func duplicatesOverPeriods() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(data: [1])
         scanner.scanExtended(filter: .enabled, duration: 50, period: 1)
         world.run(.milliseconds(1_280 * 4))
@@ -46,8 +43,7 @@ import Testing
     }
 
     @Test func aDurationEndsWithScanTimeout() throws {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended()
         scanner.scanExtended(duration: 100)
         world.run(.seconds(5))
@@ -59,8 +55,7 @@ import Testing
     }
 
     @Test func anAnonymousAdvertiserHasNoAddress() throws {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(.anonymous, data: sampleData(300))
         scanner.scanExtended()
         world.run(.seconds(1))
@@ -101,8 +96,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func aDirectedScannableSetAnswersOneDevice(isWanted: Bool) {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended([.directed, .scannable], scanResponse: [7]) {
             $0.peerAddress = isWanted ? scanner.address : BluetoothAddress(7, kind: .publicDevice)
         }
@@ -116,8 +110,7 @@ import Testing
         LEAdvertisingFilterPolicy.unfiltered, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
     ])
     func advertisingFilterPolicies(policy: LEAdvertisingFilterPolicy) {
-        let world = LinkLayerWorld()
-        let (peripheral, stranger) = (world.host(), world.host(at: 1))
+        let (world, peripheral, stranger) = LinkLayerWorld.withTwoHosts()
         peripheral.advertiseExtended(.scannable, scanResponse: [1]) { $0.filterPolicy = policy }
         peripheral.advertiseExtended(.connectable, set: 1) { $0.filterPolicy = policy }
         stranger.scanExtended(.active)
@@ -135,8 +128,7 @@ import Testing
     // ADV_EXT_IND, then on another channel AUX_ADV_IND, AUX_SCAN_REQ and AUX_SCAN_RSP, an inter frame space apart.
     @Test(arguments: [LEPHY.le1M, .le2M, .coded])
     func anExchangeTakesItsTime(phy: LEPHY) throws {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         var frames: [SniffedFrame] = []
         world.sniff { frames.append($0) }
         scanner.scanExtended(.active)
@@ -177,8 +169,7 @@ import Testing
     // A frame that is arriving when the other PHY's window opens is received to its end.
     @Test(arguments: [LEPHY.le1M, .coded])
     func thePHYOfAReportIsThatOfThePDU(primary: LEPHY) {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseExtended(data: sampleData(100)) { $0.primaryPHY = primary }
         scanner.scanExtended(phys: [.le1M, .coded], interval: 0x10, window: 0x10)
         world.run(.seconds(60))
@@ -188,8 +179,7 @@ import Testing
 
     // A chain that loses a PDU is reported as truncated with the data received so far, and again once received whole.
     @Test func aChainThatIsLostIsTruncated() throws {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         let noise = world.radio.add(at: Position(x: 1))
         advertiser.advertiseExtended(data: sampleData(1_000))
         scanner.scanExtended(filter: .enabled)
@@ -219,8 +209,7 @@ import Testing
 
     // Without AUX_ADV_IND there is nothing to report.
     @Test func anAdvertisementThatIsLostIsNotReported() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         let noise = world.radio.add(at: Position(x: 1))
         world.sniff { frame in
             guard frame.sender == advertiser.controller.node.id, frame.frame.channel < 37 else { return }

@@ -29,7 +29,7 @@ import Testing
             try #require(isThere, "\(peripherals.count)")
             peripherals.append(peripheral)
             let handle = try #require(central.controller.links.last).handle
-            central.send(LESetPHY(handle: handle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: .s2))
+            central.setPHY(handle, phy, .s2)
             central.send(LESetDataLength(handle: handle, txOctets: 251, txTime: 2_120))
         }
 

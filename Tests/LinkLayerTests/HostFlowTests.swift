@@ -9,8 +9,7 @@ import Testing
 @Suite struct HostFlowTests {
     /// A pair whose central has host buffers of this length and count.
     private func pair(length: UInt16, count: UInt16, interval: UInt16 = 24) throws -> Pair {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         #expect(central.send(HostBufferSize(aclLength: length, aclCount: count)) == .success)
         #expect(central.send(SetControllerToHostFlowControl(kinds: 1)) == .success)
         return try Pair(world, central: central, peripheral: peripheral, interval: interval)

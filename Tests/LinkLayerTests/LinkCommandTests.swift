@@ -216,15 +216,7 @@ import Testing
             #expect(host.send(Disconnect(handle: handle, reason: .init(rawValue: code))) == .invalidParameters)
         }
         func phy(_ tx: LEPHYs, _ rx: LEPHYs, _ option: UInt16 = 0) -> HCIStatus {
-            host.send(
-                LESetPHY(
-                    handle: handle,
-                    preference: [],
-                    txPHYs: tx,
-                    rxPHYs: rx,
-                    codedOption: .init(rawValue: option)
-                )
-            )
+            host.setPHY(handle, tx, receiving: rx, .init(rawValue: option))
         }
         #expect(phy([], .le1M) == .invalidParameters)
         #expect(phy(.le1M, []) == .invalidParameters)

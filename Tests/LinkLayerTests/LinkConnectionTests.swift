@@ -78,8 +78,7 @@ import Testing
 
     // The link ends with 0x3E after six intervals without any PDU from the peer (Core Vol 6 Part B 4.5.2).
     @Test func aConnectionThatIsNeverEstablished() throws {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         peripheral.onEvent = { event in
             guard event.subevent == LEEnhancedConnectionComplete.subevent else { return }
             peripheral.controller.node.position = Position(x: 100_000)

@@ -422,8 +422,7 @@ import Testing
         .init(subevents: 4, interval: 16, responseSlotDelay: 4, responseSlotSpacing: 1),
     ])
     func hostileTimingIsNotFollowed(timing: LESubeventTiming) throws {
-        let world = LinkLayerWorld()
-        let (advertiser, listener) = (world.host(), world.host(at: 1))
+        let (world, advertiser, listener) = LinkLayerWorld.withTwoHosts()
         advertiser.advertiseResponsively(on: world)
         let own = try #require(advertiser.controller.trains[0]?.responses)
         let good = own.controllerData.bytes
@@ -552,8 +551,7 @@ import Testing
     }
 
     @Test func aTrainWithoutResponsesHasNoSubevents() throws {
-        let world = LinkLayerWorld()
-        let (advertiser, listener) = (world.host(), world.host(at: 1))
+        let (world, advertiser, listener) = LinkLayerWorld.withTwoHosts()
         advertiser.advertisePeriodically()
         listener.unmask(TestHost.newestForms)
         listener.scanExtended()
@@ -604,29 +602,27 @@ private let plain: @Sendable (TestHost) -> Void = { $0.advertisePeriodically() }
 
 private let cases: [CommandCase] = [
     CommandCase("parameters of no set", .unknownAdvertisingIdentifier, timing { _ in }),
-    CommandCase("parameters", .success, timing { _ in }) { $0.prepare() },
-    CommandCase("connectable", .invalidParameters, timing { _ in }) { $0.prepare(.connectable) },
+    .accepted("parameters", timing { _ in }) { $0.prepare() },
+    .invalid("connectable", timing { _ in }) { $0.prepare(.connectable) },
     CommandCase("parameters of a train", .commandDisallowed, timing { _ in }, after: plain),
-    CommandCase(
+    .accepted(
         "no subevents",
-        .success,
         timing { $0 = .init(subevents: 0, interval: 1, responseSlotDelay: 9, responseSlotSpacing: 0) }
     ) {
         $0.prepare()
     },
-    CommandCase("129 subevents", .invalidParameters, timing { $0.subevents = 129 }) { $0.prepare() },
-    CommandCase("five subevents", .success, timing { $0.subevents = 5 }) { $0.prepare() },
-    CommandCase("subevents longer than the event", .invalidParameters, timing { $0.subevents = 6 }) { $0.prepare() },
-    CommandCase("short subevents", .invalidParameters, timing { $0.interval = 5 }) { $0.prepare() },
-    CommandCase("slots behind the subevent", .invalidParameters, timing { $0.responseSlotDelay = 16 }) { $0.prepare() },
-    CommandCase("slots at once", .invalidParameters, timing { $0.responseSlotDelay = 0 }) { $0.prepare() },
-    CommandCase("short slots", .invalidParameters, timing { $0.responseSlotSpacing = 1 }) { $0.prepare() },
+    .invalid("129 subevents", timing { $0.subevents = 129 }) { $0.prepare() },
+    .accepted("five subevents", timing { $0.subevents = 5 }) { $0.prepare() },
+    .invalid("subevents longer than the event", timing { $0.subevents = 6 }) { $0.prepare() },
+    .invalid("short subevents", timing { $0.interval = 5 }) { $0.prepare() },
+    .invalid("slots behind the subevent", timing { $0.responseSlotDelay = 16 }) { $0.prepare() },
+    .invalid("slots at once", timing { $0.responseSlotDelay = 0 }) { $0.prepare() },
+    .invalid("short slots", timing { $0.responseSlotSpacing = 1 }) { $0.prepare() },
     // The 15 ms after the delay have space for four slots of 3.75 ms.
-    CommandCase("four slots", .success, timing { $0.responseSlotSpacing = 30 }) { $0.prepare() },
-    CommandCase("too many slots", .invalidParameters, timing { $0.responseSlotSpacing = 31 }) { $0.prepare() },
-    CommandCase(
+    .accepted("four slots", timing { $0.responseSlotSpacing = 30 }) { $0.prepare() },
+    .invalid("too many slots", timing { $0.responseSlotSpacing = 31 }) { $0.prepare() },
+    .accepted(
         "no slots",
-        .success,
         LESetPeriodicAdvertisingParametersV2.sample(
             timing: {
                 var timing = LESubeventTiming.sample
@@ -637,7 +633,7 @@ private let cases: [CommandCase] = [
         )
     ) { $0.prepare() },
     CommandCase("data of no set", .unknownAdvertisingIdentifier, data(subevent(0))),
-    CommandCase("data without parameters", .commandDisallowed, data(subevent(0))) { $0.prepare() },
+    .disallowed("data without parameters", data(subevent(0))) { $0.prepare() },
     CommandCase("data without subevents", .commandDisallowed, data(subevent(0)), after: plain),
     CommandCase("data", .success, data(subevent(0), subevent(3, 3, 1)), after: prepared),
     CommandCase("no data", .success, data(subevent(0, 0, 0, octets: 0)), after: prepared),

@@ -28,17 +28,17 @@ private let listed: @Sendable (TestHost) -> Void = { $0.send(add()) }
 
 // Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77.
 private let cases: [CommandCase] = [
-    CommandCase("a peer", .success, add()),
-    CommandCase("a static peer", .success, add(other)),
-    CommandCase("a private peer", .invalidParameters, add(BluetoothAddress(0x4000_0000_0001, kind: .randomDevice))),
-    CommandCase("an identity", .invalidParameters, add(BluetoothAddress(1, kind: .publicIdentity))),
-    CommandCase("anonymous", .invalidParameters, add(.anonymous)),
-    CommandCase("the all-zero address", .success, add(.none)),
+    .accepted("a peer", add()),
+    .accepted("a static peer", add(other)),
+    .invalid("a private peer", add(BluetoothAddress(0x4000_0000_0001, kind: .randomDevice))),
+    .invalid("an identity", add(BluetoothAddress(1, kind: .publicIdentity))),
+    .invalid("anonymous", add(.anonymous)),
+    .accepted("the all-zero address", add(.none)),
     CommandCase("the same again", .invalidParameters, add(), after: listed),
     CommandCase("the same peer", .invalidParameters, add(key: two), after: listed),
     CommandCase("the same key", .invalidParameters, add(other), after: listed),
     CommandCase("another peer", .success, add(other, key: two), after: listed),
-    CommandCase("another peer without a key", .success, add(other, key: noKey)) { $0.send(add(key: noKey)) },
+    .accepted("another peer without a key", add(other, key: noKey)) { $0.send(add(key: noKey)) },
     CommandCase("a peer too many", .memoryCapacityExceeded, add(other, key: two)) {
         for number in 0..<UInt64(32) { $0.send(add(BluetoothAddress(number, kind: .publicDevice), key: noKey)) }
     },
@@ -62,7 +62,7 @@ private let cases: [CommandCase] = [
         LERemoveDeviceFromResolvingList(peerIdentity: peer.identity),
         after: listed
     ),
-    CommandCase("clearing", .success, LEClearResolvingList()),
+    .accepted("clearing", LEClearResolvingList()),
     CommandCase("strictly", .success, LESetPrivacyMode(peerIdentity: peer, mode: .network), after: listed),
     CommandCase("less strictly", .success, LESetPrivacyMode(peerIdentity: peer, mode: .device), after: listed),
     CommandCase(
@@ -76,23 +76,23 @@ private let cases: [CommandCase] = [
     CommandCase("never used", .unknownConnection, LEReadLocalResolvableAddress(peerIdentity: peer), after: listed),
     CommandCase("a stranger's", .unknownConnection, LEReadPeerResolvableAddress(peerIdentity: other), after: listed),
     CommandCase("for a stranger", .unknownConnection, LEReadLocalResolvableAddress(peerIdentity: other), after: listed),
-    CommandCase("resolving", .success, LESetAddressResolutionEnable(isEnabled: true)),
+    .accepted("resolving", LESetAddressResolutionEnable(isEnabled: true)),
     CommandCase("resolving 2", .invalidParameters, LESetAddressResolutionEnable.opcode, [2]),
-    CommandCase("0 s", .invalidParameters, timeout(0)),
-    CommandCase("1 s", .success, timeout(1)),
-    CommandCase("1 h", .success, timeout(0x0E10)),
-    CommandCase("more than 1 h", .invalidParameters, timeout(0x0E11)),
-    CommandCase("1 s to 1 h", .success, timeouts(1, 0x0E10)),
-    CommandCase("a range of one", .success, timeouts(480, 480)),
-    CommandCase("0 s to 1 h", .invalidParameters, timeouts(0, 0x0E10)),
-    CommandCase("1 s to more than 1 h", .invalidParameters, timeouts(1, 0x0E11)),
-    CommandCase("a range from its end", .invalidParameters, timeouts(481, 480)),
+    .invalid("0 s", timeout(0)),
+    .accepted("1 s", timeout(1)),
+    .accepted("1 h", timeout(0x0E10)),
+    .invalid("more than 1 h", timeout(0x0E11)),
+    .accepted("1 s to 1 h", timeouts(1, 0x0E10)),
+    .accepted("a range of one", timeouts(480, 480)),
+    .invalid("0 s to 1 h", timeouts(0, 0x0E10)),
+    .invalid("1 s to more than 1 h", timeouts(1, 0x0E11)),
+    .invalid("a range from its end", timeouts(481, 480)),
     CommandCase(
         "changes of no set",
         .unknownAdvertisingIdentifier,
         LESetDataRelatedAddressChanges(set: 0, reasons: [])
     ),
-    CommandCase("changes", .success, LESetDataRelatedAddressChanges(set: 0, reasons: .advertisingData)) {
+    .accepted("changes", LESetDataRelatedAddressChanges(set: 0, reasons: .advertisingData)) {
         $0.prepare()
     },
 ]
@@ -193,8 +193,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
 
     @Test(arguments: [[], .advertisingData, .scanResponseData] as [LEAddressChangeReasons])
     func otherDataMayHaveAnotherAddress(reasons: LEAddressChangeReasons) {
-        let world = LinkLayerWorld()
-        let (advertiser, friend) = (world.host(), world.host(at: 1))
+        let (world, advertiser, friend) = LinkLayerWorld.withTwoHosts()
         let log = AirLog(world)
         advertiser.list(friend)
         advertiser.prepare([.legacy, .connectable, .scannable], data: [1], scanResponse: [1]) {

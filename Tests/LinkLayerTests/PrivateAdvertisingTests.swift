@@ -10,8 +10,7 @@ import Testing
 @Suite struct PrivateAdvertisingTests {
     @Test(arguments: CommandSet.allCases, [OwnAddressKind.resolvableOrPublic, .resolvableOrRandom])
     func anAdvertiserHidesItsIdentity(commands: CommandSet, own: OwnAddressKind) throws {
-        let world = LinkLayerWorld()
-        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let (world, advertiser, peer) = LinkLayerWorld.withTwoHosts()
         let log = AirLog(world)
         advertiser.list(peer)
         // Address resolution need not be enabled (Core Vol 4 Part E 7.8.44), and no random address is needed.
@@ -52,8 +51,7 @@ import Testing
 
     @Test("AB-G04: an advertiser's address is not used past its lifetime", arguments: CommandSet.allCases)
     func anAddressIsNotUsedPastItsTime(commands: CommandSet) throws {
-        let world = LinkLayerWorld()
-        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let (world, advertiser, peer) = LinkLayerWorld.withTwoHosts()
         let log = AirLog(world)
         advertiser.list(peer)
         #expect(advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 10)) == .success)
@@ -73,8 +71,7 @@ import Testing
     }
 
     @Test func theTimeIs15MinutesAtFirst() {
-        let world = LinkLayerWorld()
-        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let (world, advertiser, peer) = LinkLayerWorld.withTwoHosts()
         let log = AirLog(world)
         advertiser.list(peer)
         advertiser.advertise(.legacy, peer: peer.address)
@@ -136,8 +133,7 @@ import Testing
     }
 
     @Test func highDutyCycleIsPrivateToo() {
-        let world = LinkLayerWorld()
-        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let (world, advertiser, peer) = LinkLayerWorld.withTwoHosts()
         let log = AirLog(world)
         advertiser.list(peer)
         advertiser.send(
@@ -161,8 +157,7 @@ import Testing
     /// Removing a peer from the list while a set advertises does not reveal the identity.
     @Test("AB-G04: the resolving list may change while no address is resolved with it")
     func theListMayChangeWhileItIsNotResolvedWith() {
-        let world = LinkLayerWorld()
-        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let (world, advertiser, peer) = LinkLayerWorld.withTwoHosts()
         let log = AirLog(world)
         advertiser.list(peer)
         advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 10))

@@ -64,8 +64,7 @@ import Testing
     }
 
     @Test func aSuggestedDataLengthIsAskedForByItself() throws {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         central.send(LEWriteSuggestedDefaultDataLength(txOctets: 100, txTime: 1_000))
         peripheral.advertise()
         central.connect(to: peripheral.address)
@@ -79,14 +78,7 @@ import Testing
         let pair = try Pair()
         let (asker, handle, other, _) = ends(pair, byCentral)
         let phys: LEPHYs = phy == .le2M ? .le2M : .coded
-        let command = LESetPHY(
-            handle: handle,
-            preference: [],
-            txPHYs: phys,
-            rxPHYs: phys,
-            codedOption: .noPreference
-        )
-        #expect(asker.send(command) == .success)
+        #expect(asker.setPHY(handle, phys) == .success)
         pair.world.run(.seconds(1))
         for host in [asker, other] {
             let complete = host.events(LEPHYUpdateComplete.self)
@@ -103,7 +95,7 @@ import Testing
         let times = pair.central.events(LEDataLengthChange.self).map(\.maxTxTime)
         #expect(times == (phy == .coded ? [2_704] : []))
         // A request for the PHY in use is answered, and the other host gets no event.
-        asker.send(command)
+        asker.setPHY(handle, phys)
         pair.world.run(.seconds(1))
         #expect(asker.events(LEPHYUpdateComplete.self).count == 2)
         #expect(other.events(LEPHYUpdateComplete.self).count == 1)
@@ -111,15 +103,7 @@ import Testing
 
     @Test func physMayDifferByDirection() throws {
         let pair = try Pair()
-        pair.central.send(
-            LESetPHY(
-                handle: pair.centralHandle,
-                preference: [],
-                txPHYs: .le2M,
-                rxPHYs: .le1M,
-                codedOption: .noPreference
-            )
-        )
+        pair.central.setPHY(pair.centralHandle, .le2M, receiving: .le1M)
         pair.world.run(.seconds(1))
         let read = try pair.peripheral.read(LEReadPHY(handle: pair.peripheralHandle))
         #expect(read.txPHY == .le1M)
@@ -129,9 +113,7 @@ import Testing
     @Test func theCodingFollowsTheOption() throws {
         let pair = try Pair()
         var phys: Set<RadioPHY> = []
-        pair.central.send(
-            LESetPHY(handle: pair.centralHandle, preference: [], txPHYs: .coded, rxPHYs: .coded, codedOption: .s2)
-        )
+        pair.central.setPHY(pair.centralHandle, .coded, .s2)
         pair.world.run(.seconds(1))
         pair.world.sniff { phys.insert($0.frame.phy) }
         pair.world.run(.seconds(1))
@@ -140,16 +122,7 @@ import Testing
 
     @Test func connectionUpdateByTheCentral() throws {
         let pair = try Pair(interval: 24)
-        let command = LEConnectionUpdate {
-            $0.handle = pair.centralHandle
-            $0.intervalMin = 80
-            $0.intervalMax = 80
-            $0.maxLatency = 2
-            $0.supervisionTimeout = 500
-            $0.minCELength = 0
-            $0.maxCELength = 0
-        }
-        #expect(pair.central.send(command) == .success)
+        #expect(pair.central.update(pair.centralHandle, interval: 80...80, latency: 2, timeout: 500) == .success)
         pair.world.run(.seconds(1))
         for host in [pair.central, pair.peripheral] {
             let complete = try #require(host.events(LEConnectionUpdateComplete.self).first)
@@ -168,32 +141,12 @@ import Testing
     func parameterRequestByThePeripheral(isAccepted: Bool) throws {
         let pair = try Pair(interval: 24)
         pair.central.acceptsParameters = false
-        pair.peripheral.send(
-            LEConnectionUpdate {
-                $0.handle = pair.peripheralHandle
-                $0.intervalMin = 40
-                $0.intervalMax = 60
-                $0.maxLatency = 1
-                $0.supervisionTimeout = 300
-                $0.minCELength = 0
-                $0.maxCELength = 0
-            }
-        )
+        pair.peripheral.update(pair.peripheralHandle, interval: 40...60, latency: 1)
         pair.world.run(.seconds(1))
         let asked = try #require(pair.central.events(LERemoteConnectionParameterRequest.self).first)
         #expect((asked.intervalMin, asked.intervalMax, asked.maxLatency, asked.supervisionTimeout) == (40, 60, 1, 300))
         if isAccepted {
-            pair.central.send(
-                LERemoteConnectionParameterRequestReply {
-                    $0.handle = pair.centralHandle
-                    $0.intervalMin = 40
-                    $0.intervalMax = 60
-                    $0.maxLatency = 1
-                    $0.supervisionTimeout = 300
-                    $0.minCELength = 0
-                    $0.maxCELength = 0
-                }
-            )
+            pair.central.accept(pair.centralHandle, interval: 40...60, latency: 1)
         } else {
             pair.central.send(
                 LERemoteConnectionParameterRequestNegativeReply(
@@ -213,17 +166,7 @@ import Testing
     @Test func aMaskedParameterRequestIsRefused() throws {
         let pair = try Pair()
         pair.central.send(LESetEventMask(mask: .initial))
-        pair.peripheral.send(
-            LEConnectionUpdate {
-                $0.handle = pair.peripheralHandle
-                $0.intervalMin = 40
-                $0.intervalMax = 60
-                $0.maxLatency = 0
-                $0.supervisionTimeout = 300
-                $0.minCELength = 0
-                $0.maxCELength = 0
-            }
-        )
+        pair.peripheral.update(pair.peripheralHandle, interval: 40...60)
         pair.world.run(.seconds(1))
         let statuses = pair.peripheral.events(LEConnectionUpdateComplete.self).map(\.status)
         #expect(statuses == [.unsupportedRemoteFeature])
@@ -276,17 +219,7 @@ import Testing
     @Test func aHostThatNeverAnswers() throws {
         let pair = try Pair(timeout: 300)
         pair.central.acceptsParameters = false
-        pair.peripheral.send(
-            LEConnectionUpdate {
-                $0.handle = pair.peripheralHandle
-                $0.intervalMin = 40
-                $0.intervalMax = 60
-                $0.maxLatency = 0
-                $0.supervisionTimeout = 300
-                $0.minCELength = 0
-                $0.maxCELength = 0
-            }
-        )
+        pair.peripheral.update(pair.peripheralHandle, interval: 40...60)
         pair.world.run(.milliseconds(39_900))
         #expect(pair.peripheral.events(DisconnectionComplete.self).isEmpty)
         pair.world.run(.seconds(4))
@@ -303,50 +236,16 @@ import Testing
         central.onEvent = { event in
             guard event.subevent == LERemoteConnectionParameterRequest.subevent else { return }
             pair.world.loop.schedule(after: .milliseconds(100)) {
-                central.send(
-                    LERemoteConnectionParameterRequestReply {
-                        $0.handle = pair.centralHandle
-                        $0.intervalMin = 40
-                        $0.intervalMax = 40
-                        $0.maxLatency = 0
-                        $0.supervisionTimeout = 300
-                        $0.minCELength = 0
-                        $0.maxCELength = 0
-                    }
-                )
+                central.accept(pair.centralHandle, interval: 40...40)
             }
         }
-        central.send(
-            LESetPHY(handle: pair.centralHandle, preference: [], txPHYs: .le2M, rxPHYs: .le2M, codedOption: .s8)
-        )
+        central.setPHY(pair.centralHandle, .le2M, .s8)
         pair.world.run(.milliseconds(offset * 7))
-        peripheral.send(
-            LESetPHY(handle: pair.peripheralHandle, preference: [], txPHYs: .coded, rxPHYs: .coded, codedOption: .s8)
-        )
-        peripheral.send(
-            LEConnectionUpdate {
-                $0.handle = pair.peripheralHandle
-                $0.intervalMin = 40
-                $0.intervalMax = 40
-                $0.maxLatency = 0
-                $0.supervisionTimeout = 300
-                $0.minCELength = 0
-                $0.maxCELength = 0
-            }
-        )
+        peripheral.setPHY(pair.peripheralHandle, .coded, .s8)
+        peripheral.update(pair.peripheralHandle, interval: 40...40)
         central.send(LEReadRemoteFeatures(handle: pair.centralHandle))
         peripheral.send(ReadRemoteVersionInformation(handle: pair.peripheralHandle))
-        central.send(
-            LEConnectionUpdate {
-                $0.handle = pair.centralHandle
-                $0.intervalMin = 12
-                $0.intervalMax = 12
-                $0.maxLatency = 0
-                $0.supervisionTimeout = 300
-                $0.minCELength = 0
-                $0.maxCELength = 0
-            }
-        )
+        central.update(pair.centralHandle, interval: 12...12)
         pair.world.run(.seconds(90))
         #expect(central.events(DisconnectionComplete.self).isEmpty)
         #expect(!central.events(LEReadRemoteFeaturesComplete.self).isEmpty)

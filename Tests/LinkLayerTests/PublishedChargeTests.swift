@@ -122,8 +122,8 @@ import Testing
             central.connect(to: peripheral.address, interval: 800, timeout: 3_200)
             world.run(.seconds(5))
             let handle = try #require(peripheral.controller.links.first).handle
-            central.send(LESetPHY(handle: handle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: option))
-            peripheral.send(LESetPHY(handle: handle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: option))
+            central.setPHY(handle, phy, option)
+            peripheral.setPHY(handle, phy, option)
             world.run(.seconds(30))
             before = total()
             for _ in 0..<200 {

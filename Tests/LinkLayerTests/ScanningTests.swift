@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct ScanningTests {
     @Test func anActiveScannerGetsScanResponses() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.send(LESetAdvertisingData(data: [2, 1, 6]))
         advertiser.send(LESetScanResponseData(data: [3, 9, 65, 66]))
         advertiser.advertise()
@@ -21,8 +20,7 @@ import Testing
 
     // ADV_IND + IFS + SCAN_REQ + IFS + SCAN_RSP: 1,228 us with 31 octets each.
     @Test func anExchangeTakesItsTime() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         let data = PacketBuffer([UInt8](repeating: 1, count: 31))
         advertiser.send(LESetAdvertisingData(data: data))
         advertiser.send(LESetScanResponseData(data: data))
@@ -39,8 +37,7 @@ import Testing
     }
 
     @Test func duplicatesAreLeftOut() {
-        let world = LinkLayerWorld()
-        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        let (world, advertiser, scanner) = LinkLayerWorld.withTwoHosts()
         advertiser.advertise()
         scanner.scan(.active, filterDuplicates: true)
         world.run(.seconds(10))

@@ -136,8 +136,7 @@ import Testing
     }
 
     @Test func randomAddressesAreUsed() throws {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         let mine = BluetoothAddress(0xC111_2222_3333, kind: .randomDevice)
         let yours = BluetoothAddress(0xC444_5555_6666, kind: .randomDevice)
         central.send(LESetRandomAddress(address: mine))
@@ -194,7 +193,7 @@ import Testing
         world.run(.seconds(2))
         for link in hosts[3].controller.links {
             hosts[3].send([UInt8](repeating: 3, count: 200), on: link.handle)
-            hosts[3].send(LESetPHY(handle: link.handle, preference: [], txPHYs: .le2M, rxPHYs: .le2M, codedOption: .s8))
+            hosts[3].setPHY(link.handle, .le2M, .s8)
         }
         world.run(.seconds(3))
         for host in hosts {

@@ -256,7 +256,7 @@ private struct SupervisedLink {
     }
 
     private func setPHY(_ host: TestHost, _ handle: ConnectionHandle) -> HCIStatus {
-        host.send(LESetPHY(handle: handle, preference: [], txPHYs: .le2M, rxPHYs: .le2M, codedOption: .noPreference))
+        host.setPHY(handle, .le2M)
     }
 
     func request(factor: UInt16, timeout: UInt16, byCentral: Bool = true) -> LESubrateRequest {

@@ -80,7 +80,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
         let option: LECodedPHYOption = row.air == .s2 ? .s2 : .s8
         for (host, handle) in [(pair.central, pair.centralHandle), (pair.peripheral, pair.peripheralHandle)] {
             // Each end chooses the coding of its own transmissions.
-            host.send(LESetPHY(handle: handle, preference: [], txPHYs: phys, rxPHYs: phys, codedOption: option))
+            host.setPHY(handle, phys, option)
             if row.octets > 27 {
                 host.send(LESetDataLength(handle: handle, txOctets: UInt16(row.octets), txTime: 17_040))
             }

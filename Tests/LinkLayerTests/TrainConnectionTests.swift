@@ -274,8 +274,7 @@ import Testing
 
     // Vol 4 Part E 7.8.90, 7.8.92.
     @Test func stoppedTrainsAreNotTransferred() throws {
-        let world = LinkLayerWorld()
-        let (central, peripheral) = (world.host(), world.host(at: 1))
+        let (world, central, peripheral) = LinkLayerWorld.withTwoHosts()
         let defaults = LESetDefaultPeriodicAdvertisingSyncTransferParameters(
             mode: .reports,
             skip: 3,

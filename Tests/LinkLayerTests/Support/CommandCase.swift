@@ -34,6 +34,11 @@ struct CommandCase: Sendable, CustomTestStringConvertible {
         self.init(name, status, packet: HCIPacket(.command, PacketBuffer(header + parameters)), after: prepare)
     }
 
+    /// A case from the raw octets of the command.
+    init(_ name: String, _ status: HCIStatus, raw: PacketBuffer) {
+        self.init(name, status, packet: HCIPacket(.command, raw), after: { _ in })
+    }
+
     private init(
         _ name: String,
         _ status: HCIStatus,
@@ -44,6 +49,30 @@ struct CommandCase: Sendable, CustomTestStringConvertible {
         self.status = status
         self.packet = packet
         self.prepare = prepare
+    }
+
+    static func accepted(
+        _ name: String,
+        _ command: some HCICommand,
+        after prepare: @escaping @Sendable (TestHost) -> Void = { _ in }
+    ) -> Self {
+        Self(name, .success, command, after: prepare)
+    }
+
+    static func invalid(
+        _ name: String,
+        _ command: some HCICommand,
+        after prepare: @escaping @Sendable (TestHost) -> Void = { _ in }
+    ) -> Self {
+        Self(name, .invalidParameters, command, after: prepare)
+    }
+
+    static func disallowed(
+        _ name: String,
+        _ command: some HCICommand,
+        after prepare: @escaping @Sendable (TestHost) -> Void = { _ in }
+    ) -> Self {
+        Self(name, .commandDisallowed, command, after: prepare)
     }
 
     /// Runs the case on a controller of its own.

@@ -73,13 +73,23 @@ final class TestHost {
 
     /// Accepts the peer's connection parameter request.
     func accept(_ asked: LERemoteConnectionParameterRequest) {
+        let interval = asked.intervalMin...asked.intervalMax
+        accept(asked.handle, interval: interval, latency: asked.maxLatency, timeout: asked.supervisionTimeout)
+    }
+
+    func accept(
+        _ handle: ConnectionHandle,
+        interval: ClosedRange<UInt16>,
+        latency: UInt16 = 0,
+        timeout: UInt16 = 300
+    ) {
         send(
             LERemoteConnectionParameterRequestReply {
-                $0.handle = asked.handle
-                $0.intervalMin = asked.intervalMin
-                $0.intervalMax = asked.intervalMax
-                $0.maxLatency = asked.maxLatency
-                $0.supervisionTimeout = asked.supervisionTimeout
+                $0.handle = handle
+                $0.intervalMin = interval.lowerBound
+                $0.intervalMax = interval.upperBound
+                $0.maxLatency = latency
+                $0.supervisionTimeout = timeout
                 $0.minCELength = 0
                 $0.maxCELength = 0
             }
@@ -189,6 +199,12 @@ final class LinkLayerWorld {
         return host
     }
 
+    /// A world and two hosts, 1 m from each other.
+    static func withTwoHosts() -> (LinkLayerWorld, TestHost, TestHost) {
+        let world = LinkLayerWorld()
+        return (world, world.host(), world.host(at: 1))
+    }
+
     func run(_ duration: Duration) { loop.run(for: duration) }
 
     /// Runs until `condition` holds, for at most `limit`.
@@ -245,6 +261,20 @@ extension TestHost {
                 $0.minCELength = 0
                 $0.maxCELength = 0
             }
+        )
+    }
+
+    /// Requests PHYs, the same in both directions by default.
+    @discardableResult
+    func setPHY(
+        _ handle: ConnectionHandle,
+        _ sending: LEPHYs,
+        receiving: LEPHYs? = nil,
+        _ option: LECodedPHYOption = .noPreference
+    ) -> HCIStatus {
+        let receiving = receiving ?? sending
+        return send(
+            LESetPHY(handle: handle, preference: [], txPHYs: sending, rxPHYs: receiving, codedOption: option)
         )
     }
 
