@@ -121,14 +121,15 @@ import Testing
     /// The rows of a table, by situation and event.
     private static func rows(_ table: String) -> [String: [String: String]] {
         var all: [String: [String: String]] = [:]
-        var situation = ""
+        var situations: [String] = []
         for line in table.split(separator: "\n") {
             guard let colon = line.firstIndex(of: "|") else {
-                situation = String(line)
+                situations = line.split(separator: " / ").map(String.init)
                 continue
             }
-            for name in line[..<colon].split(separator: ",") {
-                all[situation, default: [:]][name.trimmingSpaces] = line[line.index(after: colon)...].trimmingSpaces
+            let effect = line[line.index(after: colon)...].trimmingSpaces
+            for name in line[..<colon].split(separator: ",").map(\.trimmingSpaces) {
+                for situation in situations { all[situation, default: [:]][name] = effect }
             }
         }
         return all

@@ -125,7 +125,7 @@ import Testing
     }
 
     private func lines(_ role: LERole, _ start: Start) throws -> [String] {
-        var (lines, nothing) = (["\(role == .central ? "central" : "peripheral"), \(start.rawValue)"], [String]())
+        var (lines, nothing) = ([start.rawValue], [String]())
         for step in Step.allCases {
             let record = LinkRecord(try start.bench(role))
             if lines.count == 1 { lines.append(record.state) }
@@ -138,7 +138,7 @@ import Testing
     private func linesAtTheEnd(_ role: LERole, isOver: Bool) throws -> [String] {
         let record = LinkRecord(try Start.encrypted.bench(role))
         if isOver { record.bench.link.end() } else { record.bench.link.disconnect() }
-        var lines = ["\(role == .central ? "central" : "peripheral"), \(isOver ? "over" : "ending")"]
+        var lines = [isOver ? "over" : "ending"]
         lines.append("\(record.take()) -> \(record.state)")
         for step in Step.allCases where step != .end {
             if let line = try outcome(step, record) { lines.append(line) }
@@ -151,8 +151,7 @@ import Testing
         var lines: [String] = []
         for start in Start.allCases { lines += try self.lines(role, start) }
         for isOver in [false, true] { lines += try linesAtTheEnd(role, isOver: isOver) }
-        let table = role == .central ? SecureLinkTable.central : SecureLinkTable.peripheral
-        let expected = table.split(separator: "\n").map(String.init)
+        let expected = SecureLinkTable.lines(role)
         #expect(lines.count == expected.count)
         for (line, wanted) in zip(lines, expected) { #expect(line == wanted) }
     }

@@ -1,5 +1,5 @@
 /// The effect of each event in each situation of ``SecurityMachineTests``, and the resulting state. Events that are not
-/// listed have no effect.
+/// listed have no effect. Situations with the same rows share a heading.
 enum SecurityTables {
     /// As central, which is the initiator.
     static let central = """
@@ -117,7 +117,7 @@ enum SecurityTables {
         cancel | #1 cancelled -> storing, encrypted, tentative
         forgotten | stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, #1 link lost, fail: link lost -> ended
-        secured
+        secured / proven
         now | idle, encrypted, proven
         wanted | #9 done -> idle, encrypted, proven
         wanted more, pair | may we -> pairing, encrypted, proven, #9
@@ -129,13 +129,6 @@ enum SecurityTables {
         wanted | #9 done -> idle, encrypted, proven, link keys
         wanted more, pair | may we -> pairing, encrypted, proven, link keys, #9
         off | changed -> idle, link keys
-        forgotten | stop, end link, fail: forgotten -> ended
-        link lost | stop -> ended
-        proven
-        now | idle, encrypted, proven
-        wanted | #9 done -> idle, encrypted, proven
-        wanted more, pair | may we -> pairing, encrypted, proven, #9
-        off | changed -> idle
         forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         again
@@ -175,14 +168,7 @@ enum SecurityTables {
 
     /// As peripheral, which is the responder.
     static let peripheral = """
-        new
-        now | idle
-        wanted, wanted more, pair | send Security Request, start -> waits for the central, #9
-        request | may we -> pairing
-        off | changed -> idle
-        forgotten | stop, end link, fail: forgotten -> ended
-        link lost | stop -> ended
-        bonded
+        new / bonded
         now | idle
         wanted, wanted more, pair | send Security Request, start -> waits for the central, #9
         request | may we -> pairing
@@ -301,7 +287,7 @@ enum SecurityTables {
         cancel | refuse: unspecified, stop, close, fail: cancelled -> idle, pending
         forgotten | stop, close, stop, end link, fail: forgotten -> ended
         link lost | stop, stop, close, fail: link lost -> ended
-        tentative
+        tentative / tentative again
         now | pairing, encrypted, tentative
         wanted | #9 done -> pairing, encrypted, tentative
         wanted more, pair | -> pairing, encrypted, tentative, #9
@@ -339,18 +325,6 @@ enum SecurityTables {
         off | changed -> idle, link keys
         forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
-        tentative again
-        now | pairing, encrypted, tentative
-        wanted | #9 done -> pairing, encrypted, tentative
-        wanted more, pair | -> pairing, encrypted, tentative, #9
-        request, wish | start, refuse: unspecified, stop, close, stop, end link, fail: unspecified -> ended
-        refusal | stop, close, stop, end link, fail: peer: busy -> ended
-        rubbish | refuse: unsupported, stop, close, stop, end link, fail: unsupported -> ended
-        off | changed, refuse: unspecified, stop, close, fail: unspecified -> idle
-        timeout | close, stop, end link, fail: timed out -> ended, dead
-        cancel | refuse: unspecified, stop, close, stop, end link, fail: cancelled -> ended
-        forgotten | stop, close, stop, end link, fail: forgotten -> ended
-        link lost | stop, stop, close, fail: link lost -> ended
         dead
         now | idle, dead
         wanted, wanted more, pair | #9 timed out, fail: timed out -> idle, dead
