@@ -175,14 +175,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     /// A subscription that requires encryption, prepared in the clear and executed over the encrypted link.
     @Test("AB-A02, AB-L08: a part that was prepared in the clear is refused when executed", arguments: [false, true])
     func aPartPreparedInTheClear(isWaiting: Bool) throws {
-        let definition = CharacteristicDefinition(
-            0x2A4D,
-            properties: [.notify, .indicate],
-            permissions: AttributePermissions(),
-            notification: .encrypted
-        )
-        let service = ServiceDefinition(0x1812, characteristics: [definition])
-        let value = try fixture.database.add(service).characteristics[0].value
+        let value = try fixture.publish(.report([.notify, .indicate], notifiedAt: .encrypted))
         let configuration = UInt8(value + 1)
         let parts: [[UInt8]] = [[0x16, configuration, 0, 0, 0, 1], [0x16, configuration, 0, 1, 0, 0]]
         app.isSlow = isWaiting

@@ -16,14 +16,7 @@ import Testing
 
     init() throws {
         fixture = try ServerFixture()
-        let definition = CharacteristicDefinition(
-            0x2A4D,
-            properties: .notify,
-            permissions: AttributePermissions(),
-            notification: .encrypted
-        )
-        bound = try fixture.database.add(ServiceDefinition(0x1812, characteristics: [definition]))
-            .characteristics[0].value
+        bound = try fixture.publish(.report(.notify, notifiedAt: .encrypted))
     }
 
     /// A bonded client that has reconnected and is not encrypted yet.
@@ -67,14 +60,7 @@ import Testing
 
     /// Each change of security is evaluated, and the app is notified of a subscription at the first sufficient level.
     @Test func theAppHearsOfAChoiceWhenItsLevelIsReached() throws {
-        let definition = CharacteristicDefinition(
-            0x2A4D,
-            properties: .notify,
-            permissions: AttributePermissions(),
-            notification: .authenticated
-        )
-        let service = ServiceDefinition(0x1812, characteristics: [definition])
-        let value = try fixture.database.add(service).characteristics[0].value
+        let value = try fixture.publish(.report(.notify, notifiedAt: .authenticated))
         let client = comeBack(ClientRecord(configurations: [bound: .notify, value: .notify]))
         encrypt(client)
         #expect(app.configurations == ["\(bound): 0-1"] && !client.session.wants(value))

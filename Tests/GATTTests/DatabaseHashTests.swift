@@ -66,16 +66,12 @@ import Testing
         let hashes = try [UInt16(1), 2].map { bits in
             let database = GATTDatabase()
             _ = try database.add(
-                ServiceDefinition(
-                    0x180D,
-                    characteristics: [
-                        CharacteristicDefinition(
-                            0x2A38,
-                            properties: .write,
-                            permissions: .readable,
-                            extendedProperties: ExtendedProperties(rawValue: bits)
-                        )
-                    ]
+                0x180D,
+                CharacteristicDefinition(
+                    0x2A38,
+                    properties: .write,
+                    permissions: .readable,
+                    extendedProperties: ExtendedProperties(rawValue: bits)
                 )
             )
             return database.hash

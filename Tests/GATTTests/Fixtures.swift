@@ -114,16 +114,12 @@ final class ServerFixture {
             )
         )
         let long = try database.add(
-            ServiceDefinition(
-                .long,
-                characteristics: [
-                    CharacteristicDefinition(
-                        .longCharacteristic,
-                        properties: [.read, .write],
-                        permissions: Self.open,
-                        descriptors: [.userDescription("something long enough to need blobs on a small MTU")]
-                    )
-                ]
+            .long,
+            CharacteristicDefinition(
+                .longCharacteristic,
+                properties: [.read, .write],
+                permissions: Self.open,
+                descriptors: [.userDescription("something long enough to need blobs on a small MTU")]
             )
         )
         _ = try database.add(
@@ -302,17 +298,35 @@ final class ConnectedClient {
     }
 }
 
+extension ServerFixture {
+    /// Adds a service with one characteristic, and returns the handle of its value.
+    func publish(_ characteristic: CharacteristicDefinition) throws -> UInt16 {
+        try database.add(0x1812, characteristic).characteristics[0].value
+    }
+}
+
+extension GATTDatabase {
+    func add(_ service: BluetoothUUID, _ characteristic: CharacteristicDefinition) throws -> PublishedService {
+        try add(ServiceDefinition(service, characteristics: [characteristic]))
+    }
+}
+
+extension CharacteristicDefinition {
+    /// A keyboard's report, which can only be notified or indicated.
+    static func report(
+        _ properties: CharacteristicProperties,
+        notifiedAt level: SecurityLevel
+    ) -> CharacteristicDefinition {
+        CharacteristicDefinition(
+            0x2A4D,
+            properties: properties,
+            permissions: AttributePermissions(),
+            notification: level
+        )
+    }
+}
+
 extension ServiceDefinition {
     /// A keyboard's report, of which only encrypted clients are notified.
-    static let keyboard = ServiceDefinition(
-        0x1812,
-        characteristics: [
-            CharacteristicDefinition(
-                0x2A4D,
-                properties: .notify,
-                permissions: AttributePermissions(),
-                notification: .encrypted
-            )
-        ]
-    )
+    static let keyboard = ServiceDefinition(0x1812, characteristics: [.report(.notify, notifiedAt: .encrypted)])
 }

@@ -72,17 +72,13 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
     {
         let fixture = try ServerFixture()
         let published = try fixture.database.add(
-            ServiceDefinition(
-                0x1819,
-                characteristics: [
-                    CharacteristicDefinition(
-                        0x2A6E,
-                        properties: .read,
-                        permissions: .readable,
-                        source: .fixed(PacketBuffer(value)),
-                        descriptors: formats.map { .presentationFormat($0) }
-                    )
-                ]
+            0x1819,
+            CharacteristicDefinition(
+                0x2A6E,
+                properties: .read,
+                permissions: .readable,
+                source: .fixed(PacketBuffer(value)),
+                descriptors: formats.map { .presentationFormat($0) }
             )
         )
         return (fixture.client(mtu: 23), DiscoveredService(handles: published.handles, uuid: 0x1819))
@@ -123,17 +119,13 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
     func theDescriptorOnTheAir() throws {
         let fixture = try ServerFixture()
         _ = try fixture.database.add(
-            ServiceDefinition(
-                0x1819,
-                characteristics: [
-                    CharacteristicDefinition(
-                        0x2A6E,
-                        properties: .read,
-                        permissions: .readable,
-                        source: .fixed([0x25, 0xF0]),
-                        descriptors: [.presentationFormat(.init(.sint16, exponent: -5, unit: 0x27AC, detail: 0x0102))]
-                    )
-                ]
+            0x1819,
+            CharacteristicDefinition(
+                0x2A6E,
+                properties: .read,
+                permissions: .readable,
+                source: .fixed([0x25, 0xF0]),
+                descriptors: [.presentationFormat(.init(.sint16, exponent: -5, unit: 0x27AC, detail: 0x0102))]
             )
         )
         let client = fixture.bareClient()
@@ -199,18 +191,14 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         let open = AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
         let fixture = try ServerFixture()
         let published = try fixture.database.add(
-            ServiceDefinition(
-                0x1819,
-                characteristics: [
-                    CharacteristicDefinition(
-                        0x2A6E,
-                        properties: [.read, .write],
-                        permissions: open,
-                        extendedProperties: .reliableWrite,
-                        descriptors: [
-                            DescriptorDefinition(GATTUUID.userDescription, permissions: open, source: .asked)
-                        ]
-                    )
+            0x1819,
+            CharacteristicDefinition(
+                0x2A6E,
+                properties: [.read, .write],
+                permissions: open,
+                extendedProperties: .reliableWrite,
+                descriptors: [
+                    DescriptorDefinition(GATTUUID.userDescription, permissions: open, source: .asked)
                 ]
             )
         )

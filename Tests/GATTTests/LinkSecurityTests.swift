@@ -104,15 +104,11 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         let client = try ServerFixture().bareClient()
         let app = client.fixture.app
         let published = try client.fixture.database.add(
-            ServiceDefinition(
-                0x1812,
-                characteristics: [
-                    CharacteristicDefinition(
-                        0x2A4D,
-                        properties: [.read, .write, .writeWithoutResponse],
-                        permissions: AttributePermissions(read: .secureConnections, write: .secureConnections)
-                    )
-                ]
+            0x1812,
+            CharacteristicDefinition(
+                0x2A4D,
+                properties: [.read, .write, .writeWithoutResponse],
+                permissions: AttributePermissions(read: .secureConnections, write: .secureConnections)
             )
         )
         client.session.security = row.security

@@ -132,19 +132,15 @@ struct SecurityCase: Sendable {
     )
     func authorizationOfTheUser() throws {
         let published = try client.fixture.database.add(
-            ServiceDefinition(
-                0x1812,
-                characteristics: [
-                    CharacteristicDefinition(
-                        0x2A4D,
-                        properties: [.read, .write],
-                        permissions: AttributePermissions(
-                            read: SecurityLevel.none,
-                            write: SecurityLevel.none,
-                            needsAuthorization: true
-                        )
-                    )
-                ]
+            0x1812,
+            CharacteristicDefinition(
+                0x2A4D,
+                properties: [.read, .write],
+                permissions: AttributePermissions(
+                    read: SecurityLevel.none,
+                    write: SecurityLevel.none,
+                    needsAuthorization: true
+                )
             )
         )
         let handle = published.characteristics[0].value

@@ -110,14 +110,7 @@ import Testing
 
     /// The owner may report the same security any number of times.
     @Test func theSameSecurityAgainIsNoChange() throws {
-        let definition = CharacteristicDefinition(
-            0x2A4D,
-            properties: .notify,
-            permissions: AttributePermissions(),
-            notification: .encrypted
-        )
-        let service = ServiceDefinition(0x1812, characteristics: [definition])
-        let value = try fixture.database.add(service).characteristics[0].value
+        let value = try fixture.publish(.report(.notify, notifiedAt: .encrypted))
         // The other client's record, which the change updates.
         fixture.loop.run(for: .seconds(2))
         app.records = []
