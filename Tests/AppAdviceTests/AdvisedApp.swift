@@ -22,6 +22,13 @@ struct AdvisedApp {
         if isOn { report(.stateChanged(.poweredOn)) }
     }
 
+    /// An app in the central role that has discovered what the sensor has.
+    static func connected() -> AdvisedApp {
+        var app = AdvisedApp(.central)
+        app.connectAndDiscover(.sensor)
+        return app
+    }
+
     /// The numbers of the rules for which there is advice so far, each as often as it was broken.
     var rules: [String] {
         mutating get {

@@ -37,8 +37,7 @@ import Testing
 
     @Test("behaviour 12.5: a discovery by UUIDs, and one of everything that is used, are right")
     func narrowDiscovery() {
-        var named = AdvisedApp(.central)
-        named.connectAndDiscover(.sensor)
+        var named = AdvisedApp.connected()
         named.disconnect(.sensor)
         #expect(named.rules == [])
         var used = AdvisedApp(.central)
@@ -50,8 +49,7 @@ import Testing
 
     @Test("behaviour 12.6: three reads in a minute of a value that can notify are noticed")
     func polling() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         for _ in 0..<3 {
             app.read(18, of: .sensor)
             app.wait(20)
@@ -62,8 +60,7 @@ import Testing
 
     @Test("behaviour 12.6: reads of a value that cannot notify, and reads now and then, are right")
     func reads() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         for _ in 0..<10 {
             app.read(21, of: .sensor)
             app.wait(5)
@@ -77,8 +74,7 @@ import Testing
 
     @Test("behaviour 12.7: a subscription without a value for ten minutes is noticed, as often as that happens")
     func rareValues() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         app.wait(601)
         #expect(app.rules == ["12.7"])
@@ -88,8 +84,7 @@ import Testing
 
     @Test("behaviour 12.7: a subscription with a value in ten minutes, and one that ends, are right")
     func frequentValues() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         for _ in 0..<3 {
             app.wait(599)
@@ -103,8 +98,7 @@ import Testing
 
     @Test("behaviour 12.8: a read while the value notifies is noticed")
     func readWhileNotifying() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
         app.read(18, of: .sensor)
@@ -113,8 +107,7 @@ import Testing
 
     @Test("behaviour 12.8: a first read after subscribing, and a read after unsubscribing, are right")
     func readBesideNotifying() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         app.read(18, of: .sensor)
         app.report(.valueNotified(18, PacketBuffer([0, 60])), of: .sensor)
@@ -126,8 +119,7 @@ import Testing
 
     @Test("behaviour 12.9: a connection that is idle for a minute is noticed once, until it is used")
     func idleConnection() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.wait(61)
         #expect(app.rules == ["12.9"])
         app.wait(600)
@@ -139,8 +131,7 @@ import Testing
 
     @Test("behaviour 12.9: a connection with a subscription, a channel or requests is right")
     func usedConnection() {
-        var subscribed = AdvisedApp(.central)
-        subscribed.connectAndDiscover(.sensor)
+        var subscribed = AdvisedApp.connected()
         subscribed.subscribe(18, of: .sensor)
         subscribed.wait(300)
         #expect(subscribed.rules == [])
@@ -150,8 +141,7 @@ import Testing
         channel.report(.channelOpened(psm: 0x80, .success(ChannelID(1))), of: .sensor)
         channel.wait(300)
         #expect(channel.rules == [])
-        var used = AdvisedApp(.central)
-        used.connectAndDiscover(.sensor)
+        var used = AdvisedApp.connected()
         for _ in 0..<10 {
             used.wait(59)
             used.read(21, of: .sensor)
@@ -163,8 +153,7 @@ import Testing
 
     @Test("behaviour 12.10: cancelling with a subscription is noticed")
     func cancelWhileNotifying() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         app.disconnect(.sensor)
         #expect(app.rules == ["12.10"])
@@ -173,8 +162,7 @@ import Testing
 
     @Test("behaviour 12.10: cancelling after unsubscribing, and a connection that is lost, are right")
     func cancelAfterUnsubscribing() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         app.unsubscribe(18, of: .sensor)
         app.disconnect(.sensor)
@@ -209,8 +197,7 @@ import Testing
 
     @Test("behaviour 12.21: a write slightly too long for a packet is noticed")
     func longWrite() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.request(.writeCharacteristic(18, value: PacketBuffer([UInt8](repeating: 1, count: 185))), of: .sensor)
         #expect(app.rules == ["12.21"])
         #expect(app.advice[0].found.contains("wrote 185 octets"))
@@ -219,8 +206,7 @@ import Testing
 
     @Test("behaviour 12.21: a write that fits, and one that is long on purpose, are right")
     func fittingWrite() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         for count in [182, 400] {
             app.request(.writeCharacteristic(18, value: PacketBuffer([UInt8](repeating: 1, count: count))), of: .sensor)
         }
@@ -231,8 +217,7 @@ import Testing
 
     @Test("behaviour 12.22: more than 100 kB by attributes in a connection is noticed once")
     func bulk() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         let value = PacketBuffer([UInt8](repeating: 1, count: 500))
         for _ in 0..<200 {

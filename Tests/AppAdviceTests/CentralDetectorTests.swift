@@ -162,8 +162,7 @@ import Testing
 
     @Test("behaviour 12.11: a device that this scan has not found, or that was unknown then, was not scanned for")
     func otherScans() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.disconnect(.sensor)
         app.scan()
         app.discover(.sensor)
@@ -298,8 +297,7 @@ import Testing
 
     @Test("behaviours 12.6, 12.8: reads of a value that notifies are no polling")
     func readsWhileNotifying() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         for _ in 0..<5 { app.read(18, of: .sensor) }
         // The first one is right.
@@ -313,8 +311,7 @@ import Testing
 
     @Test("behaviour 12.6: reads before the radio was off do not count")
     func pollingAcrossPower() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         for _ in 0..<2 { app.read(18, of: .sensor) }
         Self.toggle(&app)
         app.connectAndDiscover(.sensor)
@@ -396,8 +393,7 @@ import Testing
 
     @Test("behaviour 12.7: a subscription that ended by unsubscribing or with the radio, or was refused, is right")
     func endedSubscriptions() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.subscribe(18, of: .sensor)
         app.unsubscribe(18, of: .sensor)
         let refusal = ServiceError(.connectionFailed, reason: "refused")

@@ -74,8 +74,7 @@ import Testing
     @Test("behaviour 12.6: three reads in exactly a minute are polling; a connection in between begins anew")
     func polling() {
         func rules(_ pause: Double, reconnecting: Bool = false, other: Bool = false) -> [String] {
-            var app = AdvisedApp(.central)
-            app.connectAndDiscover(.sensor)
+            var app = AdvisedApp.connected()
             if other { app.connectAndDiscover(.other) }
             for number in 0..<3 {
                 if number > 0 { app.wait(pause) }
@@ -93,8 +92,7 @@ import Testing
         #expect(rules(10, reconnecting: true) == [])
         #expect(rules(10, other: true) == ["12.6"])
         // Then it counts anew.
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         for _ in 0..<5 { app.read(18, of: .sensor) }
         #expect(app.rules == ["12.6"])
         app.read(18, of: .sensor)
@@ -103,15 +101,13 @@ import Testing
 
     @Test("behaviours 12.7, 12.9: a value may come each 10 minutes, and a connection may be idle for exactly a minute")
     func silence() {
-        var rare = AdvisedApp(.central)
-        rare.connectAndDiscover(.sensor)
+        var rare = AdvisedApp.connected()
         rare.subscribe(18, of: .sensor)
         rare.wait(600)
         #expect(rare.rules == [])
         rare.wait(0.001)
         #expect(rare.rules == ["12.7"])
-        var idle = AdvisedApp(.central)
-        idle.connectAndDiscover(.sensor)
+        var idle = AdvisedApp.connected()
         idle.wait(60)
         #expect(!idle.rules.contains("12.9"))
         idle.wait(0.001)
@@ -121,8 +117,7 @@ import Testing
     @Test("behaviour 12.10: the other values that still notify are counted")
     func others() {
         func found(_ handles: [AttributeHandle]) -> String? {
-            var app = AdvisedApp(.central)
-            app.connectAndDiscover(.sensor)
+            var app = AdvisedApp.connected()
             for handle in handles { app.subscribe(handle, of: .sensor) }
             app.ask(.peer(.sensor, .cancelConnection))
             return app.advice.first { $0.rule == .unsubscribeFirst }?.found
@@ -153,8 +148,7 @@ import Testing
     @Test("behaviour 12.21: a write of up to 16 octets above the maximum is likely a mistake, a longer one is not")
     func longWrites() {
         for (excess, rules) in [(0, []), (1, ["12.21"]), (16, ["12.21"]), (17, [])] {
-            var app = AdvisedApp(.central)
-            app.connectAndDiscover(.sensor)
+            var app = AdvisedApp.connected()
             app.request(.writeCharacteristic(21, value: Self.bytes(182 + excess)), of: .sensor)
             #expect(app.rules == rules, "\(excess) octets")
         }

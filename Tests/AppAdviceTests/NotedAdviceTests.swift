@@ -47,8 +47,7 @@ import Testing
 
     @Test("behaviours 12.26, 12.28: a bond, other parameters of a link, and signs about no peer are right")
     func otherPeers() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         // The link is bonded, and has parameters that an accessory may not request: its central chose them.
         var facts = LinkFacts()
         (facts.interval, facts.latency, facts.supervisionTimeout) = (7_500, 0, 720)
@@ -171,8 +170,7 @@ import Testing
     @Test("behaviour 12.10: unsubscribing right before cancelling is right, without waiting for the answer")
     func unsubscribedBefore() {
         for isNumbered in [false, true] {
-            var app = AdvisedApp(.central)
-            app.connectAndDiscover(.sensor)
+            var app = AdvisedApp.connected()
             app.subscribe(18, of: .sensor)
             let request = LinkRequest.setNotify(18, isEnabled: false)
             app.ask(.peer(.sensor, isNumbered ? .ask(1, request) : .link(request)))

@@ -196,8 +196,7 @@ import Testing
 
     @Test("behaviour 12.11: a scan for a device that was connected before is noticed")
     func scanForKnown() {
-        var app = AdvisedApp(.central)
-        app.connectAndDiscover(.sensor)
+        var app = AdvisedApp.connected()
         app.disconnect(.sensor)
         app.scan()
         app.discover(.sensor)

@@ -12,8 +12,7 @@ import Testing
 
     @Test("behaviour 12.20: a write without room is noted, one with room is not")
     func writes() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         while app.peripheral.canSendWriteWithoutResponse {
             app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
         }
@@ -26,8 +25,7 @@ import Testing
         "behaviour 12.20: a second update before the callback is noted; the first refused one, and one after it, are not"
     )
     func updates() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         func update() -> Bool { app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) }
         for _ in 1...2 {
             while update() {}

@@ -28,6 +28,33 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
 
     // MARK: Preparation
 
+    static func poweredOn(options: [String: Any]? = nil) -> CentralApp {
+        let app = CentralApp(options: options)
+        app.powerOn()
+        return app
+    }
+
+    /// An app that has discovered its peripheral.
+    static func discovering(options: [String: Any]? = nil) -> CentralApp {
+        let app = poweredOn(options: options)
+        app.discover()
+        return app
+    }
+
+    static func connected() -> CentralApp {
+        let app = CentralApp()
+        app.connect()
+        return app
+    }
+
+    /// An app that has explored its peripheral, and the characteristic found.
+    static func exploring(
+        properties: CBCharacteristicProperties = [.read, .write, .writeWithoutResponse, .notify]
+    ) -> (CentralApp, CBCharacteristic) {
+        let app = CentralApp()
+        return (app, app.explore(properties: properties))
+    }
+
     func powerOn() {
         service.deliver(.stateChanged(.poweredOn))
         take()

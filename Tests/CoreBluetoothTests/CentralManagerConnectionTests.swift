@@ -8,9 +8,7 @@ import Testing
 @Suite struct CentralManagerConnectionTests {
     @Test("behaviour 3.4: a peripheral passes through the states of a connection")
     func statesOfAConnection() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         #expect(app.peripheral.state == .disconnected)
         app.manager.connect(app.peripheral)
         #expect(app.peripheral.state == .connecting)
@@ -29,8 +27,7 @@ import Testing
     /// The delegate finds the objects in their new state: it may reconnect or inspect what is left.
     @Test("behaviours 3.4, 3.14: the objects are up to date when the delegate is called")
     func theObjectsAreUpToDateWhenTheDelegateIsCalled() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
         app.take()
         var seen: [String] = []
@@ -57,9 +54,7 @@ import Testing
     }
 
     @Test func connectOptionsReachTheService() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.take()
         app.manager.connect(
             app.peripheral,
@@ -82,9 +77,7 @@ import Testing
 
     @Test(arguments: [("3", 3), ("-1", 0), ("nan", 0), ("1e300", 0)])
     func startDelayTakesAnyNumber(text: String, expected: Int) {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.take()
         app.manager.connect(app.peripheral, options: [CBConnectPeripheralOptionStartDelayKey: Double(text) as Any])
         guard case .central(.peer(_, .connect(let options))) = app.take().requests.first else {
@@ -95,9 +88,7 @@ import Testing
 
     @Test("behaviour 3.2: a failed connection is reported with its error")
     func failureToConnect() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.manager.connect(app.peripheral)
         app.take()
         app.service.deliver(.connectionFailed(peer: app.peer, ServiceError(.connectionFailed, reason: "no answer")))
@@ -109,8 +100,7 @@ import Testing
 
     @Test("behaviour 3.5: releasing a peripheral cancels its connection")
     func lettingGoOfAPeripheralCancelsItsConnection() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.peripheral = nil
         #expect(app.take().requests == [.forget(peer: app.peer)])
         #expect(CapturedLog.contains("API MISUSE", "Cancelling connection for unused peripheral", app.peer.uuidString))
@@ -122,8 +112,7 @@ import Testing
 
     @Test("behaviour 3.6: cancelling a connection ends it without an error")
     func cancelEndsWithoutAnError() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.manager.cancelPeripheralConnection(app.peripheral)
         app.manager.cancelPeripheralConnection(app.peripheral)
         #expect(app.take().requests == [.cancelConnection(peer: app.peer)])
@@ -135,9 +124,7 @@ import Testing
 
     @Test("behaviour 3.7: a pending connection can be cancelled")
     func cancelOfAPendingConnection() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.manager.connect(app.peripheral)
         app.manager.cancelPeripheralConnection(app.peripheral)
         // The connection completed while the cancellation was in flight.
@@ -150,8 +137,7 @@ import Testing
     }
 
     @Test func connectRightAfterCancelOvertakesTheOldEnd() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.manager.cancelPeripheralConnection(app.peripheral)
         app.manager.connect(app.peripheral)
         app.take()
@@ -164,8 +150,7 @@ import Testing
 
     @Test("behaviour 3.3: connecting again to a connected peripheral does nothing")
     func repeatingConnectIsOfNoUse() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.manager.connect(app.peripheral)
         #expect(app.take().requests.isEmpty)
         #expect(app.peripheral.state == .connected)
@@ -181,9 +166,7 @@ import Testing
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func requestsAndEventsMayCross(seed: UInt64) {
         var random = RandomNumbers(state: seed)
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.take()
         let peripheral = app.peripheral!
         var service = LinkModel()
@@ -215,8 +198,7 @@ import Testing
         ]
     )
     func lostLinks(code: ServiceError.CoreCode, shown: CBError.Code) {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.service.deliver(.disconnected(peer: app.peer, ServiceError(code), isReconnecting: false))
         #expect(app.take().calls == ["didDisconnect!"])
         #expect((app.lastError as? CBError)?.code == shown)
@@ -237,8 +219,7 @@ import Testing
 
     @Test("behaviour 3.14: the services of a peripheral are dropped with its connection")
     func servicesGoWithTheConnection() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
         #expect(characteristic.isNotifying)
         app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
@@ -264,8 +245,7 @@ import Testing
                 seen.append("\(timestamp) \(isReconnecting) \((error as? CBError)?.code == .connectionTimeout)")
             }
         }
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         let long = Long()
         app.manager.delegate = long
         app.service.deliver(
@@ -300,8 +280,7 @@ import Testing
                 seen.append("long")
             }
         }
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false, timestamp: 7))
         #expect(app.take().calls == ["didDisconnect"])
         let both = Both()

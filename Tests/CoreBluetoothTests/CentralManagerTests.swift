@@ -34,8 +34,7 @@ import Testing
 
     @Test("behaviours 1.6, 1.15: commands of a central without power are ignored and logged")
     func commandsWithoutPowerAreIgnoredAndLogged() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.service.deliver(.stateChanged(.poweredOff))
         app.take()
         app.manager.scanForPeripherals(withServices: nil)
@@ -63,8 +62,7 @@ import Testing
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
         app.service.deliver(.stateChanged(.poweredOff))
-        let other = PeripheralApp()
-        other.publish()
+        let other = PeripheralApp.published()
         other.manager.delegate = least
         other.service.deliver(.stateChanged(.poweredOff))
         #expect(least.states == [.poweredOff, .poweredOff])
@@ -111,8 +109,7 @@ import Testing
         arguments: [(ManagerState.poweredOff, true), (.unauthorized, false), (.resetting, false)]
     )
     func peripheralsSurvivePowerOffButNothingBelow(state: ManagerState, survive: Bool) {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         let old = app.peripheral
         app.service.deliver(.stateChanged(state))
         app.powerOn()
@@ -181,8 +178,7 @@ import Testing
 
     @Test("behaviour 2.3: options may be a Bool, an Int or an NSNumber")
     func optionsTakeBoolIntAndNumber() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         for value: Any in [true, 1, NSNumber(value: true), NSNumber(value: 1)] {
             let options = [CBCentralManagerScanOptionAllowDuplicatesKey: value]
             app.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")], options: options)
@@ -197,8 +193,7 @@ import Testing
 
     @Test("behaviour 2.7: isScanning follows the calls of the app")
     func isScanningFollowsTheCalls() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         #expect(!app.manager.isScanning)
         app.manager.scanForPeripherals(withServices: nil)
         #expect(app.manager.isScanning)
@@ -212,8 +207,7 @@ import Testing
 
     @Test("behaviour 2.8: a scan can request solicited services")
     func solicitedServices() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         let options = [CBCentralManagerScanOptionSolicitedServiceUUIDsKey: [CBUUID(string: "1805")]]
         app.manager.scanForPeripherals(withServices: nil, options: options)
         #expect(app.take().requests == [.startScan(ScanRequest(solicitedServices: [0x1805]))])
@@ -221,8 +215,7 @@ import Testing
 
     @Test("behaviour 2.9: an advertisement uses Apple's keys")
     func valuesOfTheAdvertisement() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         var advertisement = Advertisement()
         app.discover(advertisement)
         let receiving = ["kCBAdvDataRxPrimaryPHY", "kCBAdvDataRxSecondaryPHY"]
@@ -253,9 +246,7 @@ import Testing
 
     @Test("behaviour 2.11: the time and PHY of a packet use undocumented keys")
     func keysThatAreNotDocumented() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         #expect(app.advertisementData["kCBAdvDataRxPrimaryPHY"] as? NSNumber == 1)
         #expect(app.advertisementData["kCBAdvDataRxSecondaryPHY"] as? Int == 0)
         #expect(app.advertisementData["kCBAdvDataTimestamp"] == nil)
@@ -269,8 +260,7 @@ import Testing
 
     @Test("behaviours 2.13, 2.22: a discovered device keeps its identifier, whatever its signal strength")
     func aDeviceThatIsHeardHasItsIdentifier() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         app.discover(rssi: 127)
         #expect(app.take().calls == ["didDiscover 127"])
         #expect(app.peripheral.identifier == app.peer)
@@ -288,9 +278,7 @@ import Testing
 
     @Test("behaviour 2.21: a device is always the same object")
     func oneObjectForOneDevice() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         let first = app.peripheral
         app.discover()
         #expect(app.peripheral === first)
@@ -305,9 +293,7 @@ import Testing
 
     @Test("behaviours 2.23, 2.24: a peripheral has its advertised name until its device name is known")
     func namesOfAPeripheral() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         #expect(app.peripheral.name == nil)
         app.discover(name: "advertised")
         #expect(app.peripheral.name == "advertised")
@@ -318,8 +304,7 @@ import Testing
 
     @Test("behaviour 11.7: retrieving connected peripherals for no services returns none")
     func noServicesMeansNone() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         app.service.answer(peripherals: [PeerInfo(identifier: app.peer)])
         #expect(app.manager.retrieveConnectedPeripherals(withServices: []).isEmpty)
     }
@@ -372,8 +357,7 @@ import Testing
 
     @Test("behaviour 1.24: each manager gets each state, and has its own scan and its own objects")
     func managersHaveTheirOwnScanAndObjects() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         app.manager.scanForPeripherals(withServices: nil)
         let second = CentralManagerRecord()
         let other = app.service.run { CBCentralManager(delegate: second, queue: app.queue) }
@@ -396,8 +380,7 @@ import Testing
 
     @Test("behaviour 3.8: a peripheral of another manager is rejected")
     func managersOfOneAppAreIndependent() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         let other = app.service.run { CBCentralManager(delegate: nil, queue: app.queue) }
         app.service.deliver(.stateChanged(.poweredOn))
         other.cancelPeripheralConnection(app.peripheral)

@@ -29,8 +29,7 @@ import Testing
 
     @Test("behaviour 3.22: an app registers for connection events of others, and receives them")
     func connectionsOfOthers() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         let listener = Listener()
         app.manager.delegate = listener
         let services = [CBUUID(string: "180D"), CBUUID(string: "180F")]
@@ -55,8 +54,7 @@ import Testing
 
     @Test("behaviour 14.23: registrations for connection events accept four services")
     func fourServicesCanBeGiven() {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         let services = (0..<5).map { CBUUID(string: "FFF\($0)") }
         app.manager.registerForConnectionEvents(options: [.serviceUUIDs: Array(services.prefix(4))])
         #expect(!CapturedLog.contains("API MISUSE", app.manager.description, "register for connections"))
@@ -70,9 +68,7 @@ import Testing
         "behaviour 3.19: a peripheral is ANCS-authorized when and as long as the service reports it"
     )
     func notificationsOfTheSystem() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.take()
         let listener = Listener()
         app.manager.delegate = listener
@@ -95,9 +91,7 @@ import Testing
         "behaviour 3.20: transport bridging connects over LE, with a log entry"
     )
     func transportBridging() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.take()
         app.manager.connect(app.peripheral, options: [CBConnectPeripheralOptionEnableTransportBridgingKey: 1])
         #expect(app.take().requests == [.connect(peer: app.peer, options: ConnectOptions())])
@@ -105,8 +99,7 @@ import Testing
     }
 
     @Test func distancesAreMeasuredWhereTheServiceCan() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         let listener = Listener()
         app.peripheral.delegate = listener
         let configuration = CBChannelSoundingSessionConfiguration(role: .initiator)

@@ -8,8 +8,7 @@ import Testing
 @Suite struct DiscoveryTests {
     @Test("behaviour 0.1: objects are reached through their owners, and refer back to them")
     func objectsKnowWhoHoldsThem() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let service = characteristic.service
         #expect(service === app.peripheral.services?.first)
         #expect(service?.peripheral === app.peripheral)
@@ -29,9 +28,7 @@ import Testing
 
     @Test("behaviour 3.40: discovering without a delegate is logged, and a delegate set in didConnect gets the result")
     func theDelegateIsSetInDidConnect() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         app.manager.connect(app.peripheral)
         app.onCall = { [unowned app] call in
             guard call == "didConnect" else { return }
@@ -48,8 +45,7 @@ import Testing
 
     @Test("behaviour 4.9: a discovered characteristic has the value that the service has cached")
     func aDiscoveredCharacteristicMayHaveAValue() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
         let found = RemoteCharacteristic(handle: 3, uuid: 0x2A38, properties: 2, value: [7])
         app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
@@ -62,8 +58,7 @@ import Testing
 
     @Test("behaviour 1.7: commands without a connection are ignored and logged")
     func commandsWithoutConnectionAreIgnoredAndLogged() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let descriptor = characteristic.descriptors![1]
         let service = characteristic.service!
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
@@ -116,8 +111,7 @@ import Testing
 
     @Test("behaviour 4.2: a discovery adds objects and keeps known ones")
     func discoveryAddsAndKeepsObjects() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let service = app.peripheral.services![0]
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.battery, .heartRate])))
         #expect(app.peripheral.services?.map(\.uuid.uuidString) == ["180D", "180F"])
@@ -144,8 +138,7 @@ import Testing
 
     @Test("behaviour 4.2: included services are discovered as objects")
     func includedServices() throws {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate, .battery])))
         let services = try #require(app.peripheral.services)
         #expect(services[0].includedServices == nil)
@@ -164,8 +157,7 @@ import Testing
 
     @Test("behaviour 4.3: attributes are nil before the first success")
     func nilBeforeTheFirstSuccess() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         #expect(app.peripheral.services == nil)
         app.service.deliver(.servicesDiscovered(peer: app.peer, .failure(ServiceError(.unknown))))
         #expect(app.take().calls == ["services!"])
@@ -180,16 +172,14 @@ import Testing
 
     @Test("behaviour 4.4: nothing found is an empty list")
     func emptyDiscoveriesGiveEmptyLists() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([])))
         #expect(app.peripheral.services == [])
     }
 
     @Test("behaviour 4.13: modified services are reported and removed")
     func modifiedServices() throws {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.battery])))
         let services = try #require(app.peripheral.services)
@@ -209,8 +199,7 @@ import Testing
 
     @Test("behaviour 4.16: commands on invalidated attributes fail in their turn")
     func invalidatedAttributesFailInTheirTurn() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
         app.take()
         app.peripheral.readValue(for: characteristic)
@@ -237,8 +226,7 @@ import Testing
 
     @Test("behaviour 4.20: requests that are pending when their service is invalidated call the delegate")
     func requestsPendingAtServiceChanged() throws {
-        let app = CentralApp()
-        let old = app.explore()
+        let (app, old) = CentralApp.exploring()
         let descriptor = try #require(old.descriptors?.last)
         let service = try #require(old.service)
         app.peripheral.readValue(for: old)
@@ -279,8 +267,7 @@ import Testing
     /// Repeated requests for removed attributes do not grow memory without limit; replies beyond the limit are dropped.
     @Test("AB-G05: pending requests for removed attributes are bounded")
     func requestsForWhatIsGoneAreRememberedWithinABound() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
         for _ in 0..<1_100 { app.peripheral.readValue(for: characteristic) }
         #expect(app.take().requests.count == 1_100)
@@ -294,8 +281,7 @@ import Testing
 
     @Test("behaviour 13.7: references back to the owner are weak")
     func backReferencesAreWeak() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let descriptor = characteristic.descriptors![0]
         let service = characteristic.service!
         #expect(service.peripheral === app.peripheral)
@@ -313,8 +299,7 @@ import Testing
         ] as [(UInt16, [UInt8], String)]
     )
     func valuesOfDescriptors(type: UInt16, octets: [UInt8], expected: String) {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let descriptor = RemoteDescriptor(handle: 6, uuid: BluetoothUUID(type))
         app.service.deliver(.descriptorsDiscovered(peer: app.peer, characteristic: 3, .success([descriptor])))
         let object = characteristic.descriptors!.last!

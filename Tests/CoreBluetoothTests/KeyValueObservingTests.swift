@@ -23,9 +23,7 @@ import Testing
 
     @Test("behaviour 3.4: the states of a connection can be observed, each with the value before")
     func statesOfAConnectionAreObserved() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         let reports = Reports()
         let observation = app.peripheral.observe(\.state, options: [.initial, .old, .new]) { peripheral, change in
             let old = change.oldValue.map { "\($0.rawValue)" } ?? "-"
@@ -52,8 +50,7 @@ import Testing
 
     @Test("behaviour 3.4: a property is observed through another object, which may lack it")
     func propertiesAreObservedThroughOthers() throws {
-        let app = CentralApp()
-        app.powerOn()
+        let app = CentralApp.poweredOn()
         let reports = Reports()
         let (owner, empty) = (Owner(app.manager), Owner(nil))
         var observations = [owner, empty].map { owner in
@@ -83,8 +80,7 @@ import Testing
 
     @Test("behaviour 3.4: observers are told before the delegate, on the manager's queue, and may use the object")
     func observersAreToldBeforeTheDelegate() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let reports = Reports()
         let queue = app.queue
         let peripheral = app.peripheral!
@@ -118,9 +114,7 @@ import Testing
     }
 
     @Test("properties that were nil and stay nil do not change") func nilIsEqualToNil() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         let reports = Reports()
         let name = app.peripheral.observe(\.name, options: [.old, .new]) { _, change in
             reports.note("\(change.oldValue! ?? "nil") \(change.newValue! ?? "nil")")
@@ -151,9 +145,7 @@ import Testing
 
     @Test("an observation ends with its object, and does not keep the observed object")
     func observationsEndWithTheirObjects() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         let reports = Reports()
         var observation: NSKeyValueObservation? = app.peripheral.observe(\.state) { _, _ in reports.note("changed") }
         withExtendedLifetime(observation) { app.manager.connect(app.peripheral) }
@@ -168,8 +160,7 @@ import Testing
     }
 
     @Test("properties can be read by their names in Objective-C") func propertiesByName() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let peripheral = app.peripheral!
         #expect(peripheral.value(forKey: "identifier") as? UUID == app.peer)
         #expect(peripheral.value(forKey: "identifier") as? NSUUID == NSUUID(uuidString: app.peer.uuidString))

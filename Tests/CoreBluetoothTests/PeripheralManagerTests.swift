@@ -31,6 +31,18 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         manager = service.run { CBPeripheralManager(delegate: self, queue: queue) }
     }
 
+    static func poweredOn() -> PeripheralApp {
+        let app = PeripheralApp()
+        app.powerOn()
+        return app
+    }
+
+    static func published() -> PeripheralApp {
+        let app = PeripheralApp()
+        app.publish()
+        return app
+    }
+
     func powerOn() {
         service.deliver(.stateChanged(.poweredOn))
         take()
@@ -142,8 +154,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviours 1.13, 1.14: services and advertising return with the power, and a reset leaves nothing")
     func servicesReturnAfterPowerOff() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.manager.startAdvertising(nil)
         app.service.deliver(.advertisingStarted(nil))
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
@@ -162,8 +173,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     /// Updates in flight are lost with their centrals. The credits return, but no callback is due any more.
     @Test("behaviours 1.13, 7.43: pending value updates end with the power")
     func updatesThatWaitedEndWithThePower() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         while app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) {}
         app.service.deliver(.stateChanged(.poweredOff))
         app.powerOn()
@@ -204,8 +214,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.46: keeping the delegate's queue busy delays the callback")
     func aBusyQueueKeepsTheCallbackFromComing() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         while app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) {}
         let (isBusy, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         app.queue.async {
@@ -223,8 +232,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.6: setting the value of a published characteristic neither notifies nor responds")
     func settingTheValueDoesNothing() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         app.take()
         app.dynamic.value = Data([9])
@@ -240,8 +248,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.1: each addition of a service is reported once, even if it is removed")
     func everyAdditionIsReportedOnce() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         let other = CBMutableService(type: CBUUID(string: "180F"), primary: false)
         app.manager.add(app.local)
         app.manager.add(other)
@@ -273,8 +280,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     func namesOutlastTheApp() {
         let kinds = [("180D", ["2A37", "2A38", "2A37"]), ("180F", ["2A19"]), ("180D", ["2A37"])]
         let names = [[0, 1, 2], [1, 0, 2], [0, 2, 1]].map { order in
-            let app = PeripheralApp()
-            app.powerOn()
+            let app = PeripheralApp.poweredOn()
             for kind in order { app.manager.add(Self.service(kinds[kind].0, kinds[kind].1)) }
             return Set(app.takePublished().map { [$0.id] + $0.characteristics.map(\.id) })
         }
@@ -284,8 +290,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("an identifier is not reused for another service")
     func namesAreNotUsedAgain() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         let service = Self.service("180D", ["2A37"])
         var ids: Set<LocalAttributeID> = []
         for round in 0..<4 {
@@ -300,8 +305,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     }
 
     @Test func theWholeTreeIsSent() throws {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         let included = CBMutableService(type: CBUUID(string: "180F"), primary: false)
         let cached = CBMutableCharacteristic(
             type: CBUUID(string: "2A38"),
@@ -359,8 +363,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.2: a published service is immutable")
     func publishedServicesAreFrozen() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.local.characteristics = []
         app.dynamic.properties = .read
         #expect(app.take().requests.isEmpty)
@@ -370,8 +373,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.3: a fixed value makes a characteristic read-only")
     func aValueMakesItReadOnly() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         app.local.characteristics = [
             CBMutableCharacteristic(type: CBUUID(string: "2A00"), properties: [], value: Data(), permissions: [])
         ]
@@ -392,8 +394,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         ] as [(CBAttributePermissions, UInt8)]
     )
     func aValueForTrustedPeersStaysForThem(permissions: CBAttributePermissions, sent: UInt8) {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         app.local.characteristics = [
             CBMutableCharacteristic(
                 type: CBUUID(string: "2A00"),
@@ -411,8 +412,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.7: invalid properties of a local service are dropped and logged")
     func invalidLocalPropertiesAreDroppedAndLogged() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         let characteristic = CBMutableCharacteristic(
             type: CBUUID(string: "2A37"),
             properties: [.read, .broadcast, .extendedProperties],
@@ -430,8 +430,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.9: an included service that is not published is sent with an unassigned identifier")
     func includedServicesComeFirst() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         app.local.includedServices = [CBMutableService(type: CBUUID(string: "180F"), primary: false)]
         app.manager.add(app.local)
         guard case .peripheral(.addService(let sent)) = app.take().requests.first else {
@@ -444,8 +443,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.51: services are removed one by one or all at once")
     func removingServices() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.manager.remove(app.local)
         #expect(app.take().requests == [.removeService(app.serviceID)])
         app.manager.add(app.local)
@@ -459,8 +457,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.15: only the name and services are advertised")
     func onlyNameAndServicesAreAdvertised() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         app.manager.startAdvertising([
             CBAdvertisementDataLocalNameKey: "Heart", CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")],
             CBAdvertisementDataTxPowerLevelKey: 4, "kUnknown\(app.central.identifier)": 1,
@@ -479,8 +476,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviours 7.16, 7.17: isAdvertising follows the service")
     func isAdvertisingFollowsTheService() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         app.manager.startAdvertising(nil)
         #expect(!app.manager.isAdvertising)
         app.service.deliver(.advertisingStarted(nil))
@@ -493,8 +489,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.27: stopping advertising has no callback")
     func stopHasNoCallback() {
-        let app = PeripheralApp()
-        app.powerOn()
+        let app = PeripheralApp.poweredOn()
         app.manager.startAdvertising(nil)
         app.manager.stopAdvertising()
         // The report of the start arrives after the stop, and is ignored.
@@ -507,8 +502,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.31: the app answers reads")
     func readsAreAnsweredByTheApp() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.service.deliver(
             .readRequested(transaction: 7, app.central, characteristic: app.characteristicID, offset: 2)
         )
@@ -526,8 +520,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     @Test(arguments: [(7, 7), (0x80, 0x80), (0xFF, 0xFF), (0x1234, 0x0E), (-1, 0x0E)] as [(Int, UInt8)])
     func refusalsAreSentAsTheyAre(raw: Int, status: UInt8) throws {
         let code = try #require(CBATTError.Code(rawValue: raw))
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.service.deliver(
             .readRequested(transaction: 7, app.central, characteristic: app.characteristicID, offset: 0)
         )
@@ -538,8 +531,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.33: a request is answered once")
     func oneAnswerForEachRequest() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.service.deliver(
             .readRequested(transaction: 7, app.central, characteristic: app.characteristicID, offset: 0)
         )
@@ -552,8 +544,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviours 7.34, 7.35: a batch of writes is answered once")
     func aBatchOfWritesIsAnsweredOnce() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         let writes = [0, 18].map { WriteRequest(characteristic: app.characteristicID, offset: $0, value: [UInt8($0)]) }
         app.service.deliver(.writeRequested(transaction: 8, app.central, writes, needsResponse: true))
         #expect(app.calls == ["write 2"])
@@ -567,8 +558,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.36: write commands are not answered")
     func writeCommandsAreNotAnswered() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         let write = WriteRequest(characteristic: app.characteristicID, offset: 0, value: [1])
         app.service.deliver(.writeRequested(transaction: 8, app.central, [write], needsResponse: false))
         app.manager.respond(to: app.requests[0], withResult: .success)
@@ -581,8 +571,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
             func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
             func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {}
         }
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         let silent = Silent()
         app.manager.delegate = silent
         app.service.deliver(
@@ -594,8 +583,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.37: requests that the app drops outside of a callback are reported to its own service")
     func requestsThatAreDroppedLaterAreReported() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         let write = WriteRequest(characteristic: app.characteristicID, offset: 0, value: [1])
         app.service.deliver(.writeRequested(transaction: 7, app.central, [write], needsResponse: true))
         app.service.deliver(.centralChanged(app.central))
@@ -613,8 +601,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         final class Minimal: NSObject, CBPeripheralManagerDelegate {
             func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
         }
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         let minimal = Minimal()
         app.manager.delegate = minimal
         let known = WriteRequest(characteristic: app.characteristicID, offset: 0, value: [1])
@@ -645,8 +632,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.40: the subscribers of a characteristic are those that the service reports")
     func subscribersOfACharacteristic() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         #expect(app.dynamic.subscribedCentrals == [])
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         let central = app.centrals[0]
@@ -669,8 +655,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.42: values go to all subscribers or to selected ones")
     func valuesToAllOrToSome() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
         #expect(app.manager.updateValue(Data([2]), for: app.dynamic, onSubscribedCentrals: app.centrals))
@@ -684,8 +669,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 7.43: updates wait for credits, and the app gets a callback")
     func updatesWaitForRoom() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         for _ in 0..<ServiceLimits.valueUpdates {
             #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
         }
@@ -706,8 +690,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         arguments: [(CBPeripheralManagerConnectionLatency.low, 0), (.medium, 1), (.high, 2)]
     )
     func theLatencyIsAskedFor(latency: CBPeripheralManagerConnectionLatency, value: Int) {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         app.manager.setDesiredConnectionLatency(latency, for: app.centrals[0])
         #expect(

@@ -17,8 +17,7 @@ import Testing
 
     @Test("behaviours 1.6, 1.7: in strict mode, a central's mistakes are reported as errors in its pending callbacks")
     func mistakesOfACentral() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let service = app.peripheral.services![0]
         let descriptor = characteristic.descriptors![1]
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))

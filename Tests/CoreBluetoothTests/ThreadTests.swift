@@ -45,8 +45,7 @@ import Testing
     }
 
     @Test func subscribersAndUpdatesOnManyThreads() {
-        let app = PeripheralApp()
-        app.publish()
+        let app = PeripheralApp.published()
         let (manager, dynamic, service) = (app.manager!, app.dynamic, app.service)
         let (central, id) = (app.central, app.characteristicID)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in

@@ -8,8 +8,7 @@ import Testing
 @Suite struct ValueTests {
     @Test("behaviour 5.1: values are delivered alike, whether read or notified")
     func readsAndNotificationsArriveAlike() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.peripheral.readValue(for: characteristic)
         #expect(app.take().requests == [.readCharacteristic(peer: app.peer, characteristic: 3)])
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([0x16])))
@@ -35,8 +34,7 @@ import Testing
 
     @Test("behaviour 5.5: writes with and without response reach the service, and those with response are reported")
     func writesAreToldBack() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
         app.peripheral.writeValue(Data([2]), for: characteristic, type: .withoutResponse)
         #expect(
@@ -53,9 +51,7 @@ import Testing
 
     @Test("behaviours 5.7, 5.8: the longest write depends on its type and on the connection")
     func longestWrites() {
-        let app = CentralApp()
-        app.powerOn()
-        app.discover()
+        let app = CentralApp.discovering()
         #expect(app.peripheral.maximumWriteValueLength(for: .withResponse) == 0)
         #expect(app.peripheral.maximumWriteValueLength(for: .withoutResponse) == 0)
         app.connect(maximumWrite: 20)
@@ -67,8 +63,7 @@ import Testing
 
     @Test("behaviour 5.11: a write without response that is too long is truncated")
     func aWriteWithoutResponseThatIsTooLongIsCut() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.peripheral.writeValue(Data(0..<30), for: characteristic, type: .withoutResponse)
         let cut = PacketBuffer(Array(0..<20))
         #expect(app.take().requests == [.writeWithoutResponse(peer: app.peer, characteristic: 3, value: cut)])
@@ -77,8 +72,7 @@ import Testing
 
     @Test("behaviour 5.12: a write without response needs its property")
     func aWriteWithoutResponseNeedsItsProperty() {
-        let app = CentralApp()
-        let characteristic = app.explore(properties: [.read, .write])
+        let (app, characteristic) = CentralApp.exploring(properties: [.read, .write])
         app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
         #expect(app.take() == ([], []))
         #expect(CapturedLog.contains("Write Without Response", characteristic.description))
@@ -87,8 +81,7 @@ import Testing
 
     @Test("behaviours 5.13 to 5.15, 14.22: writes without response follow the service's credits")
     func flowControlOfWrites() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         #expect(app.peripheral.canSendWriteWithoutResponse)
         #expect(ServiceLimits.writesWithoutResponse == 20)
         for _ in 0..<ServiceLimits.writesWithoutResponse {
@@ -115,8 +108,7 @@ import Testing
 
     @Test("behaviour 4.17: isNotifying follows the service")
     func subscriptionsFollowTheService() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.peripheral.setNotifyValue(true, for: characteristic)
         #expect(app.take().requests == [.setNotify(peer: app.peer, characteristic: 3, enabled: true)])
         #expect(!characteristic.isNotifying)
@@ -130,8 +122,7 @@ import Testing
 
     @Test("behaviours 4.17, 4.21, 5.28: values reach the delegate without a subscription, while isNotifying is false")
     func valuesBesideTheSubscription() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.peripheral.setNotifyValue(true, for: characteristic)
         _ = app.take()
         app.service.deliver(.valueNotified(peer: app.peer, characteristic: 3, [1]))
@@ -146,8 +137,7 @@ import Testing
 
     @Test("behaviour 5.20: each notification has its own callback, in order, with its own value")
     func eachNotificationHasItsOwnCallback() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         for octet in 1...5 as ClosedRange<UInt8> {
             app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([octet])))
         }
@@ -158,8 +148,7 @@ import Testing
 
     @Test("behaviour 5.6: a write sends the data as of the call")
     func theDataOfAWriteAreCopied() throws {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let octets = try #require(NSMutableData(length: 2))
         let data = octets as Data
         app.peripheral.writeValue(data, for: characteristic, type: .withResponse)
@@ -169,8 +158,7 @@ import Testing
 
     @Test("behaviour 5.24: the signal strength can be read, and is reported")
     func signalStrength() {
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         #expect(app.peripheral.rssi == nil)
         app.peripheral.readRSSI()
         #expect(app.take().requests == [.readRSSI(peer: app.peer)])
@@ -181,8 +169,7 @@ import Testing
     }
 
     @Test func descriptors() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         let description = characteristic.descriptors![1]
         app.peripheral.readValue(for: description)
         app.peripheral.writeValue(Data([0x41]), for: description)
@@ -202,8 +189,7 @@ import Testing
     }
 
     @Test func descriptionsNameWhatMatters() {
-        let app = CentralApp()
-        let characteristic = app.explore()
+        let (app, characteristic) = CentralApp.exploring()
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([0x16, 0x50])))
         #expect(
             app.peripheral.description.contains(

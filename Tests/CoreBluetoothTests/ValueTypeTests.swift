@@ -88,8 +88,7 @@ import Testing
         #expect(old.object(forKey: app.peripheral as Any) as? String == "a")
         #expect(old.object(forKey: CBUUID(string: "0000180D")) as? String == "c")
         #expect(old.object(forKey: other.peripheral as Any) == nil)
-        let peripheral = PeripheralApp()
-        peripheral.publish()
+        let peripheral = PeripheralApp.published()
         peripheral.service.deliver(.subscribed(peripheral.central, characteristic: peripheral.characteristicID))
         let central = peripheral.centrals[0]
         #expect(central.copy() as? CBCentral === central && [central: 1][central] == 1)
@@ -206,8 +205,7 @@ import Testing
         let refusal: any Error = CBATTError(.insufficientEncryption)
         #expect("\(refusal)".hasPrefix("Error Domain=CBATTErrorDomain Code=15 \"Encryption is insufficient.\""))
         // The underlying error is included, but does not replace the text.
-        let app = CentralApp()
-        app.connect()
+        let app = CentralApp.connected()
         let lost = ServiceError(.connectionTimeout, reason: "no packet")
         app.service.deliver(.disconnected(peer: app.peer, lost, isReconnecting: false))
         let told = app.lastError.map { "\($0)" } ?? ""
@@ -255,8 +253,7 @@ import Testing
     @Test("behaviour 4.7: apps may not write the client configuration")
     func theClientConfigurationIsNotWritten() async {
         await #expect(processExitsWith: .failure) {
-            let app = CentralApp()
-            let characteristic = app.explore()
+            let (app, characteristic) = CentralApp.exploring()
             app.peripheral.writeValue(Data([1, 0]), for: characteristic.descriptors![0])
         }
     }
@@ -264,8 +261,7 @@ import Testing
     @Test("behaviour 7.4: a fixed value that is writable traps as on Apple's systems")
     func valuesThatCanBeWritten() async {
         await #expect(processExitsWith: .failure) {
-            let app = PeripheralApp()
-            app.powerOn()
+            let app = PeripheralApp.poweredOn()
             app.local.characteristics = [
                 CBMutableCharacteristic(
                     type: CBUUID(string: "2A37"),

@@ -8,8 +8,7 @@ import Testing
 @Suite struct BringUpTests {
     @Test func aControllerThatCanDoAllIsAskedForAll() throws {
         let bench = HostBench()
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(
             bench.transport.commandNames == [
@@ -47,8 +46,7 @@ import Testing
     func placesComeFromTheTransport() throws {
         let bench = HostBench()
         bench.transport.place = "tcp:127.0.0.1:6402"
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information?.place == "tcp:127.0.0.1:6402")
         let snooping = SnoopingTransport(bench.transport, end: .host, loop: bench.loop) { _, _, _ in }
         #expect(snooping.place == "tcp:127.0.0.1:6402")
@@ -62,8 +60,7 @@ import Testing
         let bench = HostBench()
         bench.controller.bufferSize = 1_024
         bench.transport.maximumACLPayload = limit
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == limit ?? 1_024)
     }
 
@@ -77,8 +74,7 @@ import Testing
             ReadLocalSupportedFeatures.self, ReadBDADDR.self, LESetEventMask.self, LEReadBufferSize.self,
             LEReadLocalSupportedFeatures.self, LEReadFilterAcceptListSize.self,
         ])
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(
             bench.transport.commandNames == [
@@ -97,8 +93,7 @@ import Testing
     }
 
     @Test func extendedCommandsAreUsedOnlyWhenAllOfThemAreThere() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let information = try #require(bench.information)
         #expect(information.supportsExtendedAdvertising)
         for command in ControllerInformation.extendedCommands {
@@ -123,8 +118,7 @@ import Testing
 
     @Test("a controller driven with the legacy commands gets no extended one after its reset, not even a query")
     func noExtendedCommandComesBeforeLegacyOnes() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let information = try #require(bench.information)
         bench.host.memory.note(.legacyCommands, of: information)
         #expect(bench.host.renew { _ in })
@@ -143,8 +137,7 @@ import Testing
     func aFeatureWithoutItsCommandsIsNotAskedAbout() {
         let bench = HostBench()
         bench.controller.commands.remove(LESetExtendedScanResponseData.self)
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information?.supportsExtendedAdvertising == false)
         #expect(bench.transport.commandNames.allSatisfy { !Self.extendedQuestions.contains($0) })
     }
@@ -158,8 +151,7 @@ import Testing
             guard asked == opcode else { return .answer }
             return .packets([HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: none))])
         }
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(information.advertisingSets == 0)
         #expect(!information.supportsExtendedAdvertising)
@@ -232,8 +224,7 @@ import Testing
         let bench = HostBench()
         bench.controller.features = [.leController, .simultaneousLEAndBREDR]
         (bench.controller.bufferSize, bench.controller.bufferCount) = (0, 0)
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         let information = try #require(bench.information)
         #expect(bench.transport.commandNames.contains("Write LE Host Support"))
         #expect(bench.transport.commandNames.contains("Read Buffer Size"))
@@ -258,8 +249,7 @@ import Testing
         ] {
             let bench = HostBench()
             bench.controller.reaction = { $0 == opcode ? reaction : .answer }
-            bench.host.start()
-            bench.run(.milliseconds(100))
+            bench.start(.milliseconds(100))
             #expect(bench.information != nil)
         }
     }
@@ -272,14 +262,12 @@ import Testing
     func requiredCommandsMustNotBeRefused(opcode: Opcode) {
         let bench = HostBench()
         bench.controller.reaction = { $0 == opcode ? .refuse(.commandDisallowed) : .answer }
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.error == .commandRefused(opcode, .commandDisallowed))
         #expect(bench.error?.layer == .controller)
         #expect(bench.error?.status == .commandDisallowed)
         bench.controller.reaction = { _ in .answer }
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information != nil)
     }
 
@@ -289,21 +277,18 @@ import Testing
     func buffersThatCannotBeAreClamped() {
         let bench = HostBench()
         bench.controller.bufferSize = 26
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == 27)
         bench.host.stop()
         bench.controller.bufferSize = .max
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == 251)
         bench.host.stop()
         bench.controller.reaction = { opcode in
             [LEReadBufferSizeV2.opcode, LEReadBufferSize.opcode, ReadBufferSize.opcode].contains(opcode)
                 ? .refuse(.unknownCommand) : .answer
         }
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information?.aclBufferSize == 27)
         #expect(bench.information?.aclBufferCount == 1)
     }
@@ -403,8 +388,7 @@ import Testing
     }
 
     @Test func aLineThatIsGoneIsAFailureThatSaysWhy() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.transport.onClose?(.closedByPeer)
         #expect(bench.error == .transport(.closedByPeer))
         #expect(bench.error?.layer == .transport)

@@ -93,8 +93,7 @@ import Testing
 
     /// The order in which a central's link reports events, with keys that arrive at one point.
     private func order(_ story: (HostBench) -> Void) throws -> [String] {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         var order: [String] = []
         link.onReceive = { _, _ in order.append("data") }
@@ -192,8 +191,7 @@ import Testing
 
     @Test("data held at a peripheral count as clear when the controller does not accept its key")
     func refusedKeysReleaseHeldData() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var count = 0
         link.onReceive = { _, _ in count += 1 }
@@ -237,8 +235,7 @@ import Testing
         "AB-L08: data after a peripheral's key wait for Encryption Change, which every component receives first (quirk 2)"
     )
     func dataBehindAKeyWaitForTheEvent() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var order: [String] = []
         link.onReceive = { _, _ in order.append("data") }
@@ -258,8 +255,7 @@ import Testing
 
     @Test("AB-L08: a peripheral ends a link whose data arrive after its key without the event")
     func aLinkWithoutTheEventIsEnded() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var seen = 0
         link.onReceive = { _, _ in seen += 1 }
@@ -346,8 +342,7 @@ import Testing
 
     @Test("a command set that proved useless is not used again, though the other one hangs too")
     func thereIsNoWayBack() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.controller.reaction = {
             $0 == LESetExtendedScanEnable.opcode || $0 == LESetScanEnable.opcode ? .silence : .answer
         }
@@ -371,8 +366,7 @@ import Testing
 
     @Test("a controller is not reset to change its command set while a link exists")
     func aControllerIsNotRenewedWithALink() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         #expect(!bench.host.renew { _ in })
         bench.run(.seconds(1))

@@ -10,8 +10,7 @@ import Testing
 
 @Suite struct HCIHostCommandTests {
     @Test func aCommandComesBackWithItsReturnParameters() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         var numbers: [UInt64] = []
         bench.host.send(LERand()) { numbers.append((try? $0.get().number) ?? 0) }
         bench.run(.milliseconds(100))
@@ -19,8 +18,7 @@ import Testing
     }
 
     @Test func aRefusalKeepsTheCommandAndTheReason() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.controller.reaction = { _ in .refuse(.controllerBusy) }
         var errors: [HCICommandError] = []
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
@@ -30,8 +28,7 @@ import Testing
     }
 
     @Test func commandsGoOneAfterTheOther() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         var order: [Int] = []
         for index in 0..<5 { bench.host.send(LERand()) { _ in order.append(index) } }
         #expect(bench.transport.commandNames.count == 1)
@@ -52,8 +49,7 @@ import Testing
 
     @Test("AB-H06: all callers that wait for a controller get the same error")
     func oneErrorForAllWhoWait() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(0x40)
         bench.controller.reaction = { $0 == LERand.opcode ? .silence : .answer }
         var errors: [HCICommandError] = []
@@ -105,8 +101,7 @@ import Testing
 
     @Test("AB-H06: when the reset fails too, both causes are kept")
     func aResetThatFailsTooKeepsBothCauses() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.controller.reaction = { _ in .silence }
         var errors: [HCICommandError] = []
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
@@ -125,8 +120,7 @@ import Testing
     }
 
     @Test func aHardwareErrorResetsTheController() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         bench.inject(HardwareError(code: 7))
         bench.run(.milliseconds(100))
@@ -137,8 +131,7 @@ import Testing
     }
 
     @Test func resetsAreCountedForAWhileOnly() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         for _ in 0..<10 {
             bench.inject(HardwareError(code: 7))
             bench.run(HCIHost.resetWindow + .seconds(1))
@@ -151,8 +144,7 @@ import Testing
     }
 
     @Test func stoppingEndsAllAndStartingBeginsAnew() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         var errors: [HCICommandError] = []
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
@@ -162,14 +154,12 @@ import Testing
         #expect(bench.disconnections.map(\.reason) == [.localHostTerminated])
         bench.run(.milliseconds(100))
         #expect(bench.transport.commandNames == ["LE Rand", "Reset"])
-        bench.host.start()
-        bench.run(.milliseconds(100))
+        bench.start(.milliseconds(100))
         #expect(bench.information != nil)
     }
 
     @Test func stoppingFromACallbackIsRespected() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         bench.host.onDisconnection = { [unowned bench] _, _ in bench.host.stop() }
         bench.inject(HardwareError(code: 7))
@@ -180,8 +170,7 @@ import Testing
     /// An event from before a restart is not delivered further when its first observer restarts the host.
     @Test(arguments: [true, false])
     func anEventEndsWithItsTime(startsAnew: Bool) {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         var seen = 0
         bench.host.onEvent(LEEnhancedConnectionComplete.self) { _ in seen += 1 }
         bench.host.onConnection = { [unowned bench] _ in
@@ -196,8 +185,7 @@ import Testing
     }
 
     @Test func eventsReachThoseWhoAskedForThem() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         var seen: [String] = []
         bench.host.onEvent(LEAdvertisingReport.self) { seen.append("a \($0.reports.count)") }
@@ -211,8 +199,7 @@ import Testing
     }
 
     @Test func requestsThatNobodyTakesAreRefused() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1, role: .peripheral)
         bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 1), random: 0, encryptedDiversifier: 0))
         bench.inject(
@@ -251,8 +238,7 @@ import Testing
                 bench.transport.inject(HCIPacket(.event, short))
             }
         }
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         for type in HCIEventRegistry.all { truncated(type, bench) }
         bench.run(.milliseconds(100))

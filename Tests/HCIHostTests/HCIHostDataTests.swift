@@ -11,8 +11,7 @@ import Testing
     }
 
     @Test func aPDUThatFitsGoesInOnePieceAndInItsOwnStorage() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         func address(_ buffer: PacketBuffer) -> UInt {
             buffer.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
@@ -28,8 +27,7 @@ import Testing
     }
 
     @Test func aLongerOneIsCutToTheControllersBuffers() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         var drained = 0
         link.onDrain = { drained += 1 }
@@ -43,8 +41,7 @@ import Testing
     }
 
     @Test func theControllersBuffersAreNeverOverrun() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         var drained = 0
         link.onDrain = { drained += 1 }
@@ -63,8 +60,7 @@ import Testing
     }
 
     @Test func connectionsTakeTurns() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let links = try [UInt16(1), 2, 3].map { try #require(bench.connect($0)) }
         for link in links { for _ in 0..<4 { link.send(pdu(20)) } }
         // The first link gets two of four buffers, because the two others have none yet.
@@ -76,8 +72,7 @@ import Testing
     }
 
     @Test func aPeerOutOfReachDoesNotStopTheOthers() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let dead = try #require(bench.connect(1))
         let alive = try #require(bench.connect(2))
         for _ in 0..<10 { dead.send(pdu(20)) }
@@ -88,8 +83,7 @@ import Testing
     }
 
     @Test func theBuffersOfALinkThatEndedAreFreeAgain() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let first = try #require(bench.connect(1))
         for _ in 0..<10 { first.send(pdu(20)) }
         let second = try #require(bench.connect(2))
@@ -106,8 +100,7 @@ import Testing
     }
 
     @Test func theQueueOfALinkIsBounded() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         for _ in 0..<(HCIConnection.maximumQueuedPDUs + 14) { link.send([1]) }
         #expect(link.queuedPDUs == HCIConnection.maximumQueuedPDUs)
@@ -118,8 +111,7 @@ import Testing
         weak var kept: HCIConnection?
         var link: HCIConnection?
         do {
-            let bench = HostBench()
-            bench.up()
+            let bench = HostBench.up()
             link = bench.connect(1)
             kept = link
             for _ in 0..<10 { link?.send(pdu(20)) }
@@ -133,8 +125,7 @@ import Testing
     }
 
     @Test func sendingFromWithinACallbackKeepsTheOrder() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         var next: UInt8 = 1
         link.onDrain = {
@@ -149,8 +140,7 @@ import Testing
 
     @Test("AB-H01: completed packets beyond those outstanding are not credited")
     func creditsAreClamped() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
         bench.completed((1, 1_000), (9, 5))
@@ -164,8 +154,7 @@ import Testing
 
     @Test("AB-H01: a count beyond the payload rejects the whole event")
     func aCountBeyondThePayloadRejectsTheWholeEvent() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
         for count: UInt8 in [2, 3, 0xFF] {
@@ -179,8 +168,7 @@ import Testing
     }
 
     @Test func fragmentsGoUpInOrder() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         var seen: [String] = []
         bench.inject(.acl, [0x01, 0x20, 2, 0, 1, 2])
@@ -192,8 +180,7 @@ import Testing
 
     @Test("AB-H02: empty data and data with wrong lengths are rejected")
     func dataWithoutOctetsOrWithWrongLengthsAreRefused() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         var seen = 0
         link.onReceive = { _, _ in seen += 1 }
@@ -209,8 +196,7 @@ import Testing
 
     @Test("AB-H04: data before the connection is complete reach their connection")
     func dataBeforeConnectionCompleteReachTheirConnection() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.inject(.acl, [0x01, 0x20, 1, 0, 0xAA])
         bench.inject(.acl, [0x02, 0x20, 1, 0, 0xBB])
         var seen: [PacketBuffer] = []
@@ -224,8 +210,7 @@ import Testing
 
     @Test("AB-H04: data of unknown connections are bounded and never reach another")
     func dataOfUnknownConnectionsAreBoundedAndNeverReachAnother() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         for _ in 0..<20 { bench.inject(.acl, [0x01, 0x20, 1, 0, 0xAA]) }
         #expect(bench.host.counters.droppedPackets == 20 - EarlyPackets.maximumCount)
         var seen = 0
@@ -238,8 +223,7 @@ import Testing
 
     @Test("AB-H05: a connection begins only once")
     func aConnectionBeginsOnce() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
         var events = 0
@@ -262,8 +246,7 @@ import Testing
 
     @Test("AB-H05: encryption that the host did not begin is not trusted")
     func encryptionThatNobodyBeganIsNotBelieved() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
         var seen = 0
@@ -300,8 +283,7 @@ import Testing
     }
 
     @Test func aConnectionTellsWhatBecomesOfItsEncryption() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
         var reports: [EncryptionReport] = []
@@ -342,8 +324,7 @@ import Testing
     /// link look encrypted (Core Vol 4 Part E 7.7.39).
     @Test("AB-H05: a key refresh is accepted only on an encrypted link")
     func aRefreshIsOfALinkThatIsEncrypted() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
         var reports: [EncryptionReport] = []
@@ -366,8 +347,7 @@ import Testing
     /// A failure leaves the link as it is, and discards the key it was meant for.
     @Test("AB-H05: a failed refresh neither renews nor ends the encryption")
     func aFailureIsNoRefreshAndNoEnd() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
         var reports: [EncryptionReport] = []
@@ -391,8 +371,7 @@ import Testing
 
     @Test("AB-H05: a rejected key does not cancel the pending one")
     func aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
         giveKey(bench, handle)
@@ -405,8 +384,7 @@ import Testing
     }
 
     @Test func aConnectionAsksForItsKey() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var asked: [LELongTermKeyRequest] = []
         link.onLongTermKeyRequest = { asked.append($0) }
@@ -422,8 +400,7 @@ import Testing
     }
 
     @Test func aConnectionKnowsItsParameters() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let handle = ConnectionHandle(rawValue: 1)
         bench.inject(
             LEConnectionComplete {

@@ -26,8 +26,7 @@ import Testing
     private func bench(count: UInt16 = 16) -> HostBench {
         var configuration = HCIHost.Configuration()
         configuration.hostBuffers = HostBuffers(packetLength: 251, packetCount: count)
-        let bench = HostBench(configuration: configuration)
-        bench.up()
+        let bench = HostBench.up(configuration: configuration)
         return bench
     }
 
@@ -65,8 +64,7 @@ import Testing
     @Test func itCanBeTurnedOff() {
         var configuration = HCIHost.Configuration()
         configuration.hostBuffers = nil
-        let bench = HostBench(configuration: configuration)
-        bench.up()
+        let bench = HostBench.up(configuration: configuration)
         #expect(bench.information != nil)
         #expect(bench.information?.hostBuffers == nil)
         bench.connect(1)?.onReceive = { _, _ in }

@@ -43,8 +43,7 @@ import Testing
 
     @Test("AB-H01: impossible completed-packet counts are rejected and counted", arguments: completions)
     func completionsThatCannotBeAreRejectedAndCounted(parameters: PacketBuffer, cause: Cause) throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         let other = try #require(bench.connect(2))
         link.send([1])
@@ -59,8 +58,7 @@ import Testing
 
     @Test("AB-H02: a stream that is not HCI ends everything with one typed error")
     func aStreamThatIsNoneEndsEverythingWithOneTypedError() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         bench.connect(2)
         bench.controller.reaction = { _ in .silence }
@@ -100,8 +98,7 @@ import Testing
 
     @Test("AB-H03: an advertising report that contradicts itself is dropped", arguments: reports)
     func aReportThatContradictsItselfIsDropped(parameters: [UInt8]) {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         var seen = 0
         bench.host.onEvent(LEAdvertisingReport.self) { seen += $0.reports.count }
         bench.host.onEvent(LEExtendedAdvertisingReport.self) { seen += $0.reports.count }
@@ -115,8 +112,7 @@ import Testing
 
     @Test("AB-H04: misplaced fragments reach their own link, marked as what they are")
     func fragmentsOutOfPlaceReachTheirOwnLinkAndSayWhatTheyAre() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         var seen: [String] = []
         for handle: UInt16 in [1, 2] {
             bench.connect(handle)?.onReceive = { seen.append("\(handle) \($0) \($1)") }
@@ -139,8 +135,7 @@ import Testing
 
     @Test("AB-H04: unclaimed data are bounded")
     func unclaimedDataAreBounded() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         for octet in UInt8(0)..<100 { bench.transport.inject(HCIPacket(.acl, [1, 0x20, 1, 0, octet])) }
         bench.run(.milliseconds(100))
@@ -163,8 +158,7 @@ import Testing
 
     @Test("AB-H05: a key that the controller refused does not count")
     func aKeyThatTheControllerRefusedDoesNotCount() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         bench.controller.reaction = { opcode in
             opcode == LEEnableEncryption.opcode
@@ -184,8 +178,7 @@ import Testing
     /// A peripheral's host gives the key on request: it counts once, and only for the link that asked.
     @Test("AB-H05: the key that a peripheral gives to its controller counts")
     func theKeyThatAPeripheralGivesCounts() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         let other = try #require(bench.connect(2, role: .peripheral))
         let key = PacketBuffer([UInt8](repeating: 7, count: 16))
@@ -208,8 +201,7 @@ import Testing
 
     @Test("AB-H05: a connection update that failed changes nothing")
     func anUpdateThatFailedChangesNothing() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         let before = snapshot(link)
         var update = LEConnectionUpdateComplete(handle: link.handle, interval: 6, latency: 9, supervisionTimeout: 10)
@@ -241,8 +233,7 @@ import Testing
 
     @Test("AB-H05: more connections than a controller can have are refused")
     func noControllerHasSoManyConnections() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let most = ConnectionTable.maximumConnections
         for handle in 0..<UInt16(most + 10) { bench.inject(HostBench.connectionComplete(handle)) }
         #expect(bench.host.connections.map(\.handle.rawValue) == Array(0..<UInt16(most)))
@@ -255,8 +246,7 @@ import Testing
 
     @Test("AB-H05: only the encryption of LE counts", arguments: [2, 3, 0xFF] as [UInt8])
     func onlyTheEncryptionOfLECounts(state: UInt8) throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         key(bench, 1)
         bench.inject(EncryptionChange(handle: link.handle, state: EncryptionState(rawValue: state)))
@@ -266,8 +256,7 @@ import Testing
 
     @Test("AB-H05: a key serves one link, once")
     func aKeyIsForOneLinkAndOneTime() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let first = try #require(bench.connect(1))
         let second = try #require(bench.connect(2))
         key(bench, 1)
@@ -292,8 +281,7 @@ import Testing
 
     @Test("AB-H05: events that are not trusted reach no component")
     func theEventsThatAreNotBelievedReachNobody() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         var seen: [String] = []
         bench.host.onEvent(EncryptionChange.self) { _ in seen.append("change") }
@@ -314,8 +302,7 @@ import Testing
     }
 
     @Test func aConnectionMayBeReportedInTheNewestForm() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         var event = LEEnhancedConnectionCompleteV2()
         event.v1.handle = ConnectionHandle(rawValue: 5)
         event.v1.role = .peripheral
@@ -333,8 +320,7 @@ import Testing
     }
 
     @Test func vendorSpecificEventsAreCounted() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.inject(.event, [0xFF, 2, 1, 2])
         bench.inject(.event, [0xFF, 2, 3, 4])
         bench.inject(.event, [0xFF, 0])
@@ -360,8 +346,7 @@ import Testing
     }
 
     @Test func aCommandOfTheMakerIsACommandLikeOthers() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.controller.reaction = { opcode in
             .packets([HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: [0x00, 0x11, 0x22]))])
         }
@@ -375,8 +360,7 @@ import Testing
 
     @Test(arguments: [[0x77, 1, 5], [0x3E, 1, 0xFE], [0x3E, 3, 0x1D, 1, 2], [0x3E, 1, 0x22]] as [PacketBuffer])
     func eventsThatNobodyHasDescribedAreCounted(bytes: PacketBuffer) {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.connect(1)
         bench.inject(.event, bytes)
         #expect(bench.host.counters.unknownEvents == 1)
@@ -387,8 +371,7 @@ import Testing
     }
 
     @Test func aControllerThatHadNoRoomIsCounted() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         var seen: [UInt8] = []
         bench.host.onEvent(DataBufferOverflow.self) { seen.append($0.linkKind) }
         bench.inject(DataBufferOverflow(linkKind: 1))

@@ -74,8 +74,7 @@ import Testing
 
     @Test("a host without a pending command resets its controller at once")
     func aHostThatIsIdleResetsAtOnce() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.host.stop()
         var isSilent = false
         bench.host.whenSilent { isSilent = true }

@@ -31,8 +31,7 @@ import Testing
 
     @Test("AB-H06: a controller that accepts no commands is reset after 4 s")
     func aControllerThatTakesNoCommandsIsReset() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.controller.credits = 0
         bench.host.send(LERand())
         bench.run(.milliseconds(100))
@@ -47,8 +46,7 @@ import Testing
 
     @Test("AB-L09: data stuck in the controller for 45 s end the link; data that are sent keep it")
     func dataThatTheControllerKeepsEndTheLink() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         let other = try #require(bench.connect(2))
         link.send([1])
@@ -73,8 +71,7 @@ import Testing
     }
 
     @Test func dataAreLookedAfterAgainAfterALongSilence() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
         bench.completed((1, 1))
@@ -88,8 +85,7 @@ import Testing
 
     @Test("AB-H06: a controller that keeps the data of several links is reset")
     func aControllerThatKeepsTheDataOfSeveralLinksIsReset() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         for handle: UInt16 in [1, 2] { bench.connect(handle)?.send([1]) }
         bench.run(.seconds(46))
         #expect(resets(bench) == 1)
@@ -102,8 +98,7 @@ import Testing
 
     @Test("AB-H06: links that repeatedly end in time with data stuck in the controller cause a reset")
     func linksThatEndWithDataMakeItBeReset() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         for (index, seconds) in [19, 30, 30].enumerated() {
             #expect(resets(bench) == 0)
             let link = bench.connect(UInt16(index))
@@ -118,8 +113,7 @@ import Testing
 
     @Test("AB-H06: a link that the controller does not end causes a reset")
     func aLinkThatTheControllerDoesNotEndMakesItBeReset() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         // Its supervision timeout is 720 ms.
         let link = try #require(bench.connect(1))
         bench.host.send(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
@@ -131,8 +125,7 @@ import Testing
     }
 
     @Test func aLinkThatEndsInTimeIsForgotten() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         bench.host.send(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
         bench.run(.seconds(1))
@@ -148,8 +141,7 @@ import Testing
         arguments: [LERole.central, .peripheral]
     )
     func encryptionThatIsNeverReportedEndsTheLink(role: LERole) throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1, role: role))
         if role == .central {
             bench.host.send(enabling(link))
@@ -167,8 +159,7 @@ import Testing
     }
 
     @Test func encryptionThatIsReportedIsForgotten() throws {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         let link = try #require(bench.connect(1))
         bench.host.send(enabling(link))
         bench.run(.seconds(1))
@@ -180,8 +171,7 @@ import Testing
 
     @Test("AB-H06: a connection attempt that does not end after its cancellation causes a reset")
     func anAttemptThatDoesNotEndMakesTheControllerBeReset() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.host.send(LECreateConnection())
         // Waiting for a peer is not limited.
         bench.run(.seconds(600))
@@ -195,8 +185,7 @@ import Testing
 
     @Test(arguments: [HCIStatus.success, .unknownConnection])
     func anAttemptThatEndsIsForgotten(status: HCIStatus) {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         bench.host.send(LECreateConnection())
         bench.run(.milliseconds(100))
         bench.host.send(LECreateConnectionCancel())
@@ -208,8 +197,7 @@ import Testing
 
     @Test("a controller that fails again and again, each time after a while, is given up")
     func aControllerThatFailsAgainAndAgainIsGivenUp() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         for _ in 0..<HCIHost.maximumResets {
             bench.run(.seconds(100))
             bench.inject(HardwareError(code: 1))
@@ -222,8 +210,7 @@ import Testing
     }
 
     @Test func oneThatHasWorkedForLongMayFailAgain() {
-        let bench = HostBench()
-        bench.up()
+        let bench = HostBench.up()
         for _ in 0..<10 {
             bench.run(.seconds(121))
             bench.inject(HardwareError(code: 1))

@@ -23,6 +23,20 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
         (self.name, self.outcome, self.says, self.make) = (name, outcome, says, make)
     }
 
+    /// A case that begins with a connection that this device has requested.
+    init(
+        link name: String,
+        _ outcome: Verdict.Outcome = .failed,
+        says: String...,
+        make: @escaping @Sendable (inout CaptureBench) -> Void
+    ) {
+        self.init(name, outcome) { bench in
+            bench.connectAsAsked()
+            make(&bench)
+        }
+        self.says = says
+    }
+
     var verdict: Verdict {
         var bench = CaptureBench()
         make(&bench)
@@ -43,13 +57,11 @@ extension VerdictCase {
             $0.read()
             $0.ends(.connectionTimeout)
         },
-        VerdictCase("loss in the middle of a request", says: "keeping the connection", "out of range") {
-            $0.connectAsAsked()
+        VerdictCase(link: "loss in the middle of a request", says: "keeping the connection", "out of range") {
             $0.att([0x0A, 3, 0])
             $0.ends(.connectionTimeout)
         },
-        VerdictCase("a peer that disconnects at once", says: "the peer disconnected at once", "(0x13)") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a peer that disconnects at once", says: "the peer disconnected at once", "(0x13)") {
             $0.ends(.remoteUserTerminated, after: 80_000)
         },
         VerdictCase("a peer that disconnects at once, each time", says: "at once", ", 3 times") {
@@ -63,8 +75,7 @@ extension VerdictCase {
             $0.read()
             $0.ends(.remotePowerOff)
         },
-        VerdictCase("a peer with low resources", says: "remote low resources (0x14)") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a peer with low resources", says: "remote low resources (0x14)") {
             $0.ends(.remoteLowResources, after: 80_000)
         },
         VerdictCase("0x3E after the connection", says: "connecting to", "did not respond to the connection request") {
@@ -80,12 +91,10 @@ extension VerdictCase {
             $0.read()
             $0.ends(.linkLayerResponseTimeout, after: 40 * second)
         },
-        VerdictCase("an instant that has passed", says: "instant passed (0x28)") {
-            $0.connectAsAsked()
+        VerdictCase(link: "an instant that has passed", says: "instant passed (0x28)") {
             $0.ends(.instantPassed)
         },
-        VerdictCase("unacceptable parameters", says: "unacceptable connection parameters (0x3b)") {
-            $0.connectAsAsked()
+        VerdictCase(link: "unacceptable parameters", says: "unacceptable connection parameters (0x3b)") {
             $0.ends(.unacceptableConnectionParameters)
         },
         VerdictCase(
@@ -165,8 +174,7 @@ extension VerdictCase {
             $0.read(error: 0x05)
             $0.leave()
         },
-        VerdictCase("a write without encryption", says: "writing 0x0003", "insufficient encryption") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a write without encryption", says: "writing 0x0003", "insufficient encryption") {
             $0.discover()
             $0.write(error: 0x0F)
             $0.leave()
@@ -178,23 +186,19 @@ extension VerdictCase {
             $0.read(error: 0x02)
             $0.leave()
         },
-        VerdictCase("a write that is not permitted", says: "writing 0x0003", "write not permitted") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a write that is not permitted", says: "writing 0x0003", "write not permitted") {
             $0.write(error: 0x03)
             $0.leave()
         },
-        VerdictCase("a write without authorization", says: "insufficient authorization") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a write without authorization", says: "insufficient authorization") {
             $0.write(error: 0x08)
             $0.leave()
         },
-        VerdictCase("a handle that the peer does not have", says: "invalid handle") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a handle that the peer does not have", says: "invalid handle") {
             $0.read(0x77, error: 0x01)
             $0.leave()
         },
-        VerdictCase("an attribute that is not found", says: "attribute not found") {
-            $0.connectAsAsked()
+        VerdictCase(link: "an attribute that is not found", says: "attribute not found") {
             $0.read(0x77, error: 0x0A)
             $0.leave()
         },
@@ -203,18 +207,15 @@ extension VerdictCase {
             $0.request([0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0x0D, 0x18], [0x01, 0x06, 1, 0, 0x0A])
             $0.leave()
         },
-        VerdictCase("an application's error", says: "application error 0x81") {
-            $0.connectAsAsked()
+        VerdictCase(link: "an application's error", says: "application error 0x81") {
             $0.write(error: 0x81)
             $0.leave()
         },
-        VerdictCase("an MTU that is refused", says: "exchanging the MTU with", "stays 23 octets") {
-            $0.connectAsAsked()
+        VerdictCase(link: "an MTU that is refused", says: "exchanging the MTU with", "stays 23 octets") {
             $0.request([0x02, 5, 2], [0x01, 0x02, 0, 0, 0x06])
             $0.leave()
         },
-        VerdictCase("a key that is too short", says: "encryption key size too short, with a key of 56 bits") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a key that is too short", says: "encryption key size too short, with a key of 56 bits") {
             $0.beginPairing(keySize: 7)
             $0.enableEncryption()
             $0.encryptionChanges(keySize: 7)
@@ -226,8 +227,7 @@ extension VerdictCase {
             $0.openChannel(result: 2)
             $0.leave()
         },
-        VerdictCase("services that change again and again", says: "its services changed 6 times") {
-            $0.connectAsAsked()
+        VerdictCase(link: "services that change again and again", says: "its services changed 6 times") {
             for _ in 0..<6 {
                 $0.discover(0x2A05, properties: 0x20)
                 $0.att([0x1D, 3, 0, 1, 0, 0xFF, 0xFF], isSent: false, after: second)
@@ -249,8 +249,7 @@ extension VerdictCase {
     ]
 
     private static let security = [
-        VerdictCase("a MIC failure", says: "not authentic", "MIC failure (0x3d)") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a MIC failure", says: "not authentic", "MIC failure (0x3d)") {
             $0.pair()
             $0.ends(.terminatedByMICFailure)
         },
@@ -260,8 +259,7 @@ extension VerdictCase {
             $0.smp([5, 5], isSent: false)
             $0.leave()
         },
-        VerdictCase("a wrong passkey", says: "a confirm value does not match, as with a wrong passkey") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a wrong passkey", says: "a confirm value does not match, as with a wrong passkey") {
             $0.beginPairing(passkey: true)
             $0.smp([5, 4], isSent: false)
             $0.ends(.authenticationFailure, after: 100_000)
@@ -285,13 +283,11 @@ extension VerdictCase {
             $0.smp([1, 3, 0, 9, 16, 3, 3], isSent: true)
             $0.leave(after: 30 * second)
         },
-        VerdictCase("a peer that leaves in the middle of a pairing", says: "in the middle of the pairing") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a peer that leaves in the middle of a pairing", says: "in the middle of the pairing") {
             $0.beginPairing()
             $0.ends(.remoteUserTerminated)
         },
-        VerdictCase("a refused read, and then a refused pairing", says: "pairing with", "cannot be achieved") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a refused read, and then a refused pairing", says: "pairing with", "cannot be achieved") {
             $0.read(error: 0x05)
             $0.beginPairing()
             $0.smp([5, 3], isSent: false)
@@ -304,8 +300,7 @@ extension VerdictCase {
             $0.encryptionChanges(6)
             $0.leave(after: 100_000)
         },
-        VerdictCase("a peer that leaves since it has no key", says: "has no key", "PIN or key missing (0x6)") {
-            $0.connectAsAsked()
+        VerdictCase(link: "a peer that leaves since it has no key", says: "has no key", "PIN or key missing (0x6)") {
             $0.enableEncryption()
             $0.ends(.pinOrKeyMissing, after: 100_000)
         },

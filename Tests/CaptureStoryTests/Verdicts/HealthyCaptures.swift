@@ -15,6 +15,11 @@ extension VerdictCase {
         self.says = says
     }
 
+    private init(healthyLink name: String, says: String..., make: @escaping @Sendable (inout CaptureBench) -> Void) {
+        self.init(link: name, .succeeded, make: make)
+        self.says = says
+    }
+
     private static let links = [
         VerdictCase(healthy: "a session that this device ends", says: "6 requests", "this device disconnected after") {
             $0.connectAsAsked()
@@ -22,17 +27,14 @@ extension VerdictCase {
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "a link that this device ends at once") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a link that this device ends at once") {
             $0.leave(after: 50_000)
         },
-        VerdictCase(healthy: "a session that the peer ends", says: "the peer disconnected after") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a session that the peer ends", says: "the peer disconnected after") {
             $0.read()
             $0.ends(.remoteUserTerminated)
         },
-        VerdictCase(healthy: "a short measurement, after which the peripheral leaves") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a short measurement, after which the peripheral leaves") {
             $0.notify(after: 100_000)
             $0.ends(.remoteUserTerminated, after: 50_000)
         },
@@ -42,8 +44,7 @@ extension VerdictCase {
             $0.accept()
             $0.ends(.remoteUserTerminated, after: 300_000)
         },
-        VerdictCase(healthy: "a link that is still there", says: "still connected at the end") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a link that is still there", says: "still connected at the end") {
             $0.read()
         },
         VerdictCase(healthy: "a capture that begins in the middle of a link", says: "begins in the middle") {
@@ -51,13 +52,11 @@ extension VerdictCase {
             $0.read()
             $0.ends(.remoteUserTerminated)
         },
-        VerdictCase(healthy: "a capture that ends in the middle of a request") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a capture that ends in the middle of a request") {
             $0.read()
             $0.att([0x0A, 5, 0])
         },
-        VerdictCase(healthy: "0x3E, and then a connection") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "0x3E, and then a connection") {
             $0.ends(.connectionFailedToBeEstablished, after: 200_000)
             $0.connectAsAsked()
             $0.read()
@@ -72,16 +71,14 @@ extension VerdictCase {
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "our own second Disconnect") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "our own second Disconnect") {
             $0.read()
             $0.status(0x0406, [0x40, 0, 0x13])
             $0.command(0x0406, [0x40, 0, 0x13])
             $0.disconnect(.localHostTerminated)
             $0.event(0x0F, [0x02, 1, 0x06, 0x04])
         },
-        VerdictCase(healthy: "a Disconnect that the lost peer does not acknowledge") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a Disconnect that the lost peer does not acknowledge") {
             $0.read()
             $0.leave(reason: .connectionTimeout)
         },
@@ -91,14 +88,12 @@ extension VerdictCase {
             $0.leave()
             $0.att([0x52, 3, 0, 1])
         },
-        VerdictCase(healthy: "parameters refused, and the peripheral stays") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "parameters refused, and the peripheral stays") {
             $0.asksForParameters(isAccepted: false)
             $0.read()
             $0.leave(after: 20 * second)
         },
-        VerdictCase(healthy: "parameters refused and then accepted, and the peripheral leaves") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "parameters refused and then accepted, and the peripheral leaves") {
             $0.asksForParameters(isAccepted: false)
             $0.asksForParameters(isAccepted: true)
             $0.read()
@@ -158,33 +153,28 @@ extension VerdictCase {
     ]
 
     private static let requests = [
-        VerdictCase(healthy: "a slow response") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a slow response") {
             $0.att([0x0A, 3, 0])
             $0.att([0x0B, 1], isSent: false, after: 25 * second)
             $0.leave()
         },
-        VerdictCase(healthy: "this device leaves before the response") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "this device leaves before the response") {
             $0.read()
             $0.att([0x0A, 5, 0])
             $0.leave(after: 10_000)
         },
-        VerdictCase(healthy: "a command before a peer restarts for an update") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a command before a peer restarts for an update") {
             $0.read()
             $0.att([0x52, 3, 0, 1])
             $0.ends(.remoteUserTerminated, after: 100_000)
         },
-        VerdictCase(healthy: "a read that needs a pairing, and has one", says: "paired") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a read that needs a pairing, and has one", says: "paired") {
             $0.read(error: 0x05)
             $0.pair()
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "a read that needs a pairing, and succeeds on the next connection") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a read that needs a pairing, and succeeds on the next connection") {
             $0.read(error: 0x05)
             $0.pair()
             $0.leave(after: 10_000)
@@ -194,79 +184,67 @@ extension VerdictCase {
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "a long value, which ends with Invalid Offset") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a long value, which ends with Invalid Offset") {
             $0.read()
             $0.request([0x0C, 3, 0, 22, 0], [0x01, 0x0C, 3, 0, 0x07])
             $0.request([0x0C, 4, 0, 22, 0], [0x01, 0x0C, 4, 0, 0x0B])
             $0.leave()
         },
-        VerdictCase(healthy: "an MTU that is refused, and requests that work") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "an MTU that is refused, and requests that work") {
             $0.request([0x02, 5, 2], [0x01, 0x02, 0, 0, 0x06])
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "Read Multiple, which the peer does not know, and reads in its place") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "Read Multiple, which the peer does not know, and reads in its place") {
             $0.request([0x20, 3, 0, 5, 0], [0x01, 0x20, 0, 0, 0x06])
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "a service that the peer does not have, and others") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a service that the peer does not have, and others") {
             $0.request([0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0x0D, 0x18], [0x01, 0x06, 1, 0, 0x0A])
             $0.request([0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0x0F, 0x18], [0x07, 1, 0, 5, 0])
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "a peer without the Generic Attribute service") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a peer without the Generic Attribute service") {
             $0.request([0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0x01, 0x18], [0x01, 0x06, 1, 0, 0x0A])
             $0.leave()
         },
-        VerdictCase(healthy: "services that change once") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "services that change once") {
             $0.discover(0x2A05, properties: 0x20)
             $0.att([0x1D, 3, 0, 1, 0, 0xFF, 0xFF], isSent: false)
             $0.att([0x1E])
             $0.discover(0x2A05, properties: 0x20)
             $0.leave()
         },
-        VerdictCase(healthy: "a database out of sync, and a discovery") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a database out of sync, and a discovery") {
             $0.read(error: 0x12)
             $0.discover()
             $0.leave()
         },
-        VerdictCase(healthy: "a subscription with values", says: "3 values") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a subscription with values", says: "3 values") {
             $0.discover()
             $0.subscribe()
             for _ in 0..<3 { $0.notify(after: 20 * second) }
             $0.leave()
         },
-        VerdictCase(healthy: "a subscription for a moment") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a subscription for a moment") {
             $0.discover()
             $0.subscribe()
             $0.leave(after: 2 * second)
         },
-        VerdictCase(healthy: "a subscription to the battery level, which does not change") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a subscription to the battery level, which does not change") {
             $0.discover(0x2A19)
             $0.subscribe()
             $0.leave(after: 60 * second)
         },
-        VerdictCase(healthy: "a channel that needs encryption, and opens with it") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a channel that needs encryption, and opens with it") {
             $0.openChannel(result: 5)
             $0.pair()
             $0.openChannel(result: 0)
             $0.leave()
         },
-        VerdictCase(healthy: "enhanced bearers that the peer does not have") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "enhanced bearers that the peer does not have") {
             $0.signal(0x17, [0x27, 0, 64, 0, 64, 0, 8, 0, 0x40, 0], isSent: true)
             $0.signal(0x18, [64, 0, 64, 0, 0, 0, 2, 0], isSent: false)
             $0.read()
@@ -275,23 +253,20 @@ extension VerdictCase {
     ]
 
     private static let security = [
-        VerdictCase(healthy: "a pairing that the user takes 25 s for", says: "paired") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a pairing that the user takes 25 s for", says: "paired") {
             $0.beginPairing(passkey: true)
             $0.smp([3] + [UInt8](repeating: 1, count: 16), isSent: true, after: 25 * second)
             $0.enableEncryption()
             $0.encryptionChanges()
             $0.leave()
         },
-        VerdictCase(healthy: "a wrong passkey, and then the right one") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a wrong passkey, and then the right one") {
             $0.beginPairing(passkey: true)
             $0.smp([5, 4], isSent: false)
             $0.pair()
             $0.leave()
         },
-        VerdictCase(healthy: "a wrong passkey, and the right one on the next connection") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a wrong passkey, and the right one on the next connection") {
             $0.beginPairing(passkey: true)
             $0.smp([5, 4], isSent: false)
             $0.leave()
@@ -299,23 +274,20 @@ extension VerdictCase {
             $0.pair()
             $0.leave()
         },
-        VerdictCase(healthy: "a bond that the peer has lost, and a new pairing") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a bond that the peer has lost, and a new pairing") {
             $0.enableEncryption()
             $0.encryptionChanges(6)
             $0.pair()
             $0.leave()
         },
-        VerdictCase(healthy: "a short key that is enough") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a short key that is enough") {
             $0.beginPairing(keySize: 7)
             $0.enableEncryption()
             $0.encryptionChanges(keySize: 7)
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "a Security Request, and encryption") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a Security Request, and encryption") {
             $0.smp([0x0B, 1], isSent: false)
             $0.enableEncryption()
             $0.encryptionChanges()
@@ -362,8 +334,7 @@ extension VerdictCase {
             $0.read()
             $0.leave()
         },
-        VerdictCase(healthy: "a reset when Bluetooth is switched off") {
-            $0.connectAsAsked()
+        VerdictCase(healthyLink: "a reset when Bluetooth is switched off") {
             $0.read()
             $0.reset()
         },

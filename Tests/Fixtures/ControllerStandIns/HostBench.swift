@@ -41,11 +41,24 @@ package final class HostBench {
         controller.leFeatures = features
     }
 
+    /// A bench whose host is up.
+    package static func up(_ features: LEFeatures? = nil, configuration: HCIHost.Configuration = .init()) -> HostBench {
+        let bench = HostBench(configuration: configuration)
+        if let features { bench.controller.leFeatures = features }
+        bench.up()
+        return bench
+    }
+
     /// Brings the host up and forgets what it sent for that.
     package func up() {
-        host.start()
-        run(.milliseconds(100))
+        start(.milliseconds(100))
         transport.sent = []
+    }
+
+    /// Starts the host, and runs the loop for a duration.
+    package func start(_ duration: Duration) {
+        host.start()
+        run(duration)
     }
 
     /// Runs the loop. By default, for as long as answers take that wait for no timer.

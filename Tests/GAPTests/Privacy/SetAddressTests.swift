@@ -12,8 +12,7 @@ import Testing
 /// The address of an advertising set.
 @Suite struct SetAddressTests {
     private func connection(_ role: LERole, _ address: BluetoothAddress) throws -> HCIConnection {
-        let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
-        bench.up()
+        let bench = HostBench.up([.extendedAdvertising, .phy2M, .phyCoded])
         var made: HCIConnection?
         bench.host.onConnection = { made = $0 }
         bench.inject(SecurityBench.connection(role, address))

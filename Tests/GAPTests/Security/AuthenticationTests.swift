@@ -126,9 +126,7 @@ import Testing
 
     /// A bonded pair whose peer has removed its bond.
     private func lostBond(_ role: LERole, _ policy: SecurityPolicy.LostBonds, automatic: Bool) throws -> SecurePair {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         let peer = pair.device(Self.other(role))
         try peer.deviceSecurity.forget(try #require(peer.bonds.bonds.first).identifier)
         for device in [pair.central, pair.peripheral] {

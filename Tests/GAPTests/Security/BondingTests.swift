@@ -177,9 +177,7 @@ import Testing
 
     @Test("behaviour 6.20: a peer that was reset is refused until it is forgotten")
     func aResetPeerIsRefusedUntilItIsForgotten() throws {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         let bond = try #require(pair.central.bonds.bonds.first)
         // The same address, without the former bond.
         try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)

@@ -83,9 +83,7 @@ import Testing
 
     @Test("behaviour 6.12: the observer of bonds is notified that a peer has lost its key")
     func aLostBondIsTold() throws {
-        let pair = try SecurePair()
-        try pair.bond()
-        pair.disconnect()
+        let pair = try SecurePair().bonded()
         let bond = try #require(pair.central.bonds.bonds.first)
         try pair.peripheral.bonds.remove(try #require(pair.peripheral.bonds.bonds.first).identifier)
         var changed: [BondIdentifier] = []

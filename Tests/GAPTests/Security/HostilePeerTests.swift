@@ -20,9 +20,7 @@ import Testing
         arguments: [LERole.central, .peripheral]
     )
     func withheldEncryptionGainsNothing(role: LERole) throws {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         let victim = pair.device(role)
         let bond = try #require(victim.bonds.bonds.first)
         victim.device.gate.holds = { $0.isEncryptionChange }
@@ -146,9 +144,7 @@ import Testing
         arguments: [SecurityPolicy.LostBonds.refused, .asked]
     )
     func aForgedPairingRequestDoesNotKeepTheBondedCentralOut(policy: SecurityPolicy.LostBonds) throws {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         let keys = pair.peripheral.bonds.bonds.map(\.keys)
         pair.central.deviceSecurity.policy.encryptsBondedPeers = false
         pair.peripheral.deviceSecurity.policy.lostBonds = policy
@@ -225,9 +221,7 @@ import Testing
     func weakBondsAreNotQueried() throws {
         var legacy = PairingConfiguration()
         legacy.legacy = .only
-        let pair = try SecurePair(peripheral: legacy)
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair(peripheral: legacy).bonded(.authenticated)
         // The mode was set after bonding, and another device is at the peer's address.
         pair.central.deviceSecurity.configuration = .secureConnectionsOnly
         try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)

@@ -19,9 +19,7 @@ import Testing
 
     /// A bond that the peripheral has forgotten, on a new link.
     private func lostBond(_ peripheral: PairingConfiguration = PairingConfiguration()) throws -> SecurePair {
-        let pair = try SecurePair(peripheral: peripheral)
-        try pair.bond()
-        pair.disconnect()
+        let pair = try SecurePair(peripheral: peripheral).bonded()
         try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         pair.central.deviceSecurity.policy.lostBonds = .asked
         pair.central.deviceSecurity.policy.encryptsBondedPeers = false

@@ -65,9 +65,7 @@ import Testing
 
     @Test("AB-S09: an impostor of a bonded peripheral does not get the bond")
     func anImpostorOfABondedPeripheralDoesNotGetTheBond() throws {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         let bond = try #require(pair.central.bonds.bonds.first)
         // The attacker has the address but not the key, and requests a weaker pairing.
         try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
@@ -85,9 +83,7 @@ import Testing
 
     @Test("AB-S09: an impostor of a bonded central does not get the bond")
     func anImpostorOfABondedCentralDoesNotGetTheBond() throws {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         let bond = try #require(pair.peripheral.bonds.bonds.first)
         try pair.central.deviceSecurity.forget(try #require(pair.central.bonds.bonds.first).identifier)
         for policy in [SecurityPolicy.LostBonds.refused, .asked] {
@@ -171,9 +167,7 @@ import Testing
     /// A peer that wants to pair anew has to prove the bond's key first, also when nothing else is requested.
     @Test("AB-S09: a requested pairing begins with the bond's key")
     func aPairingThatIsAskedForBeginsWithTheKey() throws {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         let bond = try #require(pair.central.bonds.bonds.first)
         try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         pair.central.deviceSecurity.policy.encryptsBondedPeers = false
@@ -192,9 +186,7 @@ import Testing
     /// met.
     @Test("AB-S09: a replaced bond is not mistaken for a better one")
     func aBondThatWasReplacedIsNotTakenForABetterOne() throws {
-        let pair = try SecurePair(peripheral: Self.unauthenticated)
-        try pair.bond()
-        pair.disconnect()
+        let pair = try SecurePair(peripheral: Self.unauthenticated).bonded()
         try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         pair.central.deviceSecurity.policy.lostBonds = .asked
         try pair.connect()
@@ -266,9 +258,7 @@ import Testing
 
     @Test("AB-G03: an address alone is not trusted")
     func anAddressIsNotTrusted() throws {
-        let pair = try SecurePair()
-        try pair.bond(.authenticated)
-        pair.disconnect()
+        let pair = try SecurePair().bonded(.authenticated)
         try pair.central.deviceSecurity.forget(try #require(pair.central.bonds.bonds.first).identifier)
         try pair.connect()
         // The server recognises the address of a bonded client, but does not trust it.

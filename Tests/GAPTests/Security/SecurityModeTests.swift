@@ -221,9 +221,7 @@ import Testing
 
     @Test("GAP/SEC/SEM/BV-45: a connection whose encryption fails is not used in the clear")
     func aConnectionWhoseEncryptionFailsIsNotUsedInTheClear() throws {
-        let pair = try SecurePair(central: .secureConnectionsOnly)
-        try pair.bond(.secureConnections)
-        pair.disconnect()
+        let pair = try SecurePair(central: .secureConnectionsOnly).bonded(.secureConnections)
         let lost = try #require(pair.peripheral.bonds.bonds.first)
         try pair.peripheral.deviceSecurity.forget(lost.identifier)
         try pair.connect()

@@ -140,6 +140,13 @@ struct SecurePair {
         (self.world, self.central, self.peripheral) = (world, central, peripheral)
     }
 
+    /// The pair once it has bonded and disconnected.
+    func bonded(_ level: SecurityLevel = .encrypted) throws -> Self {
+        try bond(level)
+        disconnect()
+        return self
+    }
+
     /// The device in a role.
     func device(_ role: LERole) -> SecureDevice { role == .central ? central : peripheral }
 
