@@ -110,6 +110,7 @@ let fixtures = """
     SampleMessages BluetoothService
     HostileClients ServiceMessages
     ServiceStandIns CoreBluetooth
+    AppStandIns CoreBluetooth
     interop-app ServiceProcess CoreBluetoothExtras HostileClients
     """
 
@@ -133,18 +134,18 @@ let tests = """
     ServiceMessages
     BluetoothService AccessStandIns BluetoothTesting SampleMessages StateExplorer TestBasics
     AppAdvice BluetoothSimulation Administration TestBasics
-    ServiceProcess BluetoothSimulation HostileClients SampleMessages StandInKernel TestBasics
+    ServiceProcess BluetoothSimulation AppStandIns HostileClients SampleMessages StandInKernel TestBasics
     CoreBluetooth BluetoothService SampleMessages ServiceStandIns
-    CoreBluetoothExtras BluetoothSimulation ServiceStandIns TestBasics
-    BluetoothSimulation BluetoothTesting CoreBluetoothExtras Demos TestBasics
-    Quirk BluetoothSimulation
-    Accessories TestBasics
+    CoreBluetoothExtras BluetoothSimulation AppStandIns ServiceStandIns TestBasics
+    BluetoothSimulation BluetoothTesting CoreBluetoothExtras Demos AppStandIns TestBasics
+    Quirk BluetoothSimulation AppStandIns
+    Accessories AppStandIns TestBasics
     RadioEnergy
-    BluetoothTesting TestBasics
+    BluetoothTesting AppStandIns TestBasics
     CaptureStory
     Page BluetoothTesting NIOEmbedded
-    Examples BluetoothTesting FileTransfer HealthThermometer HeartRate TextTransfer TestBasics
-    Harald harald StandInKernel TestBasics
+    Examples BluetoothTesting FileTransfer HealthThermometer HeartRate TextTransfer AppStandIns TestBasics
+    Harald harald AppStandIns StandInKernel TestBasics
     """
 
 let programs = ["BondKillPoints", "HaraldBenchmarks", "HaraldFuzzing"]

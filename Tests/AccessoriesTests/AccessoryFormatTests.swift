@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import TestBasics
 import Testing
 
 @testable import Accessories
@@ -322,8 +323,7 @@ private func failure(characteristic members: String, _ rest: String = "") -> Acc
             .appending(path: "../../Documentation/accessory-1.schema.json").standardized
         let tree = try JSONDecoder().decode(JSONTree.self, from: Data(contentsOf: file))
         guard case .object(let schema) = tree, case .object(let definitions) = schema["$defs"] else {
-            Issue.record("the schema has no definitions")
-            return
+            return recordIssue("the schema has no definitions")
         }
         for (name, keys) in FormatKeys.all {
             let definition = name == "accessory" ? tree : definitions[name] ?? .null

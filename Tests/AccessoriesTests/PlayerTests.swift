@@ -1,4 +1,5 @@
 import Accessories
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
@@ -6,60 +7,50 @@ import TestBasics
 import Testing
 
 /// A central app that explores an accessory, reads and follows everything, and writes on request.
-private final class Visitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: mutable state is only touched on the manager's queue.
+private final class Visitor: CentralStandIn, @unchecked Sendable {
     let notes = Notes<String>()
     private let queue = DispatchQueue(label: "visitor")
     private let isConnecting: Bool
-    private var manager: CBCentralManager?
-    private var device: CBPeripheral?
-    private var toExplore = 0
 
-    init(connects: Bool = true) {
+    init(connects: Bool) {
         isConnecting = connects
+        super.init(seeking: nil, on: queue)
     }
-
-    func start() { manager = CBCentralManager(delegate: self, queue: queue) }
 
     /// Writes a value to a characteristic.
     func write(_ octets: [UInt8], to uuid: String, _ type: CBCharacteristicWriteType = .withResponse) {
         queue.sync {
-            guard let device, let characteristic = characteristic(uuid) else { return notes.add("no \(uuid)") }
-            device.writeValue(Data(octets), for: characteristic, type: type)
+            guard let found, let characteristic = characteristic(uuid) else { return notes.add("no \(uuid)") }
+            found.writeValue(Data(octets), for: characteristic, type: type)
         }
     }
 
     func read(_ uuid: String) {
         queue.sync {
-            guard let device, let characteristic = characteristic(uuid) else { return notes.add("no \(uuid)") }
-            device.readValue(for: characteristic)
+            guard let found, let characteristic = characteristic(uuid) else { return notes.add("no \(uuid)") }
+            found.readValue(for: characteristic)
         }
     }
 
     /// Ends the subscription to a characteristic.
     func leave(_ uuid: String) {
         queue.sync {
-            guard let device, let characteristic = characteristic(uuid) else { return notes.add("no \(uuid)") }
-            device.setNotifyValue(false, for: characteristic)
+            guard let found, let characteristic = characteristic(uuid) else { return notes.add("no \(uuid)") }
+            found.setNotifyValue(false, for: characteristic)
         }
     }
 
     private func characteristic(_ uuid: String) -> CBCharacteristic? {
-        device?.services?.flatMap { $0.characteristics ?? [] }.first { $0.uuid == CBUUID(string: uuid) }
+        found?.services?.flatMap { $0.characteristics ?? [] }.first { $0.uuid == CBUUID(string: uuid) }
     }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
-    }
-
-    func centralManager(
+    override func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
-        guard device == nil else { return }
-        device = peripheral
+        guard found == nil else { return }
         let data = advertisementData[CBAdvertisementDataManufacturerDataKey] as? Data
         let services = advertisementData[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []
         let serviceData = advertisementData[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data] ?? [:]
@@ -71,15 +62,11 @@ private final class Visitor: NSObject, CBCentralManagerDelegate, CBPeripheralDel
             \(isConnectable == true ? "connectable" : "not connectable")
             """
         )
-        peripheral.delegate = self
-        if isConnecting { central.connect(peripheral) }
+        guard isConnecting else { return found = peripheral }
+        super.centralManager(central, didDiscover: peripheral, advertisementData: advertisementData, rssi: RSSI)
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        peripheral.discoverServices(nil)
-    }
-
-    func centralManager(
+    override func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
@@ -87,31 +74,28 @@ private final class Visitor: NSObject, CBCentralManagerDelegate, CBPeripheralDel
         notes.add("disconnected")
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
-    }
-
-    func peripheral(
-        _ peripheral: CBPeripheral,
-        didDiscoverCharacteristicsFor service: CBService,
-        error: (any Error)?
-    ) {
-        for characteristic in service.characteristics ?? [] {
-            notes.add("\(service.uuid.uuidString.prefix(8)) has \(characteristic.uuid.uuidString.prefix(8))")
-            if !characteristic.properties.isDisjoint(with: [.notify, .indicate, .notifyEncryptionRequired]) {
-                peripheral.setNotifyValue(true, for: characteristic)
-            }
+    override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+        let service = characteristic.service?.uuid.uuidString ?? "-"
+        notes.add("\(service.prefix(8)) has \(characteristic.uuid.uuidString.prefix(8))")
+        if !characteristic.properties.isDisjoint(with: [.notify, .indicate, .notifyEncryptionRequired]) {
+            peripheral.setNotifyValue(true, for: characteristic)
         }
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
-    {
+    override func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
         let value = error.map { "error \(($0 as NSError).code)" } ?? hex(characteristic.value)
         notes.add("\(characteristic.uuid.uuidString.prefix(8)) = \(value)")
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?)
-    {
+    override func peripheral(
+        _ peripheral: CBPeripheral,
+        didWriteValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
         let outcome = error.map { "error \(($0 as NSError).code)" } ?? "ok"
         notes.add("wrote \(characteristic.uuid.uuidString.prefix(8)): \(outcome)")
     }
@@ -130,9 +114,7 @@ private struct Meeting {
         thing = world.addAccessory(accessory)
         phone = world.addDevice(named: "Phone")
         phone.person.behaves(.agrees(lookingAt: [thing.device]))
-        let visitor = Visitor(connects: connects)
-        self.visitor = visitor
-        phone.launch("visitor") { _ in visitor.start() }
+        visitor = phone.launch("visitor") { _ in Visitor(connects: connects) }
         world.run(for: duration)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import Testing
 
 @testable import Accessories
@@ -173,8 +174,7 @@ private let everyStep = """
             .appending(path: "../../Documentation/steps-1.schema.json").standardized
         let tree = try JSONDecoder().decode(JSONTree.self, from: Data(contentsOf: file))
         guard case .object(let schema) = tree, case .object(let definitions) = schema["$defs"] else {
-            Issue.record("the schema has no definitions")
-            return
+            return recordIssue("the schema has no definitions")
         }
         for (name, keys) in StepKeys.all {
             let definition = name == "steps" ? tree : definitions[name] ?? .null

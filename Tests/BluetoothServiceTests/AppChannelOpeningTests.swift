@@ -3,6 +3,7 @@ import Foundation
 import GAP
 import SampleMessages
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -71,10 +72,7 @@ import Testing
         #expect(attempt.reject(again) == [])
         let results = attempt.opened()
         #expect(results.count == 1)
-        guard case .failure(let error) = results.first else {
-            Issue.record("\(results)")
-            return
-        }
+        guard case .failure(let error) = results.first else { return recordIssue("\(results)") }
         #expect(error.code == .core(.operationNotSupported))
         attempt.peer.air.world.run(.seconds(60))
         #expect(attempt.opened().isEmpty)
@@ -91,10 +89,7 @@ import Testing
         let request = try attempt.request(0x14)
         #expect(attempt.peer.signal(0x15, request[1], le(0) + le(0) + le(0) + le(0) + le(result)) == [])
         let results = attempt.opened()
-        guard results.count == 1, case .failure = results.first else {
-            Issue.record("\(results)")
-            return
-        }
+        guard results.count == 1, case .failure = results.first else { return recordIssue("\(results)") }
     }
 
     @Test(
@@ -121,10 +116,7 @@ import Testing
         let attempt = try Attempt(on: 0x27)
         #expect(attempt.peer.takeSignals().isEmpty)
         let results = attempt.opened()
-        guard results.count == 1, case .failure(let error) = results.first else {
-            Issue.record("\(results)")
-            return
-        }
+        guard results.count == 1, case .failure(let error) = results.first else { return recordIssue("\(results)") }
         #expect(error.code == .core(.connectionFailed))
         #expect(attempt.peer.system.links.all.first?.link.l2cap.creditBasedChannels.isEmpty == true)
     }

@@ -28,6 +28,12 @@ struct ConnectedPair {
         sensor.take()
     }
 
+    /// The pair once the central has connected.
+    func linked() throws -> Self {
+        try central.connect(peer)
+        return self
+    }
+
     func connected() throws -> [BluetoothUUID: AttributeHandle] {
         try central.connect(peer)
         return try central.explore(peer)
@@ -88,8 +94,7 @@ struct ConnectedPair {
 
     @Test("behaviour 3.11: the link lingers if it is configured to")
     func theLinkLingersIfConfigured() throws {
-        let pair = try ConnectedPair(configure: { $0.linger = .seconds(5) })
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair(configure: { $0.linger = .seconds(5) }).linked()
         _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         pair.world.run(.seconds(4))
         #expect(pair.phone.system.links.all.count == 1)
@@ -207,8 +212,7 @@ struct ConnectedPair {
 
     @Test("behaviour 3.5: releasing a peripheral ends its connection")
     func aPeripheralThatNobodyHoldsIsLetGo() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.central.send(.forget(peer: pair.peer))
         pair.world.run(.seconds(1))
         #expect(pair.phone.system.links.all.isEmpty)
@@ -216,8 +220,7 @@ struct ConnectedPair {
 
     @Test("behaviour 13.6: a closed manager releases all its peripherals")
     func aManagerThatIsGoneLetsGoOfAll() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.seconds(1))
         pair.central.take()
@@ -400,8 +403,7 @@ struct ConnectedPair {
 
     @Test("behaviour 5.24: the signal strength of a link can be read")
     func signalStrengthIsRead() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         let rssi = try pair.central.ask(.readRSSI(peer: pair.peer), "rssiRead") { event -> Int? in
             if case .central(.peer(_, .rssiRead(.success(let rssi)))) = event { rssi } else { nil }
         }
@@ -428,8 +430,7 @@ struct ConnectedPair {
         arguments: [(0, 12...12, 0), (1, 60...84, 0), (2, 240...288, 2)] as [(Int, ClosedRange<UInt16>, UInt16)]
     )
     func aPeripheralAsksForAnotherLatency(latency: Int, interval: ClosedRange<UInt16>, skipped: UInt16) throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         let central = try #require(pair.strap.system.links.all.first?.peer)
         pair.sensor.send(.setDesiredConnectionLatency(central: central, latency: latency))
         pair.world.run(.seconds(1))
@@ -446,8 +447,7 @@ struct ConnectedPair {
 
     @Test("behaviours 3.26, 14.4: connections start with the parameters of an iPhone")
     func connectionsBeginWithTheParametersOfAnIPhone() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         let command = try #require(pair.phone.controller.lastConnectionRequest)
         #expect(command.intervalMin == 24)
         #expect(command.intervalMax == 24)
@@ -456,8 +456,7 @@ struct ConnectedPair {
     }
 
     @Test func disconnectionsCarryTheTimeOfTheCalendar() throws {
-        let pair = try ConnectedPair(configure: { $0.loopStart = 1_000_000 })
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair(configure: { $0.loopStart = 1_000_000 }).linked()
         pair.world.run(.seconds(10))
         pair.strap.controller.loseLinks(.connectionTimeout)
         let time = try pair.central.expect("disconnected") { event -> TimeInterval? in

@@ -13,8 +13,7 @@ import Testing
     /// The connection stays up, and events queue in order meanwhile.
     @Test("behaviour 9.3: events without a consumer are delivered later")
     func eventsWithoutConsumerAreDeliveredLater() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.world.run(.seconds(10))
         pair.central.take()
         let app = pair.central.connection.app.value

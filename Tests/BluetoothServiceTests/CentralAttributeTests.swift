@@ -31,8 +31,7 @@ import Testing
 
     @Test("behaviour 4.2: characteristics are discovered by UUID and added to the known ones")
     func characteristicsAreFoundIncrementally() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         let services = try pair.central.ask(
             .discoverServices(peer: pair.peer, uuids: nil),
             "services",
@@ -430,8 +429,7 @@ import Testing
     /// Some apps start to wait for an answer only after they have asked.
     @Test("an answer from the cache takes as long as one from another process, and keeps its place")
     func answersFromTheCacheTakeTheirTime() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         let all = Request.discoverServices(peer: pair.peer, uuids: nil)
         _ = try pair.central.ask(all, "services", \.services).get()
         pair.world.run(.seconds(2))
@@ -448,8 +446,7 @@ import Testing
 
     @Test("behaviours 4.20, 3.25: a discovery that the peer never answers ends with the connection")
     func aDiscoveryThatIsNotAnsweredEnds() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.strap.controller.transport.onReceive = { _ in }
         pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
         pair.world.run(.seconds(29))

@@ -3,6 +3,7 @@ import Foundation
 import GAP
 import SampleMessages
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -41,10 +42,7 @@ import Testing
         for frame in data.frames { peer.send(frame, on: cid) }
         let told = peer.told(id)
         #expect(told.count == 1)
-        guard case .ended(let error) = told.first else {
-            Issue.record("\(told)")
-            return
-        }
+        guard case .ended(let error) = told.first else { return recordIssue("\(told)") }
         #expect(error?.code == .core(.unknown))
         // The code of L2CAP_DISCONNECTION_REQ.
         #expect(peer.takeSignals().first?.first == 0x06)
@@ -120,10 +118,7 @@ import Testing
         peer.signal(0x16, 8, le(0x41) + le(65_435))
         #expect(peer.told(id) == [])
         peer.signal(0x16, 9, le(0x41) + le(1))
-        guard case .ended(.some) = peer.told(id).first else {
-            Issue.record("the channel goes on")
-            return
-        }
+        guard case .ended(.some) = peer.told(id).first else { return recordIssue("the channel goes on") }
         #expect(peer.system.links.all.count == 1)
     }
 
@@ -179,10 +174,7 @@ import Testing
         peer.air.world.run(.seconds(40))
         let results = opened(peer)
         #expect(results.count == 1)
-        guard case .failure = results.first else {
-            Issue.record("\(results)")
-            return
-        }
+        guard case .failure = results.first else { return recordIssue("\(results)") }
         peer.signal(0x15, request[1], le(0x41) + le(100) + le(100) + le(1) + le(0))
         peer.air.world.run(.seconds(2))
         #expect(opened(peer).isEmpty)
@@ -269,10 +261,7 @@ import Testing
         let block = PacketBuffer([UInt8](repeating: 1, count: 16_384))
         for _ in 0..<3 { peer.app.send(.channel(id, .send(block))) }
         let told = peer.told(id)
-        guard case .ended(let error) = told.last else {
-            Issue.record("\(told)")
-            return
-        }
+        guard case .ended(let error) = told.last else { return recordIssue("\(told)") }
         #expect(error?.code == .core(.outOfSpace))
     }
 

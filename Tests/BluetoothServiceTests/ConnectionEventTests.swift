@@ -19,9 +19,7 @@ import Testing
         "behaviour 3.22: a link that fails because the peer lost its keys is never reported"
     )
     func aLinkThatNeverCameToBeUsed() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         _ = try bench.app.ask(.cancelConnection(peer: bench.peer), "disconnected", \.disconnection)
         bench.world.run(.seconds(1))
         try bench.sensor.peers.forget(try #require(bench.sensor.peers.bondedPeers.first?.identifier))
@@ -141,8 +139,7 @@ import Testing
     }
 
     @Test func distancesAreNotMeasuredByAControllerThatCannot() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         let start = Request.central(.peer(pair.peer, .link(.startChannelSounding)))
         let error = try pair.central.ask(start, "ended") { event -> ServiceError?? in
             if case .central(.peer(_, .channelSoundingEnded(let error))) = event { .some(error) } else { nil }

@@ -209,8 +209,7 @@ import Testing
 
     @Test("behaviour 7.28: advertising continues during a connection")
     func advertisingGoesOnDuringAConnection() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.world.run(.seconds(1))
         #expect(pair.strap.controller.isAdvertising)
         let watch = pair.world.device("Watch").manager(.central)

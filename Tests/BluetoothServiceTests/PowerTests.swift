@@ -140,8 +140,7 @@ import Testing
 
     @Test("behaviour 1.14: services and advertising survive turning Bluetooth off")
     func servicesAndAdvertisingSurvivePowerOff() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.strap.system.controllers.setPower(false)
         _ = try pair.central.expect("disconnected", \.disconnection)
         #expect(!pair.strap.controller.isAdvertising)
@@ -166,8 +165,7 @@ import Testing
 
     @Test("behaviour 1.13: a failing controller is reset, and services and advertising are lost")
     func aControllerThatFailsIsResetAndServicesAreGone() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.central.take()
         pair.strap.controller.transport.send(HCIPacket(HardwareError(code: 1)))
         pair.phone.controller.transport.send(HCIPacket(HardwareError(code: 1)))
@@ -179,8 +177,7 @@ import Testing
     }
 
     @Test func aControllerThatIsGoneLeavesBluetoothUnsupported() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.central.take()
         pair.phone.controller.transport.close()
         pair.world.run(.seconds(1))

@@ -161,8 +161,7 @@ import Testing
 
     @Test("AB-G02: a flood of addresses does not evict connected peers")
     func aCrowdOfAddressesDoesNotDisplaceWhoIsConnected() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.seconds(1))
         for batch in 0..<100 {

@@ -98,8 +98,7 @@ import Testing
         "behaviours 4.11, 3.24: a system reports changes, and a connecting central enables these reports and reads the name"
     )
     func changesAreToldWithoutAnAppsAsking() throws {
-        let pair = try ConnectedPair()
-        try pair.central.connect(pair.peer)
+        let pair = try ConnectedPair().linked()
         pair.world.run(.seconds(3))
         let names = pair.central.take().compactMap { event -> String? in
             if case .central(.peer(_, .nameChanged(let name))) = event { name } else { nil }
@@ -115,8 +114,7 @@ import Testing
     @Test("behaviours 4.11, 3.24: a service published at any time is found by or reported to connected centrals")
     func servicesPublishedAtAnyTimeAreFound() throws {
         for delay in 0..<100 as Range<Int64> {
-            let pair = try ConnectedPair()
-            try pair.central.connect(pair.peer)
+            let pair = try ConnectedPair().linked()
             pair.world.run(.milliseconds(delay))
             try pair.sensorAlsoPublishes(0x180F)
             pair.world.run(.seconds(3))

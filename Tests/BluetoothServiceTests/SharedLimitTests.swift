@@ -4,6 +4,7 @@ import Foundation
 import GATT
 import SampleMessages
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import Administration
@@ -197,10 +198,7 @@ import Testing
         #expect(managers.allSatisfy { $0.take().isEmpty })
         #expect(phone.system.apps.permissions.decisions.isEmpty)
         let registration = desk.add { _ in }
-        guard let registration else {
-            Issue.record("no room for a prompter")
-            return
-        }
+        guard let registration else { return recordIssue("no room for a prompter") }
         desk.open(registration)
         world.run(.seconds(60))
         #expect(managers.allSatisfy { $0.take().isEmpty })

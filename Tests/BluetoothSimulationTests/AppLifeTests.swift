@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
@@ -5,105 +6,59 @@ import EventLoops
 import Foundation
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 /// Whole apps that the person leaves, and the effects on their code.
 @Suite struct AppLifeTests {
     /// An app that advertises a service, and one that scans for it; each records its events.
-    private final class Beacon: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-        // Safe: `manager` is set once, and mutable state has a lock.
+    private final class Beacon: PeripheralStandIn, @unchecked Sendable {
         let reads = Mutex(0)
-        private var manager: CBPeripheralManager!
 
-        override init() {
-            super.init()
-            manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "beacon"))
+        init() {
+            super.init("Beacon", service: AppLifeTests.service, [CBMutableCharacteristic(AppLifeTests.value, .read)])
         }
 
-        func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-            guard peripheral.state == .poweredOn else { return }
-            let value = CBMutableCharacteristic(
-                type: AppLifeTests.value,
-                properties: .read,
-                value: nil,
-                permissions: .readable
-            )
-            let service = CBMutableService(type: AppLifeTests.service, primary: true)
-            service.characteristics = [value]
-            peripheral.add(service)
-            peripheral.startAdvertising([
-                CBAdvertisementDataLocalNameKey: "Beacon", CBAdvertisementDataServiceUUIDsKey: [AppLifeTests.service],
-            ])
-        }
-
-        func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
             reads.withLock { $0 += 1 }
             request.value = Data([42])
             peripheral.respond(to: request, withResult: .success)
         }
     }
 
-    private final class Seeker: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // Safe: state without a lock is accessed only on the queue.
-        let heard = Mutex<[String]>([])
-        private let wanted: CBUUID
-        private var manager: CBCentralManager!
-        private var found: CBPeripheral?
+    private final class Seeker: CentralStandIn, @unchecked Sendable {
+        let heard = Notes<String>()
 
-        init(_ wanted: CBUUID = AppLifeTests.service) {
-            self.wanted = wanted
-            super.init()
-            manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "seeker"))
+        init(_ wanted: CBUUID = AppLifeTests.service) { super.init(seeking: [wanted]) }
+
+        override func centralManagerDidUpdateState(_ central: CBCentralManager) {
+            heard.add("state \(central.state.rawValue)")
+            super.centralManagerDidUpdateState(central)
         }
 
-        private func note(_ text: String) { heard.withLock { $0.append(text) } }
-
-        func centralManagerDidUpdateState(_ central: CBCentralManager) {
-            note("state \(central.state.rawValue)")
-            central.scanForPeripherals(withServices: [wanted])
-        }
-
-        func centralManager(
+        override func centralManager(
             _ central: CBCentralManager,
             didDiscover peripheral: CBPeripheral,
             advertisementData: [String: Any],
             rssi RSSI: NSNumber
         ) {
-            guard found == nil else { return }
+            let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String
             let overflow = advertisementData[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID] ?? []
-            note(
-                "\(advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "nameless") \(overflow.map(\.uuidString))"
-            )
-            found = peripheral
-            peripheral.delegate = self
-            central.stopScan()
-            central.connect(peripheral)
+            if found == nil { heard.add("\(name ?? "nameless") \(overflow.map(\.uuidString))") }
+            super.centralManager(central, didDiscover: peripheral, advertisementData: advertisementData, rssi: RSSI)
         }
 
-        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-            peripheral.discoverServices([AppLifeTests.service])
+        override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+            peripheral.readValue(for: characteristic)
         }
 
-        func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-            for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
-        }
-
-        func peripheral(
-            _ peripheral: CBPeripheral,
-            didDiscoverCharacteristicsFor service: CBService,
-            error: (any Error)?
-        ) {
-            for value in service.characteristics ?? [] { peripheral.readValue(for: value) }
-        }
-
-        func peripheral(
+        override func peripheral(
             _ peripheral: CBPeripheral,
             didUpdateValueFor characteristic: CBCharacteristic,
             error: (any Error)?
         ) {
-            note(
-                "value \(characteristic.value.map { "\($0[0])" } ?? "-") \(error.map { "\(($0 as NSError).code)" } ?? "")"
-            )
+            let value = characteristic.value.map { "\($0[0])" } ?? "-"
+            heard.add("value \(value) \(error.map { "\(($0 as NSError).code)" } ?? "")")
         }
     }
 
@@ -128,9 +83,9 @@ import Testing
         if seekerSleeps { seekerApp.leave() }
         world.run(for: .seconds(120))
         let name = advertiserSleeps ? "nameless [\"\(Self.service.uuidString)\"]" : "Beacon []"
-        #expect(seeker.heard.withLock { $0 } == ["state 5", name, "value 42 "])
+        #expect(seeker.heard.all == ["state 5", name, "value 42 "])
         #expect(beacon.reads.withLock { $0 } == 1)
-        #expect(stranger.heard.withLock { $0 } == ["state 5"])
+        #expect(stranger.heard.all == ["state 5"])
         #expect(beaconApp.phase == (advertiserSleeps ? .suspended : .foreground))
     }
 
@@ -199,10 +154,10 @@ import Testing
         #expect(app.phase == .notRunning(isForced ? .forceQuit : .removedFromMemory))
         let seeker = other.launch("seeker") { _ in Seeker() }
         world.run(for: .seconds(5))
-        #expect(seeker.heard.withLock { $0 } == ["state 5"])
+        #expect(seeker.heard.all == ["state 5"])
         let again = one.launch("beacon") { _ in Beacon() }
         world.run(for: .seconds(5))
-        #expect(seeker.heard.withLock { $0 }.last == "value 42 ")
+        #expect(seeker.heard.all.last == "value 42 ")
         #expect(again.reads.withLock { $0 } == 1)
         #expect(beacon.reads.withLock { $0 } == 0)
     }
@@ -223,14 +178,14 @@ import Testing
         }
         world.run(for: .seconds(1))
         #expect(silent.phase == .notRunning(.crashed))
-        #expect(heart.heard.withLock { $0 }.isEmpty)
-        #expect(other.heard.withLock { $0 } == ["state 3"])
+        #expect(heart.heard.all.isEmpty)
+        #expect(other.heard.all == ["state 3"])
         let asked = phone.person.permissionQuestions
         #expect(asked.map(\.app) == ["Heart", "other"])
         #expect(asked.map(\.usageDescription) == ["To read your belt", "To spy"])
         phone.person.permits { _ in .allow }
         world.run(for: .seconds(1))
-        #expect(heart.heard.withLock { $0 } == ["state 5"])
+        #expect(heart.heard.all == ["state 5"])
         #expect(phone.person.permissionQuestions.count == 2)
     }
 }

@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import TestBasics
@@ -6,53 +7,22 @@ import Testing
 /// Situations that the first tests of an app meet.
 @Suite struct FirstTestTests {
     /// Connects to the first device it finds, and again whenever it loses it.
-    private final class Follower: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-        // Safe: mutable state is only touched on the manager's queue.
+    private final class Follower: CentralStandIn, @unchecked Sendable {
         let notes = Notes<String>()
-        private var manager: CBCentralManager?
-        private var belt: CBPeripheral?
 
-        func start(on queue: DispatchQueue?) { manager = CBCentralManager(delegate: self, queue: queue) }
+        init(on queue: DispatchQueue?) { super.init(seeking: nil, on: queue) }
 
-        func centralManagerDidUpdateState(_ central: CBCentralManager) {
-            if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
-        }
-
-        func centralManager(
-            _ central: CBCentralManager,
-            didDiscover peripheral: CBPeripheral,
-            advertisementData: [String: Any],
-            rssi RSSI: NSNumber
-        ) {
-            guard belt == nil else { return }
-            belt = peripheral
-            central.connect(peripheral)
-        }
-
-        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        override func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
             notes.add("connected")
         }
 
-        func centralManager(
+        override func centralManager(
             _ central: CBCentralManager,
             didDisconnectPeripheral peripheral: CBPeripheral,
             error: (any Error)?
         ) {
             notes.add("disconnected")
             central.connect(peripheral)
-        }
-    }
-
-    /// Advertises whenever Bluetooth is on.
-    private final class Belt: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-        // Safe: the manager is set once, before its callbacks.
-        private var manager: CBPeripheralManager?
-
-        func start() { manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "belt")) }
-
-        func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-            guard peripheral.state == .poweredOn else { return }
-            peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: "Belt"])
         }
     }
 
@@ -63,10 +33,9 @@ import Testing
         _ body: (SimulatedWorld, SimulatedDevice, Follower) -> Void
     ) {
         let world = SimulatedWorld(seed: 1)
-        let (belt, follower) = (Belt(), Follower())
         let strap = world.addDevice(named: "Belt", options: options)
-        strap.launch("belt") { _ in belt.start() }
-        world.addDevice(named: "Phone").launch("follower") { _ in follower.start(on: queue) }
+        let belt = strap.launch("belt") { _ in PeripheralStandIn("Belt") }
+        let follower = world.addDevice(named: "Phone").launch("follower") { _ in Follower(on: queue) }
         world.run(for: .seconds(5))
         body(world, strap, follower)
         withExtendedLifetime((belt, follower)) {}

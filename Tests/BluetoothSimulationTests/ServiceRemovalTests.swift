@@ -1,38 +1,17 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
-import Synchronization
+import TestBasics
 import Testing
 
 /// A peripheral that removes its services while a central's request is open.
 @Suite struct ServiceRemovalTests {
-    private final class Server: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-        // Safe: used on the manager's queue only, once it is made.
-        private var manager: CBPeripheralManager?
-
-        override init() {
-            super.init()
-            manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "server"))
+    private final class Server: PeripheralStandIn, @unchecked Sendable {
+        init() {
+            super.init(service: CBUUID(string: "180D"), [CBMutableCharacteristic(CBUUID(string: "2A38"), .read)])
         }
 
-        private func publish() {
-            let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
-            let location = CBMutableCharacteristic(
-                type: CBUUID(string: "2A38"),
-                properties: .read,
-                value: nil,
-                permissions: .readable
-            )
-            service.characteristics = [location]
-            manager?.add(service)
-        }
-
-        func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-            guard peripheral.state == .poweredOn else { return }
-            publish()
-            peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")]])
-        }
-
-        func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
             peripheral.removeAllServices()
             publish()
             request.value = Data([1])
@@ -40,59 +19,25 @@ import Testing
         }
     }
 
-    private final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // Safe: used on the manager's queue only, once it is made.
-        private var manager: CBCentralManager?
-        private var server: CBPeripheral?
-        let read = Mutex<[String]>([])
+    private final class Reader: CentralStandIn, @unchecked Sendable {
+        let read = Notes<String>()
 
-        override init() {
-            super.init()
-            manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "reader"))
+        init() { super.init(seeking: [CBUUID(string: "180D")]) }
+
+        override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+            peripheral.readValue(for: characteristic)
         }
 
-        func centralManagerDidUpdateState(_ central: CBCentralManager) {
-            central.scanForPeripherals(withServices: [CBUUID(string: "180D")])
-        }
-
-        func centralManager(
-            _ central: CBCentralManager,
-            didDiscover peripheral: CBPeripheral,
-            advertisementData: [String: Any],
-            rssi: NSNumber
-        ) {
-            guard server == nil else { return }
-            server = peripheral
-            peripheral.delegate = self
-            central.connect(peripheral)
-        }
-
-        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-            peripheral.discoverServices(nil)
-        }
-
-        func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-            for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
-        }
-
-        func peripheral(
-            _ peripheral: CBPeripheral,
-            didDiscoverCharacteristicsFor service: CBService,
-            error: (any Error)?
-        ) {
-            for each in service.characteristics ?? [] { peripheral.readValue(for: each) }
-        }
-
-        func peripheral(
+        override func peripheral(
             _ peripheral: CBPeripheral,
             didUpdateValueFor characteristic: CBCharacteristic,
             error: (any Error)?
         ) {
-            read.withLock { $0.append(error.map { "\($0)" } ?? "\([UInt8](characteristic.value ?? Data()))") }
+            read.add(error.map { "\($0)" } ?? "\([UInt8](characteristic.value ?? Data()))")
         }
 
-        func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
-            read.withLock { $0.append("modified") }
+        override func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
+            read.add("modified")
         }
     }
 
@@ -103,6 +48,6 @@ import Testing
         let reader = world.addDevice(named: "Phone", at: Position(x: 1)).launch("reader") { _ in Reader() }
         world.run(for: .seconds(60))
         // The service is removed, and published again.
-        #expect(reader.read.withLock { $0 } == ["modified", "[1]", "modified"])
+        #expect(reader.read.all == ["modified", "[1]", "modified"])
     }
 }

@@ -2,19 +2,13 @@ import BluetoothTesting
 import CoreBluetooth
 import Foundation
 import Synchronization
+import TestBasics
 import Testing
-
-/// Lines that apps note, from any thread.
-private final class CallbackNotes: Sendable {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-    func note(_ line: String) { lines.withLock { $0.append(line) } }
-}
 
 /// An app whose manager is created in any place.
 private final class ScanningApp: NSObject, CBCentralManagerDelegate, Sendable {
     private let manager = Mutex<CBCentralManager?>(nil)
-    let states = CallbackNotes()
+    let states = Notes<String>()
     let isOn = DispatchSemaphore(value: 0)
 
     func start() {
@@ -23,7 +17,7 @@ private final class ScanningApp: NSObject, CBCentralManagerDelegate, Sendable {
     }
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        states.note("\(central.state.rawValue)")
+        states.add("\(central.state.rawValue)")
         if central.state == .poweredOn { isOn.signal() }
     }
 }
@@ -165,13 +159,13 @@ private func seconds() -> String {
 
     @Test("a blocking library works on a thread of its own")
     func aBlockingLibraryWorks() async {
-        let (scanner, notes) = (ScanningApp(), CallbackNotes())
+        let (scanner, notes) = (ScanningApp(), Notes<String>())
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 scanner.start()
-                notes.note(scanner.isOn.wait(timeout: .now() + 10) == .success ? "on" : "never on")
+                notes.add(scanner.isOn.wait(timeout: .now() + 10) == .success ? "on" : "never on")
                 Thread.sleep(forTimeInterval: 3)
-                notes.note("slept \(Date().timeIntervalSince1970 - SimulatedWorld.defaultCalendarStart >= 3)")
+                notes.add("slept \(Date().timeIntervalSince1970 - SimulatedWorld.defaultCalendarStart >= 3)")
             }
             return scanner
         }
@@ -181,20 +175,20 @@ private func seconds() -> String {
 
     @Test("time-outs and sleeps on a thread of the app's own end in the time of the world, to the millisecond")
     func waitsEndInTheTimeOfTheWorld() async {
-        let notes = CallbackNotes()
+        let notes = Notes<String>()
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 Thread.sleep(forTimeInterval: 3)
-                notes.note("sleep \(seconds())")
+                notes.add("sleep \(seconds())")
                 _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 10)
-                notes.note("semaphore \(seconds())")
+                notes.add("semaphore \(seconds())")
                 let group = DispatchGroup()
                 group.enter()
                 _ = group.wait(wallTimeout: .now() + 20)
                 group.leave()
-                notes.note("group \(seconds())")
+                notes.add("group \(seconds())")
                 usleep(500_000)
-                notes.note("usleep \(seconds())")
+                notes.add("usleep \(seconds())")
             }
             return notes
         }
@@ -204,12 +198,12 @@ private func seconds() -> String {
 
     @Test("timers on the run loop of a thread of the app's own fire by the world")
     func timersOfThreads() async {
-        let notes = CallbackNotes()
+        let notes = Notes<String>()
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 let count = Mutex(0)
                 let again = Timer(fire: Date() + 4, interval: 4, repeats: true) { timer in
-                    notes.note("again \(seconds())")
+                    notes.add("again \(seconds())")
                     let times = count.withLock { count in
                         count += 1
                         return count
@@ -217,13 +211,13 @@ private func seconds() -> String {
                     if times == 3 { timer.invalidate() }
                 }
                 let moved = Timer(fire: Date() + 3_000, interval: 0, repeats: false) { _ in
-                    notes.note("moved \(seconds())")
+                    notes.add("moved \(seconds())")
                 }
                 for timer in [again, moved] { RunLoop.current.add(timer, forMode: .default) }
                 moved.fireDate = Date() + 10
                 // The run loop ends with its last timer.
                 RunLoop.current.run(until: Date() + 30)
-                notes.note("ended \(seconds())")
+                notes.add("ended \(seconds())")
             }
             return notes
         }
@@ -233,12 +227,12 @@ private func seconds() -> String {
 
     @Test("the clock does not pass a thread that works")
     func theClockWaitsForThreads() async {
-        let notes = CallbackNotes()
+        let notes = Notes<String>()
         world.addDevice(named: "Phone").launch("app") { _ in
             Thread.detachNewThread {
                 var hasher = Hasher()
                 for number in 0..<300_000 { hasher.combine(number) }
-                notes.note("computed \(seconds()) \(hasher.finalize() == 0 ? "" : "")")
+                notes.add("computed \(seconds()) \(hasher.finalize() == 0 ? "" : "")")
             }
             return notes
         }
@@ -248,12 +242,12 @@ private func seconds() -> String {
 
     @Test("a semaphore with a time-out on a queue waits by the clock of the machine")
     func queuesWaitByTheMachine() async {
-        let notes = CallbackNotes()
+        let notes = Notes<String>()
         world.addDevice(named: "Phone").launch("app") { _ in
             DispatchQueue.global().async {
                 let began = DispatchTime.now()
                 let result = DispatchSemaphore(value: 0).wait(timeout: began + .milliseconds(30))
-                notes.note("\(result) \(DispatchTime.now() >= began + .milliseconds(30))")
+                notes.add("\(result) \(DispatchTime.now() >= began + .milliseconds(30))")
             }
             return notes
         }

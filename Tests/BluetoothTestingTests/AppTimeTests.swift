@@ -1,13 +1,13 @@
+import AppStandIns
 import BluetoothTesting
 import CoreBluetooth
 import Foundation
 import Synchronization
+import TestBasics
 import Testing
 
 /// Connects to a device, as apps on phones do, and gives up after 10 s by a timer of the system.
-private final class ConnectingApp: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-    // Safe: used on the main queue only, where the callbacks arrive.
-
+private final class ConnectingApp: CentralStandIn, @unchecked Sendable {
     enum Timing: CaseIterable {
         case asyncAfter
         case workItem
@@ -18,39 +18,31 @@ private final class ConnectingApp: NSObject, CBCentralManagerDelegate, @unchecke
 
     private let timing: Timing
     private let note: @Sendable (String) -> Void
-    private var manager: CBCentralManager?
-    private var device: CBPeripheral?
+    // Safe: used on the main queue only, where the callbacks arrive.
     private var dispatchTimer: (any DispatchSourceTimer)?
 
     init(_ timing: Timing, note: @escaping @Sendable (String) -> Void) {
         self.timing = timing
         self.note = note
-        super.init()
-        manager = CBCentralManager(delegate: self, queue: .main)
+        super.init(seeking: nil, on: .main)
     }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
-    }
-
-    func centralManager(
+    override func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
-        central.stopScan()
-        device = peripheral
         note("found")
-        central.connect(peripheral)
+        super.centralManager(central, didDiscover: peripheral, advertisementData: advertisementData, rssi: RSSI)
         limit()
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) { note("connected") }
+    override func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) { note("connected") }
 
     private func limit() {
-        let found = Date()
-        let giveUp: @Sendable () -> Void = { [weak self] in self?.giveUp(since: found) }
+        let start = Date()
+        let giveUp: @Sendable () -> Void = { [weak self] in self?.giveUp(since: start) }
         switch timing {
         case .asyncAfter: DispatchQueue.main.asyncAfter(deadline: .now() + 10, execute: giveUp)
         case .workItem: DispatchQueue.main.asyncAfter(deadline: .now() + 10, execute: DispatchWorkItem(block: giveUp))
@@ -69,46 +61,25 @@ private final class ConnectingApp: NSObject, CBCentralManagerDelegate, @unchecke
         }
     }
 
-    private func giveUp(since found: Date) {
-        guard let device, device.state != .connected else { return }
-        manager?.cancelPeripheralConnection(device)
-        note(String(format: "gave up after %.3f s", Date().timeIntervalSince(found)))
+    private func giveUp(since start: Date) {
+        guard let found, found.state != .connected else { return }
+        manager?.cancelPeripheralConnection(found)
+        note(String(format: "gave up after %.3f s", Date().timeIntervalSince(start)))
     }
 }
 
 // ThreadSanitizer leaves apps the clock of the machine.
 @Suite(.world, .enabled(if: VirtualAppTime.isSupported)) struct AppTimeTests {
-    private final class Advertiser: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-        private var manager: CBPeripheralManager?
-
-        override init() {
-            super.init()
-            manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "device"))
-        }
-
-        func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-            if peripheral.state == .poweredOn {
-                peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: "Device"])
-            }
-        }
-    }
-
-    private final class Journal: Sendable {
-        private let lines = Mutex<[String]>([])
-        var all: [String] { lines.withLock { $0 } }
-        func note(_ line: String) { lines.withLock { $0.append(line) } }
-    }
-
     @Test(arguments: ConnectingApp.Timing.allCases)
     fileprivate func anAppGivesUpAfterTenSecondsOfTheWorld(timing: ConnectingApp.Timing) async {
-        let journal = Journal()
+        let journal = Notes<String>()
         let device = world.addDevice(named: "Device", .accessory)
-        device.launch("device") { _ in Advertiser() }
+        device.launch("device") { _ in PeripheralStandIn("Device") }
         world.addDevice(named: "Phone").launch("connector") { _ in
             ConnectingApp(timing) { line in
                 // The device is gone as soon as it is found.
                 if line == "found" { device.leaveRange() }
-                journal.note(line)
+                journal.add(line)
             }
         }
         await world.until(within: .seconds(60)) { journal.all.count == 2 }

@@ -1,73 +1,33 @@
+import AppStandIns
 import BluetoothTesting
 import CoreBluetooth
 import Foundation
-import Synchronization
 import TestBasics
 
 /// A peripheral with one service, whose characteristic notifies.
-final class TestBelt: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+final class TestBelt: PeripheralStandIn, @unchecked Sendable {
     static let service = CBUUID(string: "180D")
-    let rate = CBMutableCharacteristic(type: CBUUID(string: "2A37"), properties: .notify, value: nil, permissions: [])
-    private(set) var manager: CBPeripheralManager?
+    let rate = CBMutableCharacteristic(CBUUID(string: "2A37"), .notify)
 
-    override init() {
-        super.init()
-        manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "belt"))
-    }
+    init() { super.init("Belt", service: Self.service, [rate], on: DispatchQueue(label: "belt")) }
 
-    func send(_ value: [UInt8]) { _ = manager?.updateValue(Data(value), for: rate, onSubscribedCentrals: nil) }
-
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        guard peripheral.state == .poweredOn else { return }
-        let service = CBMutableService(type: Self.service, primary: true)
-        service.characteristics = [rate]
-        peripheral.add(service)
-        peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: "Belt", CBAdvertisementDataServiceUUIDsKey: [Self.service],
-        ])
-    }
+    func send(_ value: [UInt8]) { send(value, of: rate) }
 }
 
 /// A central that follows a belt.
-final class TestFollower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+final class TestFollower: CentralStandIn, @unchecked Sendable {
     let notes = Notes<String>()
-    private let found = Mutex<CBPeripheral?>(nil)
-    private(set) var manager: CBCentralManager?
 
-    var belt: CBPeripheral? { found.withLock { $0 } }
-
-    override convenience init() {
-        self.init(on: DispatchQueue(label: "follower"))
+    init(on queue: DispatchQueue? = DispatchQueue(label: "follower")) {
+        super.init(seeking: [TestBelt.service], on: queue)
     }
 
-    init(on queue: DispatchQueue?) {
-        super.init()
-        manager = CBCentralManager(delegate: self, queue: queue)
-    }
-
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        guard central.state == .poweredOn else { return }
-        central.scanForPeripherals(withServices: [TestBelt.service])
-    }
-
-    func centralManager(
-        _ central: CBCentralManager,
-        didDiscover peripheral: CBPeripheral,
-        advertisementData: [String: Any],
-        rssi RSSI: NSNumber
-    ) {
-        central.stopScan()
-        found.withLock { $0 = peripheral }
-        peripheral.delegate = self
-        central.connect(peripheral)
-    }
-
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    override func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         notes.add("connected")
-        peripheral.discoverServices([TestBelt.service])
+        super.centralManager(central, didConnect: peripheral)
     }
 
-    func centralManager(
+    override func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
@@ -76,19 +36,11 @@ final class TestFollower: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         central.connect(peripheral)
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
+    override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+        peripheral.setNotifyValue(true, for: characteristic)
     }
 
-    func peripheral(
-        _ peripheral: CBPeripheral,
-        didDiscoverCharacteristicsFor service: CBService,
-        error: (any Error)?
-    ) {
-        for each in service.characteristics ?? [] { peripheral.setNotifyValue(true, for: each) }
-    }
-
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -96,7 +48,7 @@ final class TestFollower: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         notes.add("subscribed")
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?

@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothTesting
 import CoreBluetooth
 import Foundation
@@ -20,14 +21,7 @@ import Testing
 
     private static func service(_ uuid: String, _ characteristic: String) -> CBMutableService {
         let service = CBMutableService(type: CBUUID(string: uuid), primary: true)
-        service.characteristics = [
-            CBMutableCharacteristic(
-                type: CBUUID(string: characteristic),
-                properties: .read,
-                value: nil,
-                permissions: .readable
-            )
-        ]
+        service.characteristics = [CBMutableCharacteristic(CBUUID(string: characteristic), .read)]
         return service
     }
 
@@ -105,16 +99,12 @@ private final class ResultBox: NSObject, CBPeripheralManagerDelegate, @unchecked
 }
 
 /// A central that discovers all services of a peripheral, their includes and characteristics, and reads each value.
-private final class TableReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: used on the manager's queue only, after it is made.
+private final class TableReader: CentralStandIn, @unchecked Sendable {
     private let notes: Notes<String>
-    private var manager: CBCentralManager?
-    private var found: CBPeripheral?
 
     init(_ notes: Notes<String>) {
         self.notes = notes
-        super.init()
-        manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "reader"))
+        super.init(seeking: nil)
     }
 
     private func note(_ subject: CBUUID, _ result: String, _ error: (any Error)?) {
@@ -122,34 +112,13 @@ private final class TableReader: NSObject, CBCentralManagerDelegate, CBPeriphera
         notes.add("\(subject.uuidString): \(failure ?? result)")
     }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        guard central.state == .poweredOn else { return }
-        central.scanForPeripherals(withServices: nil)
-    }
-
-    func centralManager(
-        _ central: CBCentralManager,
-        didDiscover peripheral: CBPeripheral,
-        advertisementData: [String: Any],
-        rssi RSSI: NSNumber
-    ) {
-        central.stopScan()
-        found = peripheral
-        peripheral.delegate = self
-        central.connect(peripheral)
-    }
-
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        peripheral.discoverServices(nil)
-    }
-
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    override func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         if let error { notes.add("services: \(error)") }
         for service in peripheral.services ?? [] { peripheral.discoverIncludedServices(nil, for: service) }
         for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverIncludedServicesFor service: CBService,
         error: (any Error)?
@@ -157,7 +126,7 @@ private final class TableReader: NSObject, CBCentralManagerDelegate, CBPeriphera
         note(service.uuid, "\((service.includedServices ?? []).map(\.uuid.uuidString))", error)
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
@@ -166,7 +135,7 @@ private final class TableReader: NSObject, CBCentralManagerDelegate, CBPeriphera
         for characteristic in service.characteristics ?? [] { peripheral.readValue(for: characteristic) }
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?

@@ -1,4 +1,5 @@
 import Administration
+import AppStandIns
 import BluetoothService
 import CoreBluetooth
 import EventLoops
@@ -121,29 +122,12 @@ import Testing
     }
 
     /// A belt that sends as much as it can.
-    private final class Streamer: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-        let value = CBMutableCharacteristic(
-            type: CBUUID(string: "2A37"),
-            properties: .notify,
-            value: nil,
-            permissions: []
-        )
-        private var manager: CBPeripheralManager?
+    private final class Streamer: PeripheralStandIn, @unchecked Sendable {
+        let value = CBMutableCharacteristic(CBUUID(string: "2A37"), .notify)
 
-        override init() {
-            super.init()
-            manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "streamer"))
-        }
+        init() { super.init(service: TestBelt.service, [value]) }
 
-        func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-            guard peripheral.state == .poweredOn else { return }
-            let service = CBMutableService(type: TestBelt.service, primary: true)
-            service.characteristics = [value]
-            peripheral.add(service)
-            peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [TestBelt.service]])
-        }
-
-        func peripheralManager(
+        override func peripheralManager(
             _ peripheral: CBPeripheralManager,
             central: CBCentral,
             didSubscribeTo characteristic: CBCharacteristic
@@ -152,7 +136,7 @@ import Testing
             send()
         }
 
-        func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { send() }
+        override func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { send() }
 
         private func send() {
             while manager?.updateValue(Data(repeating: 7, count: 150), for: value, onSubscribedCentrals: nil) == true {}

@@ -1,53 +1,31 @@
+import AppStandIns
 import BluetoothTesting
 import CoreBluetooth
 import Foundation
 import TestBasics
 
 /// A belt with a rate that notifies, a location to read and a control to write, for apps with flaws.
-final class FlawedAppBelt: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    let rate = CBMutableCharacteristic(type: CBUUID(string: "2A37"), properties: .notify, value: nil, permissions: [])
-    private let location: CBMutableCharacteristic
-    private let control: CBMutableCharacteristic
-    private let name: String
-    private let more: [CBUUID]
-    private(set) var manager: CBPeripheralManager?
+final class FlawedAppBelt: PeripheralStandIn, @unchecked Sendable {
+    let rate = CBMutableCharacteristic(CBUUID(string: "2A37"), .notify)
 
     init(isProtected: Bool = false, name: String = "Belt", more: [CBUUID] = []) {
-        location = CBMutableCharacteristic(
-            type: CBUUID(string: "2A38"),
-            properties: .read,
-            value: nil,
-            permissions: isProtected ? .readEncryptionRequired : .readable
+        let location = CBMutableCharacteristic(CBUUID(string: "2A38"), .read, isEncrypted: isProtected)
+        let control = CBMutableCharacteristic(
+            CBUUID(string: "2A39"),
+            [.write, .writeWithoutResponse],
+            isEncrypted: isProtected
         )
-        control = CBMutableCharacteristic(
-            type: CBUUID(string: "2A39"),
-            properties: [.write, .writeWithoutResponse],
-            value: nil,
-            permissions: isProtected ? .writeEncryptionRequired : .writeable
-        )
-        (self.name, self.more) = (name, more)
-        super.init()
-        manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "belt"))
+        super.init(name, service: CBUUID(string: "180D"), [rate, location, control], advertising: more)
     }
 
-    func send(_ value: [UInt8]) { _ = manager?.updateValue(Data(value), for: rate, onSubscribedCentrals: nil) }
+    func send(_ value: [UInt8]) { send(value, of: rate) }
 
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        guard peripheral.state == .poweredOn else { return }
-        let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
-        service.characteristics = [rate, location, control]
-        peripheral.add(service)
-        peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: name, CBAdvertisementDataServiceUUIDsKey: [service.uuid] + more,
-        ])
-    }
-
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         request.value = Data([1])
         peripheral.respond(to: request, withResult: .success)
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         if let first = requests.first { peripheral.respond(to: first, withResult: .success) }
     }
 }

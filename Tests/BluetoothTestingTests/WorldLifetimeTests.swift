@@ -1,3 +1,4 @@
+import AppStandIns
 import CoreBluetooth
 import Foundation
 import TestBasics

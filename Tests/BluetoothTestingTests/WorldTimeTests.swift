@@ -1,3 +1,4 @@
+import AppStandIns
 import CoreBluetooth
 import Foundation
 import Synchronization
@@ -92,8 +93,8 @@ import Testing
     func states() async throws {
         let pair = TestPair(in: world)
         #expect(await world.expect(try #require(pair.follower.manager), is: .poweredOn))
-        #expect(await world.until { pair.follower.belt != nil })
-        let belt = try #require(pair.follower.belt)
+        #expect(await world.until { pair.follower.found != nil })
+        let belt = try #require(pair.follower.found)
         #expect(await world.expect(belt, is: .connected))
         pair.phone.setPower(false)
         #expect(await world.expect(try #require(pair.follower.manager), is: .poweredOff))

@@ -17,7 +17,7 @@ import TextTransfer
     func heartRate() async {
         let heard = Notes<HeartRateMonitor.Report>()
         let belt = world.addDevice(named: "Belt")
-        let sensor = belt.launch("sensor") { _ in StrapSensor(queue: DispatchQueue(label: "sensor")) }
+        let sensor = belt.launch("sensor") { _ in StrapSensor() }
         let phone = world.addDevice(named: "Phone")
         let monitor = phone.launch("monitor") { _ in
             HeartRateMonitor(queue: DispatchQueue(label: "monitor"), report: heard.add)
@@ -76,7 +76,7 @@ import TextTransfer
         }
         let phone = world.addDevice(named: "Phone")
         let reader = phone.launch("reader") { _ in
-            TemperatureReader(intervals: [], queue: DispatchQueue(label: "reader"), answer: { _ in })
+            TemperatureReader(intervals: [], answer: { _ in })
         }
         await world.until { heard.has(.watched(by: 1)) }
         await world.run(for: .seconds(60))

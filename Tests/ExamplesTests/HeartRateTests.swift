@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import HeartRate
@@ -11,7 +12,7 @@ import Testing
     @Test("The monitor finds the sensor, reports its body location, and parses both formats of a rate")
     func followsRates() {
         let belt = world.addDevice(named: "Belt")
-        let sensor = belt.launch("sensor") { _ in StrapSensor(queue: DispatchQueue(label: "sensor")) }
+        let sensor = belt.launch("sensor") { _ in StrapSensor() }
         let phone = world.addDevice(named: "Phone")
         let monitor = phone.launch("monitor") { [heard] _ in
             HeartRateMonitor(queue: DispatchQueue(label: "monitor"), report: heard.add)
@@ -30,42 +31,20 @@ import Testing
 }
 
 /// The peripheral for the monitor: it sends each subscriber one rate of one octet and one of two.
-final class StrapSensor: NSObject, CBPeripheralManagerDelegate {
-    private var manager: CBPeripheralManager?
-    private let rates = CBMutableCharacteristic(
-        type: CBUUID(string: "2A37"),
-        properties: [.notify],
-        value: nil,
-        permissions: []
-    )
+final class StrapSensor: PeripheralStandIn, @unchecked Sendable {
+    private let rates = CBMutableCharacteristic(CBUUID(string: "2A37"), .notify)
 
-    init(queue: DispatchQueue) {
-        super.init()
-        manager = CBPeripheralManager(delegate: self, queue: queue)
+    init() {
+        let place = CBMutableCharacteristic(CBUUID(string: "2A38"), .read, value: Data([1]))
+        super.init("Belt", service: CBUUID(string: "180D"), [rates, place])
     }
 
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        guard peripheral.state == .poweredOn else { return }
-        let place = CBMutableCharacteristic(
-            type: CBUUID(string: "2A38"),
-            properties: [.read],
-            value: Data([1]),
-            permissions: [.readable]
-        )
-        let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
-        service.characteristics = [rates, place]
-        peripheral.add(service)
-        peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: "Belt", CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")],
-        ])
-    }
-
-    func peripheralManager(
+    override func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
     ) {
-        _ = peripheral.updateValue(Data([0, 72]), for: rates, onSubscribedCentrals: nil)
-        _ = peripheral.updateValue(Data([1, 0x2C, 0x01]), for: rates, onSubscribedCentrals: nil)
+        send([0, 72], of: rates)
+        send([1, 0x2C, 0x01], of: rates)
     }
 }

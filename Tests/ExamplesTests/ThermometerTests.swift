@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import HealthThermometer
@@ -18,7 +19,7 @@ import Testing
         }
         let phone = world.addDevice(named: "Phone")
         let reader = phone.launch("reader") { [answers] _ in
-            TemperatureReader(intervals: [5, 0], queue: DispatchQueue(label: "reader"), answer: answers.add)
+            TemperatureReader(intervals: [5, 0], answer: answers.add)
         }
         // The person declines the pairing that the first write requires.
         world.run(for: .seconds(60)) { [answers] in answers.has(.isWritten(false)) }
@@ -38,59 +39,26 @@ import Testing
 
 /// A central that subscribes to the temperature, writes an interval of 5 s until it is accepted, then 0 s, and then
 /// reads the current interval.
-final class TemperatureReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+final class TemperatureReader: CentralStandIn, @unchecked Sendable {
     enum Answer: Equatable {
         case measured(Data)
         case isWritten(Bool)
         case read(Data)
     }
 
+    // Safe: used on the manager's queue only, where the callbacks arrive.
     private var intervals: [UInt8]
     private let answer: (Answer) -> Void
-    private var manager: CBCentralManager?
-    private var thermometer: CBPeripheral?
 
-    init(intervals: [UInt8], queue: DispatchQueue, answer: @escaping (Answer) -> Void) {
+    init(intervals: [UInt8], answer: @escaping (Answer) -> Void) {
         self.intervals = intervals
         self.answer = answer
-        super.init()
-        manager = CBCentralManager(delegate: self, queue: queue)
+        super.init(seeking: [Thermometer.service])
     }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        guard central.state == .poweredOn else { return }
-        central.scanForPeripherals(withServices: [Thermometer.service])
-    }
-
-    func centralManager(
-        _ central: CBCentralManager,
-        didDiscover peripheral: CBPeripheral,
-        advertisementData: [String: Any],
-        rssi RSSI: NSNumber
-    ) {
-        thermometer = peripheral
-        peripheral.delegate = self
-        central.stopScan()
-        central.connect(peripheral)
-    }
-
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        peripheral.discoverServices([Thermometer.service])
-    }
-
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
-    }
-
-    func peripheral(
-        _ peripheral: CBPeripheral,
-        didDiscoverCharacteristicsFor service: CBService,
-        error: (any Error)?
-    ) {
-        for characteristic in service.characteristics ?? [] {
-            if characteristic.uuid == Thermometer.measurement { peripheral.setNotifyValue(true, for: characteristic) }
-            if characteristic.uuid == Thermometer.interval { write(to: characteristic, of: peripheral) }
-        }
+    override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+        if characteristic.uuid == Thermometer.measurement { peripheral.setNotifyValue(true, for: characteristic) }
+        if characteristic.uuid == Thermometer.interval { write(to: characteristic, of: peripheral) }
     }
 
     private func write(to characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
@@ -98,7 +66,7 @@ final class TemperatureReader: NSObject, CBCentralManagerDelegate, CBPeripheralD
         peripheral.writeValue(Data([interval, 0]), for: characteristic, type: .withResponse)
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didWriteValueFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -108,7 +76,7 @@ final class TemperatureReader: NSObject, CBCentralManagerDelegate, CBPeripheralD
         write(to: characteristic, of: peripheral)
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?

@@ -70,8 +70,7 @@ import Testing
         #expect(kernel.takeAsked() == ["up hci0", "down hci0"])
         kernel.state.withLock { $0.upErrors = [ETIMEDOUT] }
         guard case .failed(let reason) = finder(kernel, files).reset("hci0") else {
-            Issue.record("nothing failed")
-            return
+            return recordIssue("nothing failed")
         }
         #expect(reason.contains("bringing it up again"))
         #expect(finder(kernel, files).reset("hci9") == .failed(reason: "hci9 is gone"))

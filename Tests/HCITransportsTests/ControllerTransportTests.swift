@@ -33,10 +33,7 @@ import Testing
                 }
             }
         }
-        guard case .unreachable(address: text, reason: _) = error else {
-            Issue.record("\(error)")
-            return
-        }
+        guard case .unreachable(address: text, reason: _) = error else { return recordIssue("\(error)") }
     }
 
     @Test func aLineSaysThatItIsOpeningUntilItIsOpenOrClosed() async throws {

@@ -1,4 +1,5 @@
 import EventLoops
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -12,8 +13,7 @@ import Testing
         // The machine gets to it at 1,000 µs; both tasks see their due times as the current time.
         for expected: Int64 in [100, 250] {
             guard case .run(let task) = pacing.step(wall: Instant(microseconds: 1_000)) else {
-                Issue.record("a task is due")
-                return
+                return recordIssue("a task is due")
             }
             task()
             #expect(pacing.now.microseconds == expected)
@@ -30,8 +30,7 @@ import Testing
         #expect(pacing.now.microseconds == 500)
         _ = pacing.add(at: Instant(microseconds: 10)) {}
         guard case .run = pacing.step(wall: Instant(microseconds: 500)) else {
-            Issue.record("a task for the past is due now")
-            return
+            return recordIssue("a task for the past is due now")
         }
         #expect(pacing.now.microseconds == 500)
     }
@@ -40,14 +39,12 @@ import Testing
         var pacing = Pacing()
         let task = pacing.add(at: Instant(microseconds: 700)) {}
         guard case .sleep(let deadline) = pacing.step(wall: Instant(microseconds: 699)) else {
-            Issue.record("nothing is due")
-            return
+            return recordIssue("nothing is due")
         }
         #expect(deadline?.microseconds == 700)
         pacing.cancel(task)
         guard case .sleep(nil) = pacing.step(wall: Instant(microseconds: 9_999)) else {
-            Issue.record("the task was cancelled")
-            return
+            return recordIssue("the task was cancelled")
         }
     }
 

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -77,8 +78,7 @@ import Testing
         let both = [4] + Self.resetDone + [2] + Self.data.bytes.bytes
         #expect(machine.handle(.read(.bulk, .read(both))).compactMap(\.packet).map(\.kind) == [.event, .acl])
         guard case .lost(.malformed)? = machine.handle(.read(.bulk, .read([9]))).last else {
-            Issue.record("a packet without a type was accepted")
-            return
+            return recordIssue("a packet without a type was accepted")
         }
     }
 

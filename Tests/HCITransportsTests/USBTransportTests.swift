@@ -172,10 +172,7 @@ import Testing
                 line.onClose = { error in withExtendedLifetime(line) { continuation.resume(returning: error) } }
             }
         }
-        guard case .unreachable(address: "usb:2", reason: let reason) = error else {
-            Issue.record("\(error)")
-            return
-        }
+        guard case .unreachable(address: "usb:2", reason: let reason) = error else { return recordIssue("\(error)") }
         #expect(reason.contains("lsusb"))
     }
 

@@ -86,8 +86,7 @@ import Testing
         let line = try await Line()
         line.say(octets)
         guard case .closed(.malformed) = await line.next() else {
-            Issue.record("\(octets.count) octets were taken for a packet")
-            return
+            return recordIssue("\(octets.count) octets were taken for a packet")
         }
         #expect(line.kernel.takeAsked().last == "close hci0")
     }
@@ -181,8 +180,7 @@ import Testing
         let line = try await Line()
         line.send(Self.data(count))
         guard case .closed(.failed) = await line.next() else {
-            Issue.record("a packet with \(count) octets went through")
-            return
+            return recordIssue("a packet with \(count) octets went through")
         }
         #expect(line.written.count == 1)
     }

@@ -12,8 +12,7 @@ import Testing
 @Suite struct CollectorTests {
     /// Runs a collector with the sensors `Pulse` and `Belt`, and returns what is printed.
     private func collect(json: Bool) -> (lines: [String], isFinished: Bool) {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         world.addSensor("Belt")
         let lines = Notes<String>()
         let isFinished = Atomic(false)

@@ -1,6 +1,7 @@
 import Dispatch
 import HCIHost
 import HCITransports
+import TestBasics
 import Testing
 
 @testable import harald
@@ -11,10 +12,7 @@ import Testing
         let terminal = try #require(PseudoTerminal())
         let address = try ControllerAddress("serial:\(terminal.path),115200")
         let result = MachineFacts.bringUp(address, bringUpTimeout: .milliseconds(0))
-        guard case .failure(let failure) = result else {
-            Issue.record("there is no controller")
-            return
-        }
+        guard case .failure(let failure) = result else { return recordIssue("there is no controller") }
         #expect(failure == .late && "\(failure)" != "\(HCIHostError.noCommandCredits)")
         withExtendedLifetime(terminal) {}
     }

@@ -3,6 +3,7 @@ import Foundation
 import SampleMessages
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import Administration
@@ -151,10 +152,7 @@ import Testing
                 restoring: RestoreIdentifiers(),
                 inBackground: true
             ) { result in
-                guard case .failure(.ofAnotherUser(7)) = result else {
-                    Issue.record("\(result)")
-                    return
-                }
+                guard case .failure(.ofAnotherUser(7)) = result else { return recordIssue("\(result)") }
             }
         }
         #expect(paths(world).isEmpty)

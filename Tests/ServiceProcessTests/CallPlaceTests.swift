@@ -79,8 +79,7 @@ import Testing
 
     @Test("an app that was connected before the tool is told, and told when the tool has ended")
     func beginningAndEnd() {
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         #expect(client.take().isEmpty)
         let (first, second) = (tool(), tool())
         #expect(client.take() == [.adviceWanted(true)])
@@ -96,8 +95,7 @@ import Testing
 
     @Test("AB-G05: an app that does not read is told once, when it reads again")
     func slowReader() {
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.setRoom(false)
         for _ in 0..<5 { tool().die() }
         let last = tool()
@@ -209,8 +207,7 @@ import Testing
 
     /// A client that scans without services while a tool listens, and has been asked for the place.
     private func askedClient(_ number: UInt32 = 5) -> RawClient {
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.send(.openManager(ManagerID(1), .central, ManagerOptions()))
         client.send(.callSite(number))
         client.send(.request(ManagerID(1), .central(.startScan(ScanRequest()))))
@@ -282,8 +279,7 @@ import Testing
     @Test("a place is about the next message only")
     func oneMessage() {
         let tool = tool()
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.send(.openManager(ManagerID(1), .central, ManagerOptions()))
         client.send(.callSite(5))
         client.send(.request(ManagerID(1), .central(.stopScan)))

@@ -156,6 +156,12 @@ final class RawClient: RawConnection, Sendable {
         send(message.encoded())
     }
 
+    /// The connection, opened as an app.
+    func greeting() -> Self {
+        greet()
+        return self
+    }
+
     /// Opens the connection as an app, and discards the welcome.
     func greet(_ name: String = "com.example.app", declaring declaration: AppDeclaration = .unmanaged) {
         send(Opening.app(Hello(AppIdentity(name: name), declaring: declaration)).encoded())

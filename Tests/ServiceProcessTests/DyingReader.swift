@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import Dispatch
@@ -10,52 +11,38 @@ import Synchronization
 @testable import ServiceProcess
 
 /// A belt that sends numbers every few milliseconds, one or several at once.
-final class CountingBelt: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: everything is accessed only on the queue, except for the manager, which is set once, and for state with a
-    // lock.
+final class CountingBelt: PeripheralStandIn, @unchecked Sendable {
+    // Safe: mutable state is accessed only on the queue.
     static let service = CBUUID(string: "180D")
     static let count = CBUUID(string: "2A37")
 
     let device: SimulatedDevice
-    private let queue = DispatchQueue(label: "belt")
     private let total: Int
     private let atOnce: Int
     private var next = 0
-    private var manager: CBPeripheralManager!
-    private let characteristic = CBMutableCharacteristic(
-        type: CountingBelt.count,
-        properties: .notify,
-        value: nil,
-        permissions: .readable
-    )
+    private let characteristic = CBMutableCharacteristic(CountingBelt.count, .notify)
 
+    /// Launches the app of a belt on a new device.
+    ///
     /// - Parameters:
     ///   - total: The number of values to send in all.
     ///   - atOnce: The number of values to send each time.
-    init(in world: SimulatedWorld, total: Int, atOnce: Int = 1) {
-        device = world.addDevice(named: "belt")
-        (self.total, self.atOnce) = (total, atOnce)
-        super.init()
-        let app = device.launch("belt") { app in
-            manager = CBPeripheralManager(delegate: self, queue: queue)
-            return app
-        }
-        app.everyInterval(.milliseconds(20), on: queue) { [weak self] in self?.send() }
+    static func launch(in world: SimulatedWorld, total: Int, atOnce: Int = 1) -> CountingBelt {
+        world.addDevice(named: "belt").launch("belt") { CountingBelt($0, total: total, atOnce: atOnce) }
     }
 
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        guard peripheral.state == .poweredOn else { return }
-        let service = CBMutableService(type: Self.service, primary: true)
-        service.characteristics = [characteristic]
-        peripheral.add(service)
-        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [Self.service]])
+    private init(_ app: SimulatedApp, total: Int, atOnce: Int) {
+        (device, self.total, self.atOnce) = (app.device, total, atOnce)
+        let queue = DispatchQueue(label: "belt")
+        super.init(service: Self.service, [characteristic], on: queue)
+        app.everyInterval(.milliseconds(20), on: queue) { [weak self] in self?.send() }
     }
 
     private func send() {
         guard characteristic.subscribedCentrals?.isEmpty == false else { return }
         for _ in 0..<atOnce where next < total {
             let octets = Data([UInt8(next >> 8), UInt8(next & 0xFF)])
-            guard manager.updateValue(octets, for: characteristic, onSubscribedCentrals: nil) else { return }
+            guard manager?.updateValue(octets, for: characteristic, onSubscribedCentrals: nil) == true else { return }
             next += 1
         }
     }

@@ -182,8 +182,7 @@ import Testing
         #expect(open("com.example.one", processes: 3) == quota.app)
         #expect(open("com.example.two", processes: 3) == quota.user - quota.app)
         #expect(open("com.example.three", processes: 1) == 0)
-        let client = world.connect(user: Self.modest)
-        client.greet()
+        let client = world.connect(user: Self.modest).greeting()
         client.send(opening(1, .central))
         #expect(client.events() == [.stateChanged(.poweredOn)])
         #expect(complaints.all.contains { $0.contains("this manager stays unsupported") })
@@ -203,8 +202,7 @@ import Testing
         let others = (0..<100).map { _ in world.connect(user: Self.greedy) }
         world.world.run(for: .milliseconds(1))
         #expect(others.count { !$0.isClosed } == ServiceLimits.clients.user)
-        let modest = world.connect(user: Self.modest)
-        modest.greet()
+        let modest = world.connect(user: Self.modest).greeting()
         #expect(!modest.isClosed)
     }
 
@@ -344,12 +342,10 @@ import Testing
     @Test("AB-G05: a scan for 61,000 services ends the connection of its app only")
     func aHugeScan() {
         let world = ClientWorld(admitsOtherUsers: true)
-        let modest = world.connect(user: Self.modest)
-        modest.greet()
+        let modest = world.connect(user: Self.modest).greeting()
         modest.send(opening(1, .central))
         _ = modest.take()
-        let client = world.connect(user: Self.greedy)
-        client.greet()
+        let client = world.connect(user: Self.greedy).greeting()
         client.send(opening(1, .central))
         let services = (0..<61_000).map { BluetoothUUID(UInt16($0)) }
         client.send(.request(ManagerID(1), .central(.startScan(ScanRequest(services: services)))))

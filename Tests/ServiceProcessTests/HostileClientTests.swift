@@ -28,8 +28,7 @@ import Testing
     @Test("AB-G05: a client that has opened its connection in time may stay silent")
     func openedClientsMayStaySilent() {
         let world = ClientWorld()
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         world.world.run(for: .seconds(60))
         #expect(!client.isClosed)
     }
@@ -64,8 +63,7 @@ import Testing
             #expect(client.goodbye() != nil && client.isClosed, "\(octets.bytes)")
         }
         for octets in [[], [9], [0, 1], whole.bytes] as [[UInt8]] {
-            let client = world.connect()
-            client.greet()
+            let client = world.connect().greeting()
             client.send(PacketBuffer(octets))
             #expect(client.goodbye() != nil && client.isClosed, "\(octets)")
         }
@@ -100,8 +98,7 @@ import Testing
     @Test("AB-G05: managers beyond an app's limit stay unsupported")
     func moreManagersStayUnsupported() {
         let world = ClientWorld()
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         for number in 1...UInt32(ServiceLimits.managers) {
             client.send(.openManager(ManagerID(number), .central, ManagerOptions()))
         }
@@ -116,8 +113,7 @@ import Testing
     @Test("AB-G05: everything that a process started ends with it")
     func activitiesEndWithTheirProcess() {
         let world = ClientWorld()
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.send(.openManager(ManagerID(1), .central, ManagerOptions()))
         client.send(.request(ManagerID(1), scan))
         #expect(world.with { $0.centrals.count } == 1)
@@ -129,8 +125,7 @@ import Testing
     @Test("AB-G05: unread messages to a client are bounded, and its requests are not read meanwhile")
     func unreadMessagesAreBounded() {
         let world = ClientWorld()
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.send(.openManager(ManagerID(1), .central, ManagerOptions()))
         _ = client.take()
         client.setRoom(false)
@@ -163,8 +158,7 @@ import Testing
     @Test("AB-G05: a client of another user is refused with advice, and root and the owner are admitted")
     func clientsOfOtherUsersAreRefused() {
         let world = ClientWorld()
-        let client = world.connect(user: 1_001)
-        client.greet()
+        let client = world.connect(user: 1_001).greeting()
         client.send(AppMessage.misuse("").encoded())
         #expect(client.isClosed)
         let again = world.connect(user: 1_001)

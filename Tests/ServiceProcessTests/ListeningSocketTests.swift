@@ -147,10 +147,7 @@ import Testing
         try client.greet("app")
         service.close()
         let last = try client.next()
-        guard case .goodbye(let error) = last else {
-            Issue.record("\(last)")
-            return
-        }
+        guard case .goodbye(let error) = last else { return recordIssue("\(last)") }
         #expect(error.reason == "the Bluetooth service is shutting down")
         #expect(throws: RawSocket.Failure.self) { try client.next() }
         service.listener.loop.submitAndWait {}

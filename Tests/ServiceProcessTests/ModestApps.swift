@@ -1,3 +1,4 @@
+import AppStandIns
 import CoreBluetooth
 import Foundation
 import Synchronization
@@ -11,12 +12,7 @@ final class ModestSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Send
     private let manager = Mutex<CBPeripheralManager?>(nil)
     private let subscribers = Mutex(0)
     private let next = Mutex<UInt32>(0)
-    private let characteristic = CBMutableCharacteristic(
-        type: counter,
-        properties: [.read, .notify],
-        value: nil,
-        permissions: .readable
-    )
+    private let characteristic = CBMutableCharacteristic(counter, [.read, .notify])
 
     /// Creates the manager, on the thread that launches the app.
     func start() -> CBPeripheralManager {

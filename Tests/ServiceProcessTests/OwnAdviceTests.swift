@@ -3,6 +3,7 @@ import BluetoothTypes
 import Foundation
 import SampleMessages
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import Administration
@@ -107,8 +108,7 @@ import Testing
         let tool = try tool(0)
         tool.ask(7, .ownAdvice)
         guard case .answer(number: 7, .failure(let error))? = try tool.take().last else {
-            Issue.record("it is answered")
-            return
+            return recordIssue("it is answered")
         }
         #expect(error.reason?.contains("cannot see this process") == true)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -53,15 +54,13 @@ import Testing
         }
         let held = try #require(ProcessDescriptor(of: number))
         guard case .held = known(number, held), case .numbered(7, "7") = known(7, nil) else {
-            Issue.record("it is known by something else")
-            return
+            return recordIssue("it is known by something else")
         }
         #expect(known(1, held) == nil)
         #expect(known(0, held) == nil)
         #expect(known(getpid(), held) == nil)
         guard case .held = KnownProcess(of: Caller(process: number, user: 1, group: 1), in: .ofKernel) else {
-            Issue.record("the kernel is not asked")
-            return
+            return recordIssue("the kernel is not asked")
         }
     }
 }

@@ -1,3 +1,4 @@
+import AppStandIns
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -58,9 +59,15 @@ import Testing
         }
     }
 
+    private func belt(in world: ClientWorld) -> PeripheralStandIn {
+        let app = world.world.addDevice(named: "belt").launch("belt") { _ in PeripheralStandIn("belt") }
+        world.world.run(for: .milliseconds(100))
+        return app
+    }
+
     @Test func anAppFindsAndConnectsOverALine() {
         let world = ClientWorld()
-        let belt = AdvertisingApp(in: world.world)
+        let belt = belt(in: world)
         let (process, watcher) = (process(world), Watcher())
         let central = manager(process, watcher)
         world.world.run(for: .seconds(3))
@@ -72,7 +79,7 @@ import Testing
     @Test("a lost service is reported as resetting, and reconnected with all managers")
     func aServiceThatGoesAwayIsResetting() {
         let world = ClientWorld()
-        let belt = AdvertisingApp(in: world.world)
+        let belt = belt(in: world)
         let (process, watcher) = (process(world), Watcher())
         let central = manager(process, watcher)
         world.world.run(for: .seconds(3))
@@ -103,7 +110,7 @@ import Testing
     @Test("a manager of the same process is not restored, and one of the next process is")
     func theSameProcessHasNothingRestored() {
         let world = ClientWorld()
-        let belt = AdvertisingApp(in: world.world)
+        let belt = belt(in: world)
         let (process, watcher) = (process(world), Watcher())
         let central = manager(process, watcher, restoring: "x")
         world.world.run(for: .seconds(3))
@@ -129,25 +136,5 @@ import Testing
         central = nil
         world.world.run(for: .seconds(1))
         #expect(world.with { $0.centrals.isEmpty })
-    }
-}
-
-private final class AdvertisingApp: NSObject, CBPeripheralManagerDelegate, Sendable {
-    private let manager = Mutex<CBPeripheralManager?>(nil)
-
-    init(in world: SimulatedWorld) {
-        super.init()
-        let device = world.addDevice(named: "belt")
-        let made = device.launch("belt") { _ in
-            CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "belt"))
-        }
-        manager.withLock { $0 = made }
-        world.run(for: .milliseconds(100))
-    }
-
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        if peripheral.state == .poweredOn {
-            peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: "belt"])
-        }
     }
 }

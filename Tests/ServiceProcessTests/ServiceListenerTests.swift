@@ -74,8 +74,7 @@ import Testing
         )
         #expect(await firstState(connection) == .stateChanged(.unsupported))
         guard case .success(.system(let info)) = connection.ask(.system, from: .none) else {
-            Issue.record("the service does not answer")
-            return
+            return recordIssue("the service does not answer")
         }
         #expect(info.permission == .allowedAlways)
         listener.with { $0.close() }

@@ -20,8 +20,7 @@ import Testing
         }
         #expect(value("harald_managers", in: text) == "0")
         #expect(value("harald_requests_total", in: text) == "0")
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.send(.openManager(ManagerID(1), .central, ManagerOptions()))
         client.send(.openManager(ManagerID(2), .peripheral, ManagerOptions()))
         client.send(.request(ManagerID(1), .central(.stopScan)))

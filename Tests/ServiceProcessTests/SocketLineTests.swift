@@ -5,6 +5,7 @@ import Foundation
 import HCITransports
 import NIOCore
 import NIOPosix
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -92,10 +93,7 @@ private struct LineBench: Sendable {
 
     func with(_ body: @escaping @Sendable (SocketLine) -> Void) {
         line.with { result in
-            guard case .success(let line) = result else {
-                Issue.record("there is no line")
-                return
-            }
+            guard case .success(let line) = result else { return recordIssue("there is no line") }
             body(line)
         }
     }

@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -108,10 +109,7 @@ import Testing
         tool.run(.milliseconds(9_980))
         #expect(tool.failure.withLock { $0 } == nil)
         tool.run(.milliseconds(20))
-        guard case .refused(let reason)? = tool.failure.withLock({ $0 }) else {
-            Issue.record("it still waits")
-            return
-        }
+        guard case .refused(let reason)? = tool.failure.withLock({ $0 }) else { return recordIssue("it still waits") }
         #expect(reason.contains("did not answer"))
     }
 
@@ -136,8 +134,7 @@ import Testing
         tool.world.clients.with { $0.close() }
         tool.run()
         guard case .ended(let reason)? = tool.failure.withLock({ $0 }) else {
-            Issue.record("\(String(describing: tool.failure.withLock { $0 }))")
-            return
+            return recordIssue("\(String(describing: tool.failure.withLock { $0 }))")
         }
         #expect(reason.contains("shutting down"))
     }

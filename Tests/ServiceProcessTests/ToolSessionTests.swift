@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import Administration
@@ -29,8 +30,7 @@ import Testing
         tool.ask(7, .status)
         let replies = try tool.take()
         guard case .answer(7, .success(let text))? = replies.first, replies.count == 1 else {
-            Issue.record("\(replies)")
-            return
+            return recordIssue("\(replies)")
         }
         #expect(try JSONDecoder().decode(SystemStatus.self, from: Data(text.utf8)).state == "poweredOn")
     }
@@ -41,10 +41,7 @@ import Testing
     func aToolOfAnotherUserIsLimited() throws {
         let closed = ClientWorld()
         let stranger = RawTool(closed, user: 1_001)
-        guard case .goodbye(let error)? = try stranger.greeting() else {
-            Issue.record("it is let in")
-            return
-        }
+        guard case .goodbye(let error)? = try stranger.greeting() else { return recordIssue("it is let in") }
         #expect(error.reason?.contains("user 1001") == true)
         #expect(stranger.isClosed)
 
@@ -113,8 +110,7 @@ import Testing
         _ = try agent.greeting()
         agent.ask(1, .prompts)
         guard case .prompt(let number, .permission(let question))? = try agent.take().first else {
-            Issue.record("nobody is asked")
-            return
+            return recordIssue("nobody is asked")
         }
         #expect(question == AppQuestion(AppIdentity(name: "app", owner: ClientWorld.owner)))
         let late = world.connect(process: 71)
@@ -157,10 +153,7 @@ import Testing
     @Test("AB-G05: a tool of another version is told the service's version too")
     func anotherVersionIsTold() throws {
         let tool = RawTool(ClientWorld(), version: 99)
-        guard case .goodbye(let error)? = try tool.greeting() else {
-            Issue.record("it is let in")
-            return
-        }
+        guard case .goodbye(let error)? = try tool.greeting() else { return recordIssue("it is let in") }
         #expect(error.reason?.contains("version 99") == true)
     }
 
@@ -211,10 +204,7 @@ import Testing
         _ = try tool.greeting()
         world.clients.with { $0.close() }
         world.world.run(for: .milliseconds(1))
-        guard case .goodbye(let error)? = try tool.take().last else {
-            Issue.record("nothing was said")
-            return
-        }
+        guard case .goodbye(let error)? = try tool.take().last else { return recordIssue("nothing was said") }
         #expect(error.reason?.contains("service is shutting down") == true)
         #expect(tool.isClosed)
     }

@@ -20,7 +20,7 @@ import Testing
         pause: Duration,
         in world: ClientWorld = ClientWorld()
     ) -> [[Int]] {
-        let belt = CountingBelt(in: world.world, total: total, atOnce: atOnce)
+        let belt = CountingBelt.launch(in: world.world, total: total, atOnce: atOnce)
         var readers: [DyingReader] = []
         for lifetime in lifetimes {
             let reader = DyingReader(in: world, lifetime: lifetime)
@@ -62,7 +62,7 @@ import Testing
     )
     func theEndOfAConnection() {
         let world = ClientWorld()
-        let belt = CountingBelt(in: world.world, total: 12)
+        let belt = CountingBelt.launch(in: world.world, total: 12)
         let reader = DyingReader(in: world)
         world.world.run(for: .seconds(20)) { reader.numbers.count == 4 }
         // The Bluetooth connection ends before the process's connection to the service.
@@ -86,8 +86,7 @@ import Testing
     )
     func aProcessThatSaysNothing() {
         let world = ClientWorld()
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.readsSilently = true
         client.send(
             .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x"))
@@ -109,8 +108,7 @@ import Testing
     )
     func aCountThatCannotBe(count: UInt64) {
         let world = ClientWorld()
-        let client = world.connect()
-        client.greet()
+        let client = world.connect().greeting()
         client.readsSilently = true
         client.send(
             .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x"))

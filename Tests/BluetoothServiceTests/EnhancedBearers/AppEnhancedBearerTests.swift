@@ -28,9 +28,7 @@ import Testing
 
     @Test("two systems use no enhanced bearers if one lacks them", arguments: [(false, true), (true, false)])
     func oneWithoutEnhancedBearers(phoneHas: Bool, sensorHas: Bool) throws {
-        let bench = try EnhancedBearerBench(phoneHas: phoneHas, sensorHas: sensorHas)
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench(phoneHas: phoneHas, sensorHas: sensorHas).encrypted()
         #expect(bench.bearers == [1, 1])
         #expect(bench.sensor.links.all.first?.served?.features.contains(.enhancedBearers) == false)
         bench.read(EnhancedBearerBench.books[3])
@@ -69,9 +67,7 @@ import Testing
 
     @Test("the link of a bonded peer gets enhanced bearers again automatically")
     func aBondedLinkHasThemAgain() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         bench.app.send(.cancelConnection(peer: bench.peer))
         _ = try bench.app.expect("disconnected", \.disconnection)
         bench.world.run(.seconds(1))
@@ -98,9 +94,7 @@ import Testing
         "a lost link ends its enhanced bearers at once: no request is repeated, and no further ones are opened"
     )
     func theEndOfTheLinkIsTheEndOfItsBearers() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         let link = try #require(bench.phone.links.all.first?.link)
         let enhanced = try #require(link.attributes?.enhanced)
         // The closure runs when a bearer closes while the link stays up.
@@ -162,17 +156,13 @@ import Testing
     }
 
     @Test func airThatLosesChangesNothingOfTheOrder() throws {
-        let bench = try EnhancedBearerBench(lossRate: 0.2)
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench(lossRate: 0.2).encrypted()
         for _ in 0..<5 { _ = try timeForAllBooks(bench) }
     }
 
     @Test("behaviour 7.33: an app gets one request of a central at a time, whatever the number of bearers")
     func anAppIsAskedOnceAtATime() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         bench.read(EnhancedBearerBench.desk)
         bench.read(EnhancedBearerBench.secret)
         bench.world.run(.seconds(2))
@@ -185,9 +175,7 @@ import Testing
 
     @Test("behaviour 5.22: responses arrive in the order of the requests, even if an earlier one takes long")
     func answersComeInTheOrderOfAsking() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         bench.read(EnhancedBearerBench.desk)
         bench.read(EnhancedBearerBench.books[0])
         bench.world.run(.seconds(2))
@@ -198,9 +186,7 @@ import Testing
     }
 
     @Test func notificationsFollowEarlierReadResponses() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         let bell = try #require(bench.handles[EnhancedBearerBench.bell])
         let request = Request.setNotify(peer: bench.peer, characteristic: bell, enabled: true)
         _ = try bench.app.ask(request, "subscribed", \.notifyState)
@@ -217,9 +203,7 @@ import Testing
     }
 
     @Test func aWriteGoesBesideNothing() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         bench.read(EnhancedBearerBench.bell)
         bench.write(EnhancedBearerBench.desk, [1])
         bench.write(EnhancedBearerBench.desk, [2])
@@ -240,9 +224,7 @@ import Testing
 
     @Test("a read on a bearer that the peer closes is completed on the remaining one")
     func aBearerThatThePeerCloses() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         bench.read(EnhancedBearerBench.desk)
         bench.read(EnhancedBearerBench.bell)
         let first = try bench.ringer.expect("readRequested", \.readRequest)
@@ -261,9 +243,7 @@ import Testing
 
     @Test("behaviour 5.23: a time-out of 30 s on an enhanced bearer ends the link, and nothing else is reported")
     func noAnswerOnAnEnhancedBearerEndsTheLink() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         bench.read(EnhancedBearerBench.desk)
         bench.read(EnhancedBearerBench.bell)
         try bench.answer(bench.librarian, [1])
@@ -281,9 +261,7 @@ import Testing
 
     @Test("a bonded subscriber that is unaware of a change gets values on several bearers too")
     func changesOfTheTableDoNotHoldValuesBack() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         // On the second link the phone announces that it supports robust caching.
         bench.app.send(.cancelConnection(peer: bench.peer))
         _ = try bench.app.expect("disconnected", \.disconnection)
@@ -303,9 +281,7 @@ import Testing
 
     @Test("AB-A06: requests of a central on successive bearers, without waiting for responses, are bounded")
     func questionsOfBearersThatAreGoneAreBounded() throws {
-        let bench = try EnhancedBearerBench()
-        try bench.open()
-        try bench.encrypt()
+        let bench = try EnhancedBearerBench().encrypted()
         let attributes = try #require(bench.phone.links.all.first?.link.attributes)
         let bell = try #require(bench.handles[EnhancedBearerBench.bell])
         var refused = 0
@@ -337,9 +313,7 @@ import Testing
     )
     func aLinkMayEndAtAnyStep(isLost: Bool) throws {
         for step in 0..<12 {
-            let bench = try EnhancedBearerBench()
-            try bench.open()
-            try bench.encrypt()
+            let bench = try EnhancedBearerBench().encrypted()
             bench.app.send(.cancelConnection(peer: bench.peer))
             _ = try bench.app.expect("disconnected", \.disconnection)
             // Activity at that time: first that of the system, then that of the app.

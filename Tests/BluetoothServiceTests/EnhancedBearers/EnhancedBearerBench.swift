@@ -117,6 +117,13 @@ final class EnhancedBearerBench {
         world.run(.seconds(1))
     }
 
+    /// The bench once its app has connected and its devices have paired.
+    func encrypted() throws -> Self {
+        try open()
+        try encrypt()
+        return self
+    }
+
     /// The number of bearers at each end, including the unenhanced one.
     var bearers: [Int] {
         [

@@ -45,10 +45,7 @@ import Testing
         #expect(told.count == 6)
         #expect(told.last?.disconnection != nil)
         let events = apps.sensor.take()
-        guard case .peripheral(.willRestore(let state)) = events.first else {
-            Issue.record("\(events)")
-            return
-        }
+        guard case .peripheral(.willRestore(let state)) = events.first else { return recordIssue("\(events)") }
         let left = state.subscriptions.map { Event.peripheral(.unsubscribed($0.central, $0.characteristic)) }
         #expect(left.count == 1)
         #expect(Array(events.dropFirst()) == [.stateChanged(.poweredOn)] + left)

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import Administration
@@ -48,8 +49,7 @@ import Testing
                 number % 2 == 0 ? .launchFailed : .processEnded(after: .milliseconds(9_999))
             let actions = backoff.handle(event)
             guard case .startPause(let pause)? = actions.first, actions.count == 1 else {
-                Issue.record("\(actions) after \(event)")
-                return
+                return recordIssue("\(actions) after \(event)")
             }
             pauses.append(pause)
             #expect(backoff.handle(.wanted) == [])

@@ -3,6 +3,7 @@ import Foundation
 import HCI
 import SampleMessages
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -250,10 +251,7 @@ import Testing
         apps.launchSensor()
         apps.world.run(.seconds(1))
         let events = apps.sensor.take()
-        guard case .peripheral(.willRestore(let state)) = events.first else {
-            Issue.record("\(events)")
-            return
-        }
+        guard case .peripheral(.willRestore(let state)) = events.first else { return recordIssue("\(events)") }
         #expect(state.advertising?.localName == "Strap")
         #expect(state.services == [Example.heartRate])
         #expect(events.dropFirst() == [.stateChanged(.poweredOn)])

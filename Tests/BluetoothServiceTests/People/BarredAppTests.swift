@@ -2,6 +2,7 @@ import BluetoothTypes
 import Foundation
 import SampleMessages
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -149,10 +150,7 @@ import Testing
         apps.launchSensor()
         apps.world.run(.seconds(1))
         let events = apps.sensor.take()
-        guard case .peripheral(.willRestore(let state)) = events.first else {
-            Issue.record("\(events)")
-            return
-        }
+        guard case .peripheral(.willRestore(let state)) = events.first else { return recordIssue("\(events)") }
         #expect(state.services == [Example.heartRate])
         #expect(state.subscriptions.isEmpty)
         #expect(events.dropFirst() == [.stateChanged(.unauthorized)])

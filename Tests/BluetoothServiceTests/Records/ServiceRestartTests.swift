@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import Security
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -110,8 +111,7 @@ import Testing
         bench.world.run(.seconds(1))
         let (_, manager) = early ?? bench.open("Sensor", .peripheral)
         guard case .peripheral(.willRestore(let state)) = manager.events.first else {
-            Issue.record("\(manager.events)")
-            return
+            return recordIssue("\(manager.events)")
         }
         #expect(state.services == [Example.heartRate])
         #expect(manager.take().dropFirst() == [.stateChanged(.poweredOff)])

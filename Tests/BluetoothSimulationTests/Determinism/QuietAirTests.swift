@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import Dispatch
@@ -27,7 +28,7 @@ private final class QuietRoom {
     private let random: RandomSource
     private let devices: [SimulatedDevice]
     private let sensors: [QuietSensor]
-    private let watcher = Watcher()
+    private let watcher: Watcher
     private let captures: [Notes<[UInt8]>]
 
     init(seed: UInt64, capturesAir: Bool) {
@@ -45,9 +46,8 @@ private final class QuietRoom {
                 options: number == 0 ? DeviceOptions() : .accessory
             ) { captures[number].add($0) }
         }
-        sensors = (0..<count).map { _ in QuietSensor() }
-        for (sensor, device) in zip(sensors, devices.dropFirst()) { device.launch("sensor") { _ in sensor.start() } }
-        devices[0].launch("watcher") { [watcher] _ in watcher.start() }
+        sensors = devices.dropFirst().map { $0.launch("sensor") { _ in QuietSensor() } }
+        watcher = devices[0].launch("watcher") { _ in Watcher() }
         world.run(for: .seconds(10))
     }
 
@@ -67,46 +67,24 @@ private final class QuietRoom {
 private let service = CBUUID(string: "180D")
 private let measurement = CBUUID(string: "2A37")
 
-private final class QuietSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+private final class QuietSensor: PeripheralStandIn, @unchecked Sendable {
     private let queue = DispatchQueue(label: "sensor")
-    private let characteristic = CBMutableCharacteristic(
-        type: measurement,
-        properties: .notify,
-        value: nil,
-        permissions: .readable
-    )
-    // Safe: set once, before its callbacks.
-    private var manager: CBPeripheralManager?
+    private let characteristic = CBMutableCharacteristic(measurement, .notify)
 
-    func start() { manager = CBPeripheralManager(delegate: self, queue: queue) }
+    init() { super.init(service: service, [characteristic], on: queue) }
 
-    func send(_ value: UInt8) {
-        queue.sync { _ = manager?.updateValue(Data([value]), for: characteristic, onSubscribedCentrals: nil) }
-    }
-
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        guard peripheral.state == .poweredOn else { return }
-        let table = CBMutableService(type: service, primary: true)
-        table.characteristics = [characteristic]
-        peripheral.add(table)
-        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [service]])
-    }
+    func send(_ value: UInt8) { queue.sync { send([value], of: characteristic) } }
 }
 
 /// Subscribes to every sensor that it finds.
-private final class Watcher: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+private final class Watcher: CentralStandIn, @unchecked Sendable {
     let values = Notes<[UInt8]>()
-    // Safe: mutable state is only touched on the manager's queue.
-    private var manager: CBCentralManager?
+    // Safe: only touched on the manager's queue.
     private var peripherals: [CBPeripheral] = []
 
-    func start() { manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "watcher")) }
+    init() { super.init(seeking: [service]) }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        if central.state == .poweredOn { central.scanForPeripherals(withServices: [service]) }
-    }
-
-    func centralManager(
+    override func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
@@ -119,24 +97,16 @@ private final class Watcher: NSObject, CBCentralManagerDelegate, CBPeripheralDel
         if peripherals.count == 3 { central.stopScan() }
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    override func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         central.stopScan()
-        peripheral.discoverServices([service])
+        super.centralManager(central, didConnect: peripheral)
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics([measurement], for: service) }
+    override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+        peripheral.setNotifyValue(true, for: characteristic)
     }
 
-    func peripheral(
-        _ peripheral: CBPeripheral,
-        didDiscoverCharacteristicsFor service: CBService,
-        error: (any Error)?
-    ) {
-        for characteristic in service.characteristics ?? [] { peripheral.setNotifyValue(true, for: characteristic) }
-    }
-
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?

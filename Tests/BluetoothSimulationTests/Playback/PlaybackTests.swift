@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import Demos
@@ -173,53 +174,35 @@ private typealias PlaybackLines = TestBasics.Notes<String>
 }
 
 /// Reads the location of the first sensor it finds, and nothing else.
-private final class LocationReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: mutable state is only touched on the manager's queue.
+private final class LocationReader: CentralStandIn, @unchecked Sendable {
     private let notes: PlaybackLines
-    private var manager: CBCentralManager?
-    private var sensor: CBPeripheral?
 
     init(_ notes: PlaybackLines) {
         self.notes = notes
-        super.init()
-        manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "reader"))
+        super.init(seeking: nil)
     }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
-    }
-
-    func centralManager(
-        _ central: CBCentralManager,
-        didDiscover peripheral: CBPeripheral,
-        advertisementData: [String: Any],
-        rssi RSSI: NSNumber
-    ) {
-        guard sensor == nil else { return }
-        (sensor, peripheral.delegate) = (peripheral, self)
+    override func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         notes.add("found")
-        central.stopScan()
-        central.connect(peripheral)
-    }
-
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         peripheral.discoverServices([CBUUID(string: "180D")])
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    override func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         guard let service = peripheral.services?.first else {
             return notes.add("no service: \(String(describing: error))")
         }
         peripheral.discoverCharacteristics([CBUUID(string: "2A38")], for: service)
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
-        guard let location = service.characteristics?.first else { return notes.add("no location") }
-        peripheral.readValue(for: location)
+    override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+        peripheral.readValue(for: characteristic)
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
-    {
+    override func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
         notes.add("location of \(characteristic.value?.count ?? 0) octets")
     }
 }

@@ -23,8 +23,7 @@ import Testing
         arguments: Death.allCases
     )
     func aValueLaunchesTheApp(death: Death) {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         kill(world.collector, by: death)
         world.world.run(for: .seconds(600))
         #expect(world.collected.take().isEmpty)
@@ -48,8 +47,7 @@ import Testing
 
     @Test("behaviours 10.1, 9.14: without an identifier nothing is preserved, and no app is launched")
     func withoutAnIdentifierNothingIsKept() {
-        let world = RestorationWorld(collector: nil)
-        world.collect()
+        let world = RestorationWorld(collector: nil).collecting()
         world.collector.crash()
         world.world.run(for: .seconds(1))
         #expect(world.sensed.take() == ["unsubscribed from 2A37"])
@@ -65,8 +63,7 @@ import Testing
 
     @Test("behaviour 10.16: an app that the person quit is not launched, and is not restored")
     func anAppThatThePersonHasEnded() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.collector.forceQuit()
         world.measure(61)
         world.world.run(for: .seconds(60))
@@ -81,8 +78,7 @@ import Testing
         arguments: [true, false]
     )
     func quittingDropsPreservedState(byForce: Bool) {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.collector.crash()
         if byForce {
             world.phone.open("collector")
@@ -125,8 +121,7 @@ import Testing
         "behaviours 10.4, 10.7, 10.10: a disconnection launches the app; a connection made meanwhile is reported after the state"
     )
     func theEndOfAConnection() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.collector.crash()
         world.belt.move(to: .init(x: 5_000))
         world.world.run(for: .seconds(10))
@@ -155,8 +150,7 @@ import Testing
 
     @Test("behaviour 10.16: quitting an app that has already ended drops its preserved state")
     func thePersonEndsAnAppThatIsGone() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.collector.removeFromMemory()
         world.collector.forceQuit()
         world.measure(61)
@@ -172,8 +166,7 @@ import Testing
         arguments: [10, 11, 26]
     )
     func preservedStateSurvivesControlCenter(version: Int) {
-        let world = RestorationWorld(version: SystemVersion(integerLiteral: version))
-        world.collect()
+        let world = RestorationWorld(version: SystemVersion(integerLiteral: version)).collecting()
         world.collector.crash()
         world.phone.setPower(false, by: .controlCentre)
         world.world.run(for: .seconds(60))
@@ -199,8 +192,7 @@ import Testing
         arguments: [PowerSwitch.settings, .controlCentre]
     )
     func appsThatRunSeeTheRadioOff(powerSwitch: PowerSwitch) {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.phone.setPower(false, by: powerSwitch)
         world.world.run(for: .seconds(1))
         #expect(world.collected.take() == ["state 4"])
@@ -211,8 +203,7 @@ import Testing
 
     @Test("behaviour 10.6: the person may open the app before any event, and it continues where it was")
     func thePersonOpensTheAppFirst() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.collector.crash()
         world.phone.open("collector")
         world.world.run(for: .seconds(1))
@@ -231,8 +222,7 @@ import Testing
 
     @Test("behaviour 10.6: state that no manager adopts in time is dropped")
     func unadoptedStateIsDropped() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.collector.crash()
         let collected = world.collected
         world.phone.install("collector", declaring: AppDeclaration(backgroundModes: .central)) { _, launch in
@@ -254,8 +244,7 @@ import Testing
         "behaviours 9.5, 10.4: an app without bluetooth-central is not launched, but is restored when the person opens it"
     )
     func withoutTheModeNobodyIsLaunched() {
-        let world = RestorationWorld(modes: [])
-        world.collect()
+        let world = RestorationWorld(modes: []).collecting()
         world.collector.crash()
         world.measure(61)
         world.world.run(for: .seconds(60))
@@ -274,8 +263,7 @@ import Testing
         "behaviours 9.3, 10.4: responses to an ended app are dropped, and the next process has the full number of requests"
     )
     func responsesToAnEndedAppAreDropped() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         for value in UInt8(1)..<30 {
             world.collector.removeFromMemory()
             world.measure(value)

@@ -29,8 +29,7 @@ import Testing
         arguments: Moment.allCases
     )
     func aConnectionThatWasAskedForLast(moment: Moment) async {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         let (collected, app) = (world.collected, world.collector)
         world.belt.move(to: .init(x: 5_000))
         let isOver = world.world.run(for: .seconds(60)) {

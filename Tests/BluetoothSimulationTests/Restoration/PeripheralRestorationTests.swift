@@ -1,69 +1,38 @@
+import AppStandIns
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
 import ServiceMessages
+import TestBasics
 import Testing
 
 /// Peripheral managers that outlive their app's process.
 @Suite struct PeripheralRestorationTests {
     /// A central that reads a belt's note when the test asks.
-    private final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // Safe: everything is accessed only on the queue, except for the manager, which is set once.
-        let journal = Journal()
+    private final class Reader: CentralStandIn, @unchecked Sendable {
+        let journal = Notes<String>()
         private let queue = DispatchQueue(label: "reader")
-        private var manager: CBCentralManager!
-        private var belt: CBPeripheral?
+        // Safe: accessed only on the queue.
         private var note: CBCharacteristic?
 
-        override init() {
-            super.init()
-            manager = CBCentralManager(delegate: self, queue: queue)
+        init() { super.init(seeking: [Belt.service], on: queue) }
+
+        func read() { queue.sync { if let found, let note { found.readValue(for: note) } } }
+
+        override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+            guard characteristic.uuid == Belt.note else { return }
+            note = characteristic
+            journal.add("ready")
         }
 
-        func read() { queue.sync { if let belt, let note { belt.readValue(for: note) } } }
-
-        func centralManagerDidUpdateState(_ central: CBCentralManager) {
-            central.scanForPeripherals(withServices: [Belt.service])
-        }
-
-        func centralManager(
-            _ central: CBCentralManager,
-            didDiscover peripheral: CBPeripheral,
-            advertisementData: [String: Any],
-            rssi RSSI: NSNumber
-        ) {
-            guard belt == nil else { return }
-            belt = peripheral
-            peripheral.delegate = self
-            central.stopScan()
-            central.connect(peripheral)
-        }
-
-        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-            peripheral.discoverServices([Belt.service])
-        }
-
-        func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-            for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
-        }
-
-        func peripheral(
-            _ peripheral: CBPeripheral,
-            didDiscoverCharacteristicsFor service: CBService,
-            error: (any Error)?
-        ) {
-            note = service.characteristics?.first { $0.uuid == Belt.note }
-            journal.note("ready")
-        }
-
-        func peripheral(
+        override func peripheral(
             _ peripheral: CBPeripheral,
             didUpdateValueFor characteristic: CBCharacteristic,
             error: (any Error)?
         ) {
-            journal.note(
+            journal.add(
                 error.map { "error \(($0 as NSError).code)" } ?? "value \(Array(characteristic.value ?? Data()))"
             )
         }
@@ -96,8 +65,7 @@ import Testing
 
     @Test("behaviours 10.4, 10.12: a subscribed central stays subscribed, and the new process sends to it")
     func aSubscriberStays() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.sensorApp.removeFromMemory()
         world.forgetSensor()
         world.world.run(for: .seconds(60))

@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
@@ -208,13 +209,8 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         journal.note("state \(peripheral.state.rawValue), advertising \(peripheral.isAdvertising)")
         guard peripheral.state == .poweredOn, !isRestored else { return }
-        let rate = CBMutableCharacteristic(type: Belt.rate, properties: .notify, value: nil, permissions: .readable)
-        let note = CBMutableCharacteristic(
-            type: Belt.note,
-            properties: [.read, .write],
-            value: nil,
-            permissions: [.readable, .writeable]
-        )
+        let rate = CBMutableCharacteristic(Belt.rate, .notify)
+        let note = CBMutableCharacteristic(Belt.note, [.read, .write])
         let service = CBMutableService(type: Belt.service, primary: true)
         service.characteristics = [rate, note]
         self.rate = rate
@@ -306,6 +302,12 @@ final class RestorationWorld: Sendable {
         world.run(for: .seconds(5))
         _ = collected.take()
         if !keepingSensed { _ = sensed.take() }
+    }
+
+    /// The world once the phone collects measurements.
+    func collecting() -> Self {
+        collect()
+        return self
     }
 
     /// The person quits and reopens the phone's app, which scans for a belt again.

@@ -19,8 +19,7 @@ import Testing
         "behaviours 10.15, 10.24: after a restart apps are launched once the device is unlocked, for earlier events too"
     )
     func afterARestartTheDeviceIsUnlocked() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.phone.restart(isLocked: true)
         world.world.run(for: .seconds(60))
         #expect(world.collected.take().isEmpty)
@@ -36,8 +35,7 @@ import Testing
 
     @Test("behaviour 10.24: unlocking launches no app without events, and the person may open one before")
     func unlockingAloneLaunchesNothing() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.belt.move(to: .init(x: 5_000))
         world.phone.restart(isLocked: true)
         world.world.run(for: .seconds(60))
@@ -51,8 +49,7 @@ import Testing
 
     @Test("behaviours 10.15, 10.16, 10.23: airplane mode turns Bluetooth off as the settings do")
     func airplaneModeSwitchesBluetoothOff() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.phone.person.switchesAirplaneMode(true)
         world.world.run(for: .seconds(5))
         #expect(world.collected.take() == ["state 4"])
@@ -71,8 +68,7 @@ import Testing
         "behaviours 10.15, 10.23: airplane mode leaves Bluetooth alone if it was turned on during an earlier one, and apps are relaunched"
     )
     func airplaneModeLeavesBluetoothAlone() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         let person = world.phone.person
         person.switchesAirplaneMode(true)
         world.phone.setPower(true)
@@ -107,8 +103,7 @@ import Testing
         "behaviour 1.27: an app whose permission changes in the settings is ended, and sees the change when it is opened"
     )
     func aPermissionIsRevoked() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.phone.person.changesPermission(ofApp: "collector", to: .denied)
         #expect(world.collector.phase == .notRunning(.removedFromMemory))
         world.measure(61)

@@ -14,8 +14,7 @@ import Testing
         "behaviours 10.5, 10.7, 10.10, 10.15, 10.21: after a restart a connection is made again, and launches the app, which subscribes"
     )
     func aConnectionIsMadeAnew() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.phone.restart()
         #expect(world.collector.phase == .notRunning(.deviceRestarted))
         world.world.run(for: .seconds(15))
@@ -31,8 +30,7 @@ import Testing
 
     @Test("behaviours 10.6, 10.15: an app that the person opens right after a restart is as it was")
     func aPersonOpensTheAppAtOnce() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.phone.restart()
         world.phone.open("collector")
         world.world.run(for: .seconds(15))
@@ -48,8 +46,7 @@ import Testing
         "behaviours 10.4, 10.12, 10.15: after a restart services and advertisement are back, and a central that uses them launches the app"
     )
     func servicesReturnAfterARestart() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.belt.restart()
         world.forgetSensor()
         world.world.run(for: .seconds(2))
@@ -94,8 +91,7 @@ import Testing
 
     @Test("behaviours 10.1, 10.15: without an identifier nothing survives a restart")
     func withoutAnIdentifierNothingOutlivesARestart() {
-        let world = RestorationWorld(collector: nil)
-        world.collect()
+        let world = RestorationWorld(collector: nil).collecting()
         world.phone.restart()
         world.world.run(for: .seconds(20))
         world.measure(61)
@@ -129,8 +125,7 @@ import Testing
         "behaviours 10.15, 10.16: an app that the person quits after a restart and before its launch does not come back"
     )
     func thePersonEndsAnAppAfterARestart() {
-        let world = RestorationWorld()
-        world.collect()
+        let world = RestorationWorld().collecting()
         world.phone.restart()
         world.collector.forceQuit()
         world.world.run(for: .seconds(20))

@@ -18,8 +18,7 @@ import Testing
     func aRefusedReadPairsAndTheAppOnlySeesTheEnd() throws {
         let trust = TrustWorld()
         let alerts = trust.watchAlerts()
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         let read = try app.expect("value")
         #expect(read.error == nil)
@@ -36,8 +35,7 @@ import Testing
     func theCodeIsOnTheCentralsAlertAndTypedIntoThePeripherals() throws {
         let trust = TrustWorld()
         let alerts = trust.watchAlerts()
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         let all = alerts.all.sorted()
         #expect(all.count == 2 && all[0].hasPrefix("Phone: showsCode(\"") && all[1] == "Sensor: asksForCode", "\(all)")
         // The alerts disappear from both screens.
@@ -60,8 +58,7 @@ import Testing
     )
     func protectedAttributesStartPairing(trigger: String) throws {
         let trust = TrustWorld()
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         for _ in 1...2 {
             let error: (any Error)?
             switch trigger {
@@ -91,8 +88,7 @@ import Testing
     func aProtectedDescriptorStartsPairing(writes: Bool) throws {
         let trust = TrustWorld()
         trust.sensor.withSystem { $0.publishDescribed() }
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         // Discovering it requires no trust (behaviour 6.2).
         try app.describe(Trust.described)
         app.read(Trust.described)
@@ -120,8 +116,7 @@ import Testing
     func decliningRefusesProtectedDescriptors(writes: Bool) throws {
         let trust = TrustWorld(people: .decline)
         trust.sensor.withSystem { $0.publishDescribed() }
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         try app.describe(Trust.described)
         if writes {
             app.writeDescription(of: Trust.described, Data("b".utf8))
@@ -137,8 +132,7 @@ import Testing
     @Test("behaviour 6.2: discovery and unprotected values require no trust")
     func discoveryAndWhatIsForEverybodyNeedNoTrust() throws {
         let trust = TrustWorld(people: .decline)
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.open)
         #expect(try app.expect("value").error == nil)
         app.read(Trust.mixed)
@@ -149,8 +143,7 @@ import Testing
     @Test("behaviour 6.15: protection applies only to the attributes that the app protects")
     func protectionIsForWhatTheAppNamesAlone() throws {
         let trust = TrustWorld(people: .decline)
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         // Reads and notifications are open to all; only writes require trust.
         app.subscribe(Trust.mixed)
         #expect(try app.expect("subscribed", "not subscribed").error == nil)
@@ -166,8 +159,7 @@ import Testing
     func decliningReportsTheRefusal(isPhone: Bool) throws {
         let trust = TrustWorld()
         (isPhone ? trust.phone : trust.sensor).person.behaves(.declines, after: .seconds(1))
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         let read = try app.expect("value", within: .seconds(10))
         #expect(read.error?.att == .insufficientAuthentication)
@@ -186,8 +178,7 @@ import Testing
     func unansweredPromptsGiveInsufficientEncryption(isPhone: Bool) throws {
         let trust = TrustWorld(people: .ignore)
         if !isPhone { trust.phone.person.behaves(.agrees(lookingAt: [trust.sensor])) }
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         let began = trust.world.now
         let read = try app.expect("value")
@@ -212,8 +203,7 @@ import Testing
     func aWrongCodeIsARefusal() throws {
         let trust = TrustWorld()
         trust.sensor.person.behaves(.scripted { $0.content == .asksForCode ? .type("000000") : .wait })
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
         #expect(trust.phone.pairedPeers.isEmpty)
@@ -227,8 +217,7 @@ import Testing
     func aPairingThatCameToNothingIsToldWithAnAdvice(isDeclined: Bool) throws {
         let trust = TrustWorld(people: .ignore)
         if isDeclined { trust.phone.person.behaves(.declines, after: .seconds(1)) }
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         #expect(try app.expect("value").error != nil)
         trust.world.run(for: .seconds(40))

@@ -79,8 +79,7 @@ import Testing
     func evenWithoutACodeThePersonIsAsked() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none))
         trust.phone.person.behaves(.declines)
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
         #expect(trust.phone.pairedPeers.isEmpty)
@@ -90,8 +89,7 @@ import Testing
     func withNobodyToAskTheAnswerIsNo(isPhone: Bool) throws {
         let trust = TrustWorld()
         (isPhone ? trust.phone : trust.sensor).withSystem { $0.peers.deviceSecurity.prompter = nil }
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
         #expect(trust.phone.pairedPeers.isEmpty)
@@ -102,8 +100,7 @@ import Testing
     @Test func impossiblePairingsKeepTheConnection() throws {
         let trust = TrustWorld()
         trust.phone.withSystem { $0.peers.deviceSecurity.prompter = nil }
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
         trust.world.run(for: .seconds(5))
@@ -131,8 +128,7 @@ import Testing
     func aPeripheralWithAScreenIsNotContentWithoutACode() throws {
         // A central with neither display nor keyboard, whose pairing offers no MITM protection.
         let trust = TrustWorld(phone: DeviceOptions(pairingScreen: .none))
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(40)).error?.att == .insufficientAuthentication)
         #expect(trust.sensorApp.log.isEmpty)
@@ -159,8 +155,7 @@ import Testing
         let trust = TrustWorld { configuration, isPhone in
             if !isPhone { configuration.pairing.legacy = .only }
         }
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         let level = trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.level }
         #expect(level?.isSecureConnections == false)
         #expect(level?.isAuthenticated == true)
@@ -175,8 +170,7 @@ import Testing
             configuration.pairing.minimumKeySize = 7
             if !isPhone { configuration.pairing.maximumKeySize = 7 }
         }
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         #expect(try app.expect("value").error?.att == .insufficientEncryptionKeySize)
         #expect(trust.sensorApp.log.isEmpty)

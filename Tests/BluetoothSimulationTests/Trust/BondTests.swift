@@ -22,8 +22,7 @@ import Testing
         configure: @escaping @Sendable (inout SystemConfiguration, _ isPhone: Bool) -> Void = { _, _ in }
     ) throws -> (TrustWorld, TrustCentral) {
         let trust = TrustWorld(seed: seed, phoneCapture: phoneCapture, configure: configure)
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.read(Trust.email)
         try #require(try app.expect("value").error == nil)
         try app.leave()
@@ -145,8 +144,7 @@ import Testing
     @Test("behaviour 5.19: a bonded central's app must subscribe on each connection, although the peripheral remembers")
     func aSubscriptionOfABondedCentralOutlastsTheConnection() throws {
         let trust = TrustWorld()
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         app.subscribe(Trust.email)
         #expect(try app.expect("subscribed").error == nil)
         try app.leave()
@@ -217,8 +215,7 @@ import Testing
             if isPhone { configuration.maximumBonds = 1 }
         }
         let second = trust.world.addDevice(named: "Second", options: DeviceOptions(pairingScreen: .none))
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         try app.leave()
         trust.sensor.setPower(false)
         let secondApp = second.launch("second") { _ in TrustPeripheral() }
@@ -236,8 +233,7 @@ import Testing
             if isPhone { configuration.maximumBonds = 1 }
         }
         let second = trust.world.addDevice(named: "Second", options: DeviceOptions(pairingScreen: .none))
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         let secondApp = second.launch("second") { _ in TrustPeripheral() }
         trust.world.run(for: .milliseconds(200))
         second.person.behaves(.agrees(lookingAt: []))
@@ -294,8 +290,7 @@ import Testing
             if isPhone { configuration.maximumBonds = 1 }
         }
         let second = trust.world.addDevice(named: "Second")
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         try app.leave()
         trust.sensor.setPower(false)
         let secondApp = second.launch("second") { _ in TrustPeripheral() }

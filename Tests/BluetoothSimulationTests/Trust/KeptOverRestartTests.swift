@@ -36,8 +36,7 @@ import Testing
     @Test("behaviours 2.25, 6.19, 11.3: an unbonded peer keeps its identifier and its name across a restart")
     func aStrangerKeepsItsIdentifierAndItsName() throws {
         let trust = TrustWorld()
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         trust.world.run(for: .seconds(3))
         let identifier = try #require(app.identifier)
         #expect(trust.phone.pairedPeers.isEmpty)
@@ -54,8 +53,7 @@ import Testing
     @Test("behaviours 2.25, 4.10, 6.18: the keys, identifier, name and table of a bonded peer survive a restart")
     func bondsSurviveARestart() throws {
         let trust = TrustWorld()
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         let identifier = try #require(app.identifier)
         try app.leave()
         try app.connect(known: identifier)
@@ -79,8 +77,7 @@ import Testing
     @Test("behaviours 2.25, 6.18: the name of a bonded peer is stored in its bond only")
     func theNameOfABondedPeerIsKeptByItsBond() throws {
         let trust = TrustWorld()
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         trust.world.run(for: .seconds(3))
         let identifier = try #require(app.identifier)
         #expect(trust.phone.withSystem { $0.peers.nameRecord.name(of: identifier) } == "Sensor")

@@ -100,8 +100,7 @@ import Testing
     @Test("behaviour 11.5: a bonded peer can be connected by its identifier without a scan")
     func aBondedPeerIsConnectedToByItsIdentifierWithoutAScan() throws {
         let trust = TrustWorld(phone: short, sensor: short)
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         let identifier = try #require(app.identifier)
         try app.leave()
         trust.sensor.setPower(false)

@@ -31,8 +31,7 @@ import Testing
     @Test func promptsFromTwoLinksComeOneAfterTheOther() throws {
         let trust = TrustWorld()
         let second = trust.world.addDevice(named: "Second", options: DeviceOptions(addressLifetime: nil))
-        let app = try trust.app()
-        try app.visit()
+        let app = try trust.visitor()
         let secondApp = second.launch("second") { _ in TrustPeripheral() }
         trust.world.run(for: .milliseconds(200))
         let other = try trust.app()
@@ -70,8 +69,7 @@ import Testing
         let loop = VirtualEventLoop()
         let storage = loop.make { MemoryBondStorage() as any BondStorage }
         let trust = TrustWorld(loop: loop, phoneBonds: storage)
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         let identifier = try #require(app.identifier)
         try app.leave()
         return (trust, storage, identifier)
@@ -140,8 +138,7 @@ import Testing
         let trust = TrustWorld { configuration, isPhone in
             if isPhone { configuration.store = .directory(directory) }
         }
-        let app = try trust.app()
-        try app.pair()
+        let app = try trust.pairedApp()
         let identifier = try #require(app.identifier)
         try app.leave()
         trust.phone.withSystem { $0.stop() }

@@ -1,3 +1,4 @@
+import AppStandIns
 import CoreBluetooth
 import Foundation
 import Synchronization
@@ -19,21 +20,31 @@ enum Trust {
 }
 
 /// An app in the peripheral role that publishes one characteristic of each kind, and records all its requests.
-final class TrustPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: everything except `asked`, which has a lock, is accessed only on the manager's queue, where the callbacks
-    // arrive.
+final class TrustPeripheral: PeripheralStandIn, @unchecked Sendable {
+    // Safe: mutable state is in mutexes.
 
     /// The requests received, in order.
     let asked = Mutex<[String]>([])
     /// The identifiers of the requesting centrals.
     let centrals = Mutex<[UUID]>([])
     private let queue = DispatchQueue(label: "peripheral")
-    private var manager: CBPeripheralManager!
-    private var email: CBMutableCharacteristic!
+    private let email = CBMutableCharacteristic(
+        Trust.email,
+        [.read, .notifyEncryptionRequired],
+        isEncrypted: true
+    )
 
-    override init() {
-        super.init()
-        manager = CBPeripheralManager(delegate: self, queue: queue)
+    init() {
+        let others = [
+            CBMutableCharacteristic(Trust.secret, [.write, .indicateEncryptionRequired], isEncrypted: true),
+            CBMutableCharacteristic(
+                type: Trust.mixed,
+                properties: [.read, .write, .writeWithoutResponse, .authenticatedSignedWrites, .notify],
+                value: nil,
+                permissions: [.readable, .writeEncryptionRequired]
+            ),
+        ]
+        super.init(service: Trust.service, [CBMutableCharacteristic(Trust.open, .read), email] + others, on: queue)
     }
 
     var log: [String] { asked.withLock { $0 } }
@@ -45,36 +56,7 @@ final class TrustPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecked S
 
     /// Sends a new value of the e-mail address to subscribers.
     func notify(_ value: Data) {
-        queue.sync { _ = manager.updateValue(value, for: email, onSubscribedCentrals: nil) }
-    }
-
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        guard peripheral.state == .poweredOn else { return }
-        email = CBMutableCharacteristic(
-            type: Trust.email,
-            properties: [.read, .notifyEncryptionRequired],
-            value: nil,
-            permissions: .readEncryptionRequired
-        )
-        let service = CBMutableService(type: Trust.service, primary: true)
-        service.characteristics = [
-            CBMutableCharacteristic(type: Trust.open, properties: .read, value: nil, permissions: .readable),
-            email,
-            CBMutableCharacteristic(
-                type: Trust.secret,
-                properties: [.write, .indicateEncryptionRequired],
-                value: nil,
-                permissions: .writeEncryptionRequired
-            ),
-            CBMutableCharacteristic(
-                type: Trust.mixed,
-                properties: [.read, .write, .writeWithoutResponse, .authenticatedSignedWrites, .notify],
-                value: nil,
-                permissions: [.readable, .writeEncryptionRequired]
-            ),
-        ]
-        peripheral.add(service)
-        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [Trust.service]])
+        queue.sync { send(Array(value), of: email) }
     }
 
     private func note(_ what: String, _ central: CBCentral) {
@@ -82,19 +64,19 @@ final class TrustPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecked S
         centrals.withLock { $0.append(central.identifier) }
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         note("read", request.central)
         request.value = Data("me@example.org".utf8).dropFirst(request.offset)
         peripheral.respond(to: request, withResult: .success)
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         guard let first = requests.first else { return }
         note("write", first.central)
         peripheral.respond(to: first, withResult: .success)
     }
 
-    func peripheralManager(
+    override func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
@@ -102,7 +84,7 @@ final class TrustPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecked S
         note("subscribed", central)
     }
 
-    func peripheralManager(
+    override func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didUnsubscribeFrom characteristic: CBCharacteristic

@@ -65,6 +65,20 @@ final class TrustWorld {
         return app
     }
 
+    /// Launches an app that has visited the sensor.
+    func visitor(on device: SimulatedDevice? = nil) throws -> TrustCentral {
+        let app = try app(on: device)
+        try app.visit()
+        return app
+    }
+
+    /// Launches an app that has paired with the sensor.
+    func pairedApp(on device: SimulatedDevice? = nil) throws -> TrustCentral {
+        let app = try app(on: device)
+        try app.pair()
+        return app
+    }
+
     /// Starts recording the alerts of both devices.
     func watchAlerts() -> Notes<String> {
         let log = Notes<String>()

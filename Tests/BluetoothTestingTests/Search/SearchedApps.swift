@@ -1,3 +1,4 @@
+import AppStandIns
 import CoreBluetooth
 import Foundation
 import Synchronization
@@ -56,19 +57,9 @@ final class CountingSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Se
     }
 
     private func publish(_ peripheral: CBPeripheralManager) {
-        let made = CBMutableCharacteristic(type: Self.count, properties: .notify, value: nil, permissions: [])
-        let owner = CBMutableCharacteristic(
-            type: Self.owner,
-            properties: .read,
-            value: nil,
-            permissions: .readEncryptionRequired
-        )
-        let note = CBMutableCharacteristic(
-            type: Self.note,
-            properties: .writeWithoutResponse,
-            value: nil,
-            permissions: .writeable
-        )
+        let made = CBMutableCharacteristic(Self.count, .notify)
+        let owner = CBMutableCharacteristic(Self.owner, .read, isEncrypted: true)
+        let note = CBMutableCharacteristic(Self.note, .writeWithoutResponse)
         let service = CBMutableService(type: Self.service, primary: true)
         service.characteristics = [made, owner, note]
         counter = made

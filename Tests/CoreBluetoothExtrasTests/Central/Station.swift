@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
@@ -80,20 +81,10 @@ final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         guard peripheral.state == .poweredOn else { return }
         let service = CBMutableService(type: Self.service, primary: true)
-        let refused = CBMutableCharacteristic(
-            type: Self.refused,
-            properties: .read,
-            value: nil,
-            permissions: .readable
-        )
+        let refused = CBMutableCharacteristic(Self.refused, .read)
         let silent = CBMutableCharacteristic(type: Self.silent, properties: .read, value: nil, permissions: .readable)
         characteristic.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "what it is")]
-        let secret = CBMutableCharacteristic(
-            type: Self.secret,
-            properties: .read,
-            value: nil,
-            permissions: .readEncryptionRequired
-        )
+        let secret = CBMutableCharacteristic(Self.secret, .read, isEncrypted: true)
         service.characteristics = [characteristic, refused, silent, secret]
         let included = CBMutableService(type: Self.included, primary: false)
         peripheral.add(included)

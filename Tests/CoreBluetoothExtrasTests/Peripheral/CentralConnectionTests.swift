@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
@@ -36,8 +37,7 @@ import Testing
 
     @Test("behaviour 15.15: a peripheral is notified when a central connects and disconnects")
     func comingAndGoing() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         _ = watch(world)
         let phone = connect(world)
         #expect(world.notes.all.last == "connected")
@@ -48,8 +48,7 @@ import Testing
 
     @Test("behaviour 15.15: a central that was already connected is reported first, once to each stream")
     func before() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let phone = connect(world)
         _ = watch(world, as: "a ")
         world.run(1)
@@ -61,8 +60,7 @@ import Testing
 
     @Test("behaviour 15.15: a lost link is reported as lost")
     func lost() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         _ = watch(world)
         let phone = connect(world)
         phone.device.move(to: Position(x: 100_000))
@@ -72,8 +70,7 @@ import Testing
 
     @Test("behaviours 15.13, 15.15: all centrals are gone with the power, and the stream continues when it is back")
     func power() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         _ = watch(world)
         let phone = connect(world)
         world.sensor.setPower(false)
@@ -83,15 +80,14 @@ import Testing
         world.sensor.setPower(true)
         world.run(1)
         // The phone has a new address by now.
-        phone.queue.sync { phone.manager.scanForPeripherals(withServices: [PeripheralWorld.service]) }
+        phone.queue.sync { phone.manager?.scanForPeripherals(withServices: [PeripheralWorld.service]) }
         world.run(5)
         #expect(world.notes.all.last == "connected")
     }
 
     @Test("behaviour 15.15: a peripheral disconnects a central, and gets the event")
     func disconnecting() throws {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         _ = watch(world)
         let phone = connect(world, subscribes: true)
         let central = try #require(world.characteristic.subscribedCentrals?.first)
@@ -112,8 +108,7 @@ import Testing
         "behaviours 3.10, 15.15: a link that a central manager of this system uses is not ended for a peripheral manager"
     )
     func sharedLink() throws {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let phone = connect(world, subscribes: true)
         let central = try #require(world.characteristic.subscribedCentrals?.first)
         let user = world.sensor.launch("user") { _ in ConnectionUser(central.identifier) }
@@ -132,8 +127,7 @@ import Testing
         "behaviour 15.15: two managers each get events, one without a stream gets none, and one that stops gets no more"
     )
     func managers() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let (other, quiet, hearer) = world.sensor.launch("other") { _ in
             let hearer = Hearer()
             return (
@@ -156,8 +150,7 @@ import Testing
 
     @Test("behaviour 15.15: peripherals that this system connects to are not reported as centrals")
     func ownPeripherals() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let phone = connect(world)
         // The peripheral side of the phone gets no event for a link that the phone itself initiated.
         let (manager, notes) = (
@@ -179,8 +172,7 @@ import Testing
         service.deliver(.peripheral(.centralConnected(CentralInfo(identifier: UUID(), maximumUpdateLength: 20))))
         var events = stream.makeAsyncIterator()
         guard case .connected(let central)? = try await events.next() else {
-            Issue.record("no central has connected")
-            return
+            return recordIssue("no central has connected")
         }
         Task { await notes.end("first") { try await manager.disconnect(central) } }
         let request = Request.peripheral(.disconnectCentral(central.identifier))

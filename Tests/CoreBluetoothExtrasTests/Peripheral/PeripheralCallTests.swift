@@ -144,8 +144,7 @@ import Testing
         arguments: 0..<30
     )
     func everyCallEnds(_ moment: Int) {
-        let world = PeripheralWorld(seed: UInt64(moment))
-        world.publish()
+        let world = PeripheralWorld(seed: UInt64(moment)).published()
         let phone = world.phone()
         phone.device.world.run(for: .seconds(10)) { phone.notes.all.contains("subscribed") }
         let (begun, ended) = (CounterPeripheral(), CounterPeripheral())
@@ -181,8 +180,7 @@ import Testing
 
     @Test("behaviour 8.1: publishing a channel waits for its PSM, and centrals' channels arrive as a stream")
     func channels() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let phone = world.phone(subscribes: false)
         let psm = Mutex<CBL2CAPPSM>(0)
         world.app.task {

@@ -36,8 +36,7 @@ import Testing
 
     @Test("behaviour 7.40: subscriptions arrive as a sequence, and all end with the power")
     func subscriptions() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         world.app.task {
             for try await change in world.manager.subscriptions {
                 world.notes.add("\(change.central.maximumUpdateValueLength > 19) \(change.isSubscribed)")
@@ -54,8 +53,7 @@ import Testing
 
     @Test("behaviour 7.31: reads and writes arrive as a sequence, and a whole value answers a read at any offset")
     func requests() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let long = String(repeating: "long ", count: 100)
         world.app.task {
             for try await request in world.manager.requests {
@@ -91,8 +89,7 @@ import Testing
         "behaviour 7.37: a request released without a response is refused, so that the central need not wait"
     )
     func unanswered() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let stream = world.manager.requests
         world.app.task { for try await _ in stream { world.notes.add("request") } }
         let phone = world.phone(subscribes: false)
@@ -108,8 +105,7 @@ import Testing
     )
     func streamsReplaceTheDelegate() {
         let delegate = Hearer(answer: Data("delegate".utf8))
-        let world = PeripheralWorld(delegate: delegate)
-        world.publish()
+        let world = PeripheralWorld(delegate: delegate).published()
         let answering = world.app.task {
             for try await request in world.manager.requests {
                 request.respond(with: Data("stream".utf8))
@@ -137,8 +133,7 @@ import Testing
 
     @Test("requests buffered in a stream are refused once the stream is abandoned")
     func abandonedStream() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let held = Mutex(Optional(world.manager.requests))
         let phone = world.phone(subscribes: false)
         world.world.run(for: .seconds(10)) { phone.notes.all == ["connected"] }

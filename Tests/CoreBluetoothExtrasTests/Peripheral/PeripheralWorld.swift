@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -17,10 +18,8 @@ final class PeripheralWorld: Sendable {
     let manager: CBPeripheralManager
     let notes = Lines()
     let characteristic = CBMutableCharacteristic(
-        type: PeripheralWorld.value,
-        properties: [.read, .write, .writeWithoutResponse, .notify],
-        value: nil,
-        permissions: [.readable, .writeable]
+        PeripheralWorld.value,
+        [.read, .write, .writeWithoutResponse, .notify]
     )
 
     init(seed: UInt64 = 1, delegate: (any CBPeripheralManagerDelegate)? = nil) {
@@ -49,6 +48,12 @@ final class PeripheralWorld: Sendable {
         run(1)
     }
 
+    /// The world once it has published.
+    func published() -> Self {
+        publish()
+        return self
+    }
+
     func run(_ seconds: Double) { world.run(for: .seconds(seconds)) }
 
     /// Adds a phone that connects, and subscribes if `subscribes` is true.
@@ -59,62 +64,50 @@ final class PeripheralWorld: Sendable {
 }
 
 /// An app that connects, subscribes, and records its events. All its state is bound to its queue, except for the notes.
-final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+final class Phone: CentralStandIn, @unchecked Sendable {
     // Safe: mutable state is accessed only on the queue.
     let device: SimulatedDevice
     let notes = Lines()
     let queue = DispatchQueue(label: "phone")
     private let subscribes: Bool
-    private(set) var manager: CBCentralManager!
-    private(set) var peripheral: CBPeripheral?
     private(set) var advertisement: [String: Any] = [:]
     private var channel: CBL2CAPChannel?
 
     init(_ device: SimulatedDevice, subscribes: Bool) {
         self.device = device
         self.subscribes = subscribes
-        super.init()
-        queue.sync { manager = CBCentralManager(delegate: self, queue: queue) }
+        super.init(seeking: [PeripheralWorld.service], on: queue)
     }
 
-    var characteristic: CBCharacteristic? { peripheral?.services?.first?.characteristics?.first }
+    var characteristic: CBCharacteristic? { found?.services?.first?.characteristics?.first }
 
     func read() {
-        queue.sync { if let characteristic { peripheral?.readValue(for: characteristic) } }
+        queue.sync { if let characteristic { found?.readValue(for: characteristic) } }
     }
 
     func write(_ value: Data, _ type: CBCharacteristicWriteType = .withResponse) {
-        queue.sync { if let characteristic { peripheral?.writeValue(value, for: characteristic, type: type) } }
+        queue.sync { if let characteristic { found?.writeValue(value, for: characteristic, type: type) } }
     }
 
     func disconnect() {
-        queue.sync { if let peripheral { manager.cancelPeripheralConnection(peripheral) } }
+        queue.sync { if let found { manager?.cancelPeripheralConnection(found) } }
     }
 
-    func openChannel(_ psm: CBL2CAPPSM) { queue.sync { peripheral?.openL2CAPChannel(psm) } }
+    func openChannel(_ psm: CBL2CAPPSM) { queue.sync { found?.openL2CAPChannel(psm) } }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        if central.state == .poweredOn { central.scanForPeripherals(withServices: [PeripheralWorld.service]) }
-    }
-
-    func centralManager(
+    override func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
         advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
         advertisement = advertisementData
-        self.peripheral = peripheral
-        peripheral.delegate = self
-        central.stopScan()
-        central.connect(peripheral)
+        // A test may scan again.
+        found = nil
+        super.centralManager(central, didDiscover: peripheral, advertisementData: advertisementData, rssi: RSSI)
     }
 
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        peripheral.discoverServices([PeripheralWorld.service])
-    }
-
-    func centralManager(
+    override func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
@@ -122,20 +115,11 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @un
         notes.add("disconnected")
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
-    }
-
-    func peripheral(
-        _ peripheral: CBPeripheral,
-        didDiscoverCharacteristicsFor service: CBService,
-        error: (any Error)?
-    ) {
-        guard let characteristic else { return }
+    override func use(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
         if subscribes { peripheral.setNotifyValue(true, for: characteristic) } else { notes.add("connected") }
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -143,7 +127,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @un
         notes.add("subscribed")
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -152,7 +136,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @un
         notes.add(error.map { "value failed: \(Lines.text($0))" } ?? "value \(value)")
     }
 
-    func peripheral(
+    override func peripheral(
         _ peripheral: CBPeripheral,
         didWriteValueFor characteristic: CBCharacteristic,
         error: (any Error)?
@@ -160,7 +144,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @un
         notes.add(error.map { "write failed: \(Lines.text($0))" } ?? "written")
     }
 
-    func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+    override func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
         self.channel = channel
         notes.add(error.map { "open failed: \(Lines.text($0))" } ?? "open")
     }

@@ -31,8 +31,7 @@ import Testing
         #expect(RadioTiming.backgroundAdvertisingInterval == .microseconds(417_500))
         #expect(RadioTiming.laterAdvertisingInterval == .microseconds(152_500))
         #expect(RadioTiming.connectionInterval == .milliseconds(30))
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         // Each event sends on three channels, so the share of sending time follows from the interval and the random
         // delay.
         func sightings(_ seconds: Double) -> Double {
@@ -54,8 +53,7 @@ import Testing
         "behaviour 15.18: a scan without duplicates reports a device once, however long it runs, and again after a restart"
     )
     func reports() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let finder = world.world.addDevice(named: "Finder").launch("finder") { _ in Finder() }
         world.run(600)
         #expect(finder.count.value == 1)
@@ -69,8 +67,7 @@ import Testing
         "behaviour 15.27: a value sent every 100 ms for a minute never takes longer than two connection events"
     )
     func latency() {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         let phone = world.phone()
         world.world.run(for: .seconds(10)) { phone.notes.all == ["subscribed"] }
         world.run(2)
@@ -91,8 +88,7 @@ import Testing
         arguments: [0, 5]
     )
     func linger(_ seconds: Int) {
-        let world = PeripheralWorld()
-        world.publish()
+        let world = PeripheralWorld().published()
         var options = DeviceOptions()
         options.linger = .seconds(seconds)
         let device = world.world.addDevice(named: "Phone", at: Position(x: 1), options: options)

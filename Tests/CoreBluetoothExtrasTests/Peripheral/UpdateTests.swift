@@ -1,3 +1,4 @@
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
@@ -14,8 +15,7 @@ import Testing
 @Suite struct UpdateTests {
     /// A sensor with a subscriber.
     private func subscribed(delegate: (any CBPeripheralManagerDelegate)? = nil) -> (PeripheralWorld, Phone) {
-        let world = PeripheralWorld(delegate: delegate)
-        world.publish()
+        let world = PeripheralWorld(delegate: delegate).published()
         let phone = world.phone()
         world.world.run(for: .seconds(10)) { phone.notes.all == ["subscribed"] }
         return (world, phone)
@@ -86,12 +86,7 @@ import Testing
         by manager: CBPeripheralManager,
         _ service: StandInService
     ) throws -> (CBMutableCharacteristic, LocalAttributeID) {
-        let characteristic = CBMutableCharacteristic(
-            type: CBUUID(string: "1235"),
-            properties: .notify,
-            value: nil,
-            permissions: .readable
-        )
+        let characteristic = CBMutableCharacteristic(CBUUID(string: "1235"), .notify)
         let published = CBMutableService(type: CBUUID(string: "1234"), primary: true)
         published.characteristics = [characteristic]
         manager.add(published)

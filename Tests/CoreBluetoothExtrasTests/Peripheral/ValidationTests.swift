@@ -1,3 +1,4 @@
+import AppStandIns
 import CoreBluetooth
 import Foundation
 import Testing
@@ -71,12 +72,7 @@ import Testing
     func services() throws {
         let service = CBMutableService(type: CBUUID(string: "1234"), primary: true)
         #expect(throws: Never.self) { try service.validate() }
-        let characteristic = CBMutableCharacteristic(
-            type: CBUUID(string: "1235"),
-            properties: .read,
-            value: nil,
-            permissions: .readable
-        )
+        let characteristic = CBMutableCharacteristic(CBUUID(string: "1235"), .read)
         service.characteristics = [characteristic]
         #expect(throws: Never.self) { try service.validate() }
         characteristic.properties = [.read, .extendedProperties]

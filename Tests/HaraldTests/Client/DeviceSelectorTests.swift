@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import TestBasics
 import Testing
 
 @testable import harald
@@ -36,20 +37,11 @@ import Testing
         var choice = DeviceChoice<Int>(try #require(DeviceSelector(argument: "Pulse")))
         choice.add(DeviceCandidate(identifier: UUID(), names: ["Pulse Pro"]), 1)
         choice.add(DeviceCandidate(identifier: UUID(), names: ["Scale"]), 2)
-        guard case .one(_, 1) = choice.result else {
-            Issue.record("\(choice.result)")
-            return
-        }
+        guard case .one(_, 1) = choice.result else { return recordIssue("\(choice.result)") }
         choice.add(DeviceCandidate(identifier: UUID(), names: ["pulse"]), 3)
-        guard case .one(_, 3) = choice.result else {
-            Issue.record("\(choice.result)")
-            return
-        }
+        guard case .one(_, 3) = choice.result else { return recordIssue("\(choice.result)") }
         choice.add(DeviceCandidate(identifier: UUID(), names: ["PULSE"]), 4)
-        guard case .several(let devices) = choice.result else {
-            Issue.record("\(choice.result)")
-            return
-        }
+        guard case .several(let devices) = choice.result else { return recordIssue("\(choice.result)") }
         #expect(devices.map(\.names) == [["pulse"], ["PULSE"]])
         #expect(choice.found.description == "1 other device was heard: \"Scale\"")
     }
@@ -60,10 +52,7 @@ import Testing
         let identifier = UUID()
         choice.add(DeviceCandidate(identifier: identifier, names: ["Pulse Pro"]), 1)
         choice.add(DeviceCandidate(identifier: identifier, names: ["Pulse"]), 1)
-        guard case .one(let device, 1) = choice.result else {
-            Issue.record("\(choice.result)")
-            return
-        }
+        guard case .one(let device, 1) = choice.result else { return recordIssue("\(choice.result)") }
         #expect(device.names == ["Pulse"] && choice.best == .named)
     }
 

@@ -41,8 +41,7 @@ import Testing
         arguments: ["2A38", "body sensor", "180D/2a38", "heart rate/Body"]
     )
     func reading(text: String) throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         let selector = try characteristic(text)
         let run = try run(world) { client, device async throws(ToolError) in
             let target = try await client.characteristic(selector, of: device)
@@ -55,8 +54,7 @@ import Testing
 
     @Test("a characteristic that is missing, or a name that fits several, is an error that lists them")
     func missing() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         for (text, told) in [
             (
                 "2A19",
@@ -94,8 +92,7 @@ import Testing
 
     @Test("values are followed, as a document each")
     func following() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         let selector = try characteristic("2A37")
         let run = try run(world, json: true) { client, device async throws(ToolError) in
             let target = try await client.characteristic(selector, of: device)
@@ -110,8 +107,7 @@ import Testing
 
     @Test("a value that does not notify is an error that lists those that do")
     func notNotifying() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         let selector = try characteristic("2A38")
         let run = try run(world) { client, device async throws(ToolError) in
             let target = try await client.characteristic(selector, of: device)
@@ -144,8 +140,7 @@ import Testing
             ),
         ]
         for (text, reads, told) in cases {
-            let world = VerbWorld()
-            world.addSensor("Pulse")
+            let world = VerbWorld(sensor: "Pulse")
             let selector = try characteristic(text)
             let run = try run(world) { client, device async throws(ToolError) in
                 let target = try await client.characteristic(selector, of: device)
@@ -157,8 +152,7 @@ import Testing
 
     @Test("a value that is longer than any attribute is not sent")
     func tooLong() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         let selector = try characteristic("2A39")
         let run = try run(world) { client, device async throws(ToolError) in
             let target = try await client.characteristic(selector, of: device)
@@ -171,8 +165,7 @@ import Testing
     func exploring() throws {
         let pulse = try #require(DeviceSelector(argument: "pulse"))
         for (text, told) in [("heart rate/heart rate m", nil), ("body", "2A38 Body Sensor Location does not notify")] {
-            let world = VerbWorld()
-            world.addSensor("Pulse")
+            let world = VerbWorld(sensor: "Pulse")
             let plan = Visit.Plan(follow: try characteristic(text), notifications: 2)
             let run = try world.run { client async throws(ToolError) in
                 try await client.explore(pulse, plan, pairs: false, seconds: 10)
@@ -221,8 +214,7 @@ import Testing
     func switchingOff() throws {
         let selector = try characteristic("2A37")
         for follows in [false, true] {
-            let world = VerbWorld()
-            world.addSensor("Pulse")
+            let world = VerbWorld(sensor: "Pulse")
             let errors = Notes<ToolError>()
             let run = try run(world) { client, device async throws(ToolError) in
                 _ = client.central.callBack(after: .seconds(5)) { world.machine.setPower(false) }
@@ -300,8 +292,7 @@ import Testing
 
     @Test("connect ends by itself after the time that it was given")
     func stayingForATime() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         let run = try run(world) { client, device async throws(ToolError) in
             try await client.stay(device, seconds: 5)
         }

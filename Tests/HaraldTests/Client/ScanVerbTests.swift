@@ -2,6 +2,7 @@ import BluetoothSimulation
 import BluetoothTypes
 import Foundation
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import harald
@@ -12,8 +13,7 @@ import Testing
 
     @Test("a scan prints each advertisement once, in words, until the device that it looks for")
     func scanning() throws {
-        let world = VerbWorld()
-        world.addSensor("Scale")
+        let world = VerbWorld(sensor: "Scale")
         let until = try selector("pul")
         let first = try world.run { client async throws(ToolError) in try await client.scan(ScanPlan(seconds: 3)) }
         #expect(throws: Never.self) { try first.result.get() }
@@ -31,16 +31,12 @@ import Testing
 
     @Test("a scan without the device that it looks for lists those that it has heard")
     func missing() throws {
-        let world = VerbWorld()
-        world.addSensor("Scale")
+        let world = VerbWorld(sensor: "Scale")
         let until = try selector("Pulse")
         let run = try world.run { client async throws(ToolError) in
             try await client.scan(ScanPlan(seconds: 3, until: until, services: [0x180D]))
         }
-        guard case .failure(let error) = run.result else {
-            Issue.record("it has found it")
-            return
-        }
+        guard case .failure(let error) = run.result else { return recordIssue("it has found it") }
         #expect(error.exitStatus == 5 && error.code == "deviceNotFound")
         #expect(error.description.contains("1 other device was heard: \"Scale\""))
     }
@@ -68,17 +64,13 @@ import Testing
 
     @Test("names that begin alike are an error that lists them, after a second")
     func ambiguity() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse one")
+        let world = VerbWorld(sensor: "Pulse one")
         world.addSensor("Pulse two")
         let device = try selector("PULSE")
         let run = try world.run { client async throws(ToolError) in
             try await client.explore(device, Visit.Plan(), pairs: false, seconds: 10)
         }
-        guard case .failure(let error) = run.result else {
-            Issue.record("it has chosen one")
-            return
-        }
+        guard case .failure(let error) = run.result else { return recordIssue("it has chosen one") }
         #expect(error.exitStatus == 5 && error.code == "deviceAmbiguous")
         #expect(error.description.contains("\"Pulse one\" (") && error.description.contains("\"Pulse two\" ("))
     }
@@ -91,10 +83,7 @@ import Testing
         let run = try world.run(interruptedAfter: .seconds(10)) { client async throws(ToolError) in
             try await client.explore(device, Visit.Plan(notifications: 100_000), pairs: false, seconds: 10)
         }
-        guard case .failure(let error) = run.result else {
-            Issue.record("it has ended by itself")
-            return
-        }
+        guard case .failure(let error) = run.result else { return recordIssue("it has ended by itself") }
         #expect(error.exitStatus == 130 && error.isQuiet)
         #expect(run.lines.last == "disconnected")
         world.world.run(for: .seconds(1))

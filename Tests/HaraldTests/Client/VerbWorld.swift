@@ -1,4 +1,5 @@
 import Administration
+import AppStandIns
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
@@ -16,9 +17,11 @@ final class VerbWorld: Sendable {
     private let sensors = Mutex<[VerbSensor]>([])
     private let runs = Mutex(0)
 
-    init(seed: UInt64 = 1) {
+    /// - Parameter sensor: The name of a sensor to add.
+    init(seed: UInt64 = 1, sensor: String? = nil) {
         world = SimulatedWorld(seed: seed)
         machine = world.addDevice(named: "Machine")
+        if let sensor { addSensor(sensor) }
     }
 
     /// Adds a sensor that advertises a name, and runs the world until it does.
@@ -69,8 +72,8 @@ final class VerbWorld: Sendable {
 }
 
 /// A heart-rate sensor that counts, with a value for paired devices only.
-final class VerbSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: mutable state is in a mutex, and the manager is set once.
+final class VerbSensor: PeripheralStandIn, @unchecked Sendable {
+    // Safe: mutable state is in a mutex.
     static let service = CBUUID(string: "180D")
     static let measurement = CBUUID(string: "2A37")
     static let location = CBUUID(string: "2A38")
@@ -85,21 +88,17 @@ final class VerbSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendab
 
     let state = Mutex(State())
     let device: SimulatedDevice
-    private let name: String
-    private let queue = DispatchQueue(label: "sensor")
-    private var manager: CBPeripheralManager!
-    private let characteristic = CBMutableCharacteristic(
-        type: VerbSensor.measurement,
-        properties: .notify,
-        value: nil,
-        permissions: .readable
-    )
+    private let characteristic = CBMutableCharacteristic(VerbSensor.measurement, .notify)
 
     init(_ app: SimulatedApp, name: String) {
-        self.name = name
         device = app.device
-        super.init()
-        manager = CBPeripheralManager(delegate: self, queue: queue)
+        let queue = DispatchQueue(label: "sensor")
+        let others = [
+            CBMutableCharacteristic(Self.location, .read, value: Data([1])),
+            CBMutableCharacteristic(Self.control, [.write, .writeWithoutResponse]),
+            CBMutableCharacteristic(Self.secret, .read, isEncrypted: true),
+        ]
+        super.init(name, service: Self.service, [characteristic] + others, on: queue)
         app.everyInterval(.milliseconds(100), on: queue) { [weak self] in self?.beat() }
     }
 
@@ -109,48 +108,20 @@ final class VerbSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendab
             $0.beats &+= 1
             return $0.beats
         }
-        if let beats { _ = manager.updateValue(Data([0, beats]), for: characteristic, onSubscribedCentrals: nil) }
+        if let beats { send([0, beats], of: characteristic) }
     }
 
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-        guard peripheral.state == .poweredOn else { return }
-        let service = CBMutableService(type: Self.service, primary: true)
-        let location = CBMutableCharacteristic(
-            type: Self.location,
-            properties: .read,
-            value: Data([1]),
-            permissions: .readable
-        )
-        let control = CBMutableCharacteristic(
-            type: Self.control,
-            properties: [.write, .writeWithoutResponse],
-            value: nil,
-            permissions: .writeable
-        )
-        let secret = CBMutableCharacteristic(
-            type: Self.secret,
-            properties: .read,
-            value: nil,
-            permissions: .readEncryptionRequired
-        )
-        service.characteristics = [characteristic, location, control, secret]
-        peripheral.add(service)
-        peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: name, CBAdvertisementDataServiceUUIDsKey: [Self.service],
-        ])
-    }
-
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         state.withLock { $0.written += requests.compactMap(\.value) }
         peripheral.respond(to: requests[0], withResult: .success)
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    override func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         request.value = Data("secret".utf8)
         peripheral.respond(to: request, withResult: .success)
     }
 
-    func peripheralManager(
+    override func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
@@ -158,7 +129,7 @@ final class VerbSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendab
         state.withLock { $0.subscribers += 1 }
     }
 
-    func peripheralManager(
+    override func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didUnsubscribeFrom characteristic: CBCharacteristic

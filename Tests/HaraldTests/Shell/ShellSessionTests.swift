@@ -52,16 +52,14 @@ import Testing
 
     @Test("a device that was not connected is left after each line")
     func leaving() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         let lines = try run(world, ["read Pulse 2A38", "read Pulse 2A38"])
         #expect(lines.filter { $0 == "disconnected" }.count == 2)
     }
 
     @Test("a line that fails is followed by the next one, and its device stays connected")
     func failing() throws {
-        let world = VerbWorld()
-        world.addSensor("Pulse")
+        let world = VerbWorld(sensor: "Pulse")
         let lines = try run(world, ["connect Pulse", "read Pulse 2A19", "read Pulse 2A38", "disconnect Scale"])
         #expect(lines.contains { $0.hasPrefix("error: \"Pulse\" has no characteristic \"2A19\"") })
         #expect(lines.contains("chest"))

@@ -89,8 +89,7 @@ import Testing
         _ = try open()
         try files.createDirectory(atPath: directory.file(name), withIntermediateDirectories: false)
         guard case .system(directory.file(name), "removed", _) = refusal() else {
-            Issue.record("\(String(describing: refusal()))")
-            return
+            return recordIssue("\(String(describing: refusal()))")
         }
         #expect(files.fileExists(atPath: directory.file(name)))
     }
@@ -104,10 +103,7 @@ import Testing
             _ = try store.add(Samples.bond(1))
             Issue.record("it was kept")
         } catch {
-            guard case .system(directory.file("bonds"), "replaced", _) = error else {
-                Issue.record("\(error)")
-                return
-            }
+            guard case .system(directory.file("bonds"), "replaced", _) = error else { return recordIssue("\(error)") }
         }
         #expect(store.bonds.isEmpty)
         #expect(!files.fileExists(atPath: directory.file("bonds.new")))

@@ -4,6 +4,7 @@ import Cryptography
 import EventLoops
 import Foundation
 import SMP
+import TestBasics
 import Testing
 
 @testable import Security
@@ -138,8 +139,7 @@ private final class GrowingDirectory: BondDirectory {
         #expect(refusal() == .damaged(place: place, reason: reason, backup: nil))
         try handle.truncate(atOffset: 16_777_216)
         guard case .damaged(place, _, directory.file("bonds.damaged-1")) = refusal() else {
-            Issue.record("\(String(describing: refusal()))")
-            return
+            return recordIssue("\(String(describing: refusal()))")
         }
     }
 
@@ -150,10 +150,7 @@ private final class GrowingDirectory: BondDirectory {
                 _ = try PosixBondDirectory(path)
                 Issue.record("it was opened")
             } catch {
-                guard case .system(path, _, "Not a directory") = error else {
-                    Issue.record("\(error)")
-                    return
-                }
+                guard case .system(path, _, "Not a directory") = error else { return recordIssue("\(error)") }
             }
         }
     }
@@ -165,10 +162,7 @@ private final class GrowingDirectory: BondDirectory {
             #expect(try PosixBondDirectory("/", isToChange: false).path == "/")
         } catch {
             // Other users may enter it.
-            guard case .exposed("/", _) = error else {
-                Issue.record("\(error)")
-                return
-            }
+            guard case .exposed("/", _) = error else { return recordIssue("\(error)") }
         }
     }
 }

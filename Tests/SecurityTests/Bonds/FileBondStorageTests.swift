@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import SMP
 import Security
+import TestBasics
 import Testing
 
 @Suite struct FileBondStorageTests {
@@ -116,8 +117,7 @@ import Testing
         // Repeated attempts produce a single backup.
         for _ in 0..<2 {
             guard case .damaged(directory.file("bonds"), _, directory.file("bonds.damaged-1")) = refusal() else {
-                Issue.record("\(String(describing: refusal()))")
-                return
+                return recordIssue("\(String(describing: refusal()))")
             }
         }
         #expect(files.contents(atPath: directory.file("bonds.damaged-1")) == whole.prefix(length))

@@ -1,4 +1,5 @@
 import EventLoops
+import TestBasics
 import Testing
 
 @testable import Security
@@ -93,10 +94,7 @@ import Testing
                 }
             onlooker.see(event, machine.handle(event))
             onlooker.rest(machine.state)
-            guard onlooker.faults.isEmpty else {
-                Issue.record("step \(step), \(event): \(onlooker.faults)")
-                return
-            }
+            guard onlooker.faults.isEmpty else { return recordIssue("step \(step), \(event): \(onlooker.faults)") }
         }
     }
 }

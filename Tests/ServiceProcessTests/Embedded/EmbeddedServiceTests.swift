@@ -38,8 +38,7 @@ import Testing
         let connection = EmbeddedService.make(controller: controller, finder: Self.noBluetooth, logger: Self.silent)
         #expect(await firstState(connection) == .stateChanged(.unsupported))
         guard case .failure(let error) = connection.ask(.peripherals(identifiers: []), from: ManagerID(1)) else {
-            Issue.record("a query was answered without a controller")
-            return
+            return recordIssue("a query was answered without a controller")
         }
         #expect(error.code == .core(.operationNotSupported))
     }

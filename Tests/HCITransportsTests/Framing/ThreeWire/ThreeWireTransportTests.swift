@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -189,8 +190,7 @@ import Testing
         #expect(machine.handle(.received(event)).isEmpty)
         // The acknowledgement still requests the expected packet.
         guard case .transmit(let answer)? = machine.handle(.receivedAll).first else {
-            Issue.record("nothing is acknowledged")
-            return
+            return recordIssue("nothing is acknowledged")
         }
         #expect(answer.kind == .acknowledgement)
         #expect(answer.acknowledgement == 1)

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCITransports
+import TestBasics
 import Testing
 
 /// A request as the kernel encodes it.
@@ -92,10 +93,7 @@ func usbip(
             found += parser.parse(Array(all[start..<min(start + 4_096, all.count)]))
             #expect(parser.pendingLength <= USBIPParser.headerLength + USBIPParser.maximumTransfer)
         }
-        guard case .submit(let submission) = found.first else {
-            Issue.record("nothing was found")
-            return
-        }
+        guard case .submit(let submission) = found.first else { return recordIssue("nothing was found") }
         #expect(submission.octets == octets)
     }
 
