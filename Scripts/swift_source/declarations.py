@@ -126,22 +126,6 @@ class Parser:
             return True
         return token.leads and (token.text in STARTS or token.text == "@" or token.text.startswith("#"))
 
-    def generics(self, index: int) -> int:
-        """Skips angle brackets, if there are any."""
-        if not self.text(index).startswith("<"):
-            return index
-        depth = 0
-        while index < self.count:
-            text = self.text(index)
-            if text.strip("<>") == "":
-                depth += text.count("<") - text.count(">")
-            elif text.startswith(">"):
-                depth -= 1
-            index += 1
-            if depth <= 0:
-                break
-        return index
-
     def members(self, index: int, around: Around) -> int:
         """Reads declarations up to the closing brace."""
         start, access, setter, flags = index, "", "", set()
