@@ -29,16 +29,7 @@ import Testing
 
     static func causes(of records: [CaptureRecord]) -> [PacketCause] {
         var causes = PacketCauses()
-        return records.enumerated().compactMap { index, record in
-            let number = UInt64(index + 1)
-            switch record.content {
-            case .hci(let packet, let direction):
-                return causes.receive(packet, direction, number: number, at: record.unixMicroseconds)
-            case .frame(let type, let octets):
-                return causes.receive(frame: octets, linkType: type, number: number, at: record.unixMicroseconds)
-            case .monitor, .log: return nil
-            }
-        }
+        return records.enumerated().compactMap { causes.receive($1, number: UInt64($0 + 1)) }
     }
 
     /// What connects a link with the scan that found its peer.

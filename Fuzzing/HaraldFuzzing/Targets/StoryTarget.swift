@@ -49,11 +49,16 @@ enum StorySeeds {
     /// The lines of a story, and those of its end.
     static func told(_ octets: [UInt8], inPiecesOf length: Int) -> [String] {
         var (reader, story, lines, rest) = (CaptureReader(), CaptureStory(), [String](), octets[...])
+        var (causes, count) = (PacketCauses(), UInt64(0))
         while !rest.isEmpty {
             reader.receive(rest.prefix(length))
             rest = rest.dropFirst(length)
             do throws(CaptureReadingError) {
-                while let record = try reader.next() { lines += story.receive(record).map(\.line) }
+                while let record = try reader.next() {
+                    lines += story.receive(record).map(\.line)
+                    count += 1
+                    check(causes.receive(record, number: count))
+                }
             } catch {
                 break
             }
@@ -66,5 +71,12 @@ enum StorySeeds {
         lines += story.verdict().lines
         hold((1...3).contains(story.verdict().lines.count), "a verdict without lines, or with too many")
         return lines + ["\(story.totals)"]
+    }
+
+    private static func check(_ packet: PacketCause?) {
+        guard let packet else { return }
+        let numbers = packet.chain.map(\.packet)
+        hold(zip(numbers, numbers.dropFirst()).allSatisfy { $0 > $1 }, "a packet is caused by a later one")
+        hold(packet.request ?? 0 < packet.packet, "a packet answers a later one")
     }
 }

@@ -44,6 +44,18 @@ package struct PacketCauses: Sendable {
 
     package init() {}
 
+    /// Receives a record of a capture, and returns its cause; nil if it is no packet.
+    package mutating func receive(_ record: CaptureRecord, number: UInt64) -> PacketCause? {
+        let time = record.unixMicroseconds
+        switch record.content {
+        case .hci(let packet, let direction):
+            return receive(packet, direction, number: number, at: time, adapter: record.adapter)
+        case .frame(let linkType, let octets):
+            return receive(frame: octets, linkType: linkType, number: number, at: time)
+        case .monitor, .log: return nil
+        }
+    }
+
     /// Receives an HCI packet.
     ///
     /// - Parameters:

@@ -27,20 +27,7 @@ struct WhyExplanation {
     mutating func receive(_ record: CaptureRecord) {
         count += 1
         begin = begin ?? record.unixMicroseconds
-        let node: PacketCause
-        switch record.content {
-        case .hci(let packet, let direction):
-            node = causes.receive(
-                packet,
-                direction,
-                number: count,
-                at: record.unixMicroseconds,
-                adapter: record.adapter
-            )
-        case .frame(let linkType, let octets):
-            node = causes.receive(frame: octets, linkType: linkType, number: count, at: record.unixMicroseconds)
-        case .monitor, .log: return
-        }
+        guard let node = causes.receive(record, number: count) else { return }
         if count == number { chain = node.chain }
         guard node.cause?.packet == number else { return }
         effectCount += 1
