@@ -248,6 +248,38 @@ def test_the_field_is_used_by_the_keyboard(language: Page) -> None:
     assert page.evaluate("window.changes.at(-1)") == ""
 
 
+def test_what_becomes_known_later_is_offered(language: Page) -> None:
+    page = language
+    page.evaluate(FIELD, OFFERS)
+    field, options = page.get_by_role("combobox", name="Filter packets"), page.get_by_role("option")
+    field.press_sequentially("device th")
+
+    def learn(*names: str) -> None:
+        page.evaluate("""names => {
+            window.field.offers = () => ({ device: names, app: [], words: [] });
+            window.field.refresh();
+        }""", list(names))
+
+    expect(options).to_have_count(0)
+    learn("Thermometer")
+    expect(options).to_have_text(["Thermometer"])
+    field.press("ArrowDown")
+    learn("Thumper", "Thermometer")
+    expect(options).to_have_text(["Thumper", "Thermometer"])
+    expect(page.get_by_role("option", selected=True)).to_have_text("Thermometer")
+    field.press("Escape")
+    learn("Third")
+    expect(page.get_by_role("listbox", name="Completions")).to_be_hidden()
+    field.press("ArrowDown")
+    expect(options).to_have_text(["Third"])
+    # Enter ends the search also where nothing is offered.
+    learn("Other")
+    expect(options).to_have_count(0)
+    field.press("Enter")
+    learn("Third")
+    expect(options).to_have_count(0)
+
+
 def test_a_completion_is_pressed(language: Page) -> None:
     page = language
     page.evaluate(FIELD, OFFERS)

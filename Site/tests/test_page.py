@@ -99,16 +99,9 @@ def scan(page: Page) -> None:
 
 
 def connect(page: Page) -> None:
-    """Opens the device that the scan has found, and connects. Its row may be drawn anew under the pointer, which loses a
-    click."""
-    link, button = page.get_by_role("link", name="Heart Rate"), page.get_by_role("button", name="Connect", exact=True)
-    link.click()
-    for _ in range(5):
-        page.wait_for_timeout(500)
-        if button.is_visible() or not link.is_visible():
-            break
-        link.click()
-    button.click()
+    """Opens the device that the scan has found, and connects."""
+    page.get_by_role("link", name="Heart Rate").click()
+    page.get_by_role("button", name="Connect", exact=True).click()
 
 
 def picture(page: Page, name: str) -> None:
@@ -228,6 +221,23 @@ def test_a_sensor_is_found_and_followed(open_page, size: dict[str, int], scheme:
     page.get_by_role("button", name="Stop capturing").click()
 
 
+def test_a_click_outlasts_a_new_drawing_of_the_list(open_page) -> None:
+    page = open_page()
+    scan(page)
+    link = page.get_by_role("link", name="Heart Rate")
+    link.hover()
+    page.mouse.down()
+    row = link.element_handle()
+    page.wait_for_timeout(2_000)
+    assert row.evaluate("each => each.isConnected")
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Connect", exact=True)).to_be_visible()
+    open_view(page, "Devices")
+    row = link.element_handle()
+    # The list is drawn anew again.
+    page.wait_for_function("each => !each.isConnected", arg=row)
+
+
 def test_packets_are_filtered_and_saved(open_page, tmp_path: Path) -> None:
     page = open_page(view="packets")
     expect(page.get_by_text("Press Capture packets.")).to_be_visible()
@@ -245,6 +255,7 @@ def test_packets_are_filtered_and_saved(open_page, tmp_path: Path) -> None:
     expect(options.first).to_contain_text("Advertising Report", timeout=SECONDS * 1_000)
     # The names of devices are offered, once there are packets of them.
     field.fill("device he")
+    expect(page.get_by_role("listbox", name="Completions").get_by_role("option")).to_have_count(1, timeout=SECONDS * 1_000)
     field.press("ArrowDown")
     field.press("Enter")
     expect(field).to_have_value('device "Heart Rate" ')

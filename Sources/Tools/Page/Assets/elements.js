@@ -16,8 +16,28 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** Replaces the children of an element, and keeps the focus where it was by the elements' ids. */
+// A click needs one element from press to release: what holds the pressed one is replaced when it is released.
+let pressed = null;
+const held = new Map();
+
+function release() {
+  pressed = null;
+  const all = [...held];
+  held.clear();
+  for (const [parent, children] of all) replace(parent, ...children);
+}
+
+document.addEventListener("pointerdown", (event) => { pressed = event.target; }, true);
+document.addEventListener("keydown", (event) => { if (event.key === " ") pressed = event.target; }, true);
+// The click comes after the release.
+for (const name of ["pointerup", "pointercancel", "keyup", "change"]) document.addEventListener(name, () => setTimeout(release), true);
+// The release over a menu of the browser is not reported.
+document.addEventListener("pointermove", (event) => { if (pressed && !event.buttons) release(); }, true);
+
+/** Replaces the children of an element, and keeps the focus where it was by the elements' ids. Waits until the mouse is up. */
 export function replace(parent, ...children) {
+  if (pressed && parent.contains(pressed)) return held.set(parent, children);
+  held.delete(parent);
   const focused = parent.contains(document.activeElement) ? document.activeElement.id : "";
   const selection = focused && "selectionStart" in document.activeElement ? document.activeElement.selectionStart : null;
   parent.replaceChildren(...children);

@@ -13,6 +13,7 @@ export class FilterInput {
   }
 
   open() {
+    this.isOffering = false;
     this.input = element("input", {
       id: "packet-filter", type: "text", role: "combobox", "aria-label": "Filter packets", "aria-autocomplete": "list", "aria-expanded": "false",
       "aria-controls": "filter-offers", "aria-describedby": "filter-fault", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
@@ -67,7 +68,22 @@ export class FilterInput {
   // MARK: Completion
 
   offer() {
-    this.offered = complete(this.input.value, this.input.selectionStart ?? 0, this.offers());
+    this.isOffering = true;
+    this.showOffers(complete(this.input.value, this.input.selectionStart ?? 0, this.offers()));
+  }
+
+  /** Offers also what has become known since the last key. */
+  refresh() {
+    if (!this.isOffering) return;
+    const { active, offered } = this;
+    const now = complete(this.input.value, this.input.selectionStart ?? 0, this.offers());
+    if (JSON.stringify(now) === JSON.stringify(offered)) return;
+    this.showOffers(now);
+    this.mark(now.items.findIndex(({ text }) => text === offered.items[active]?.text));
+  }
+
+  showOffers(offered) {
+    this.offered = offered;
     this.mark(-1);
     this.list.replaceChildren(...this.offered.items.map(({ text, label, help }, index) =>
       element("li", { role: "option", id: `filter-offer-${index}`, "data-index": index, "aria-selected": "false" },
@@ -76,6 +92,7 @@ export class FilterInput {
   }
 
   close() {
+    this.isOffering = false;
     this.mark(-1);
     this.expand(false);
     this.list.replaceChildren();
@@ -104,7 +121,7 @@ export class FilterInput {
     if (step && !isOpen) this.offer();
     else if (step) this.mark((this.active + step + (this.active < 0 && step < 0 ? 1 : 0) + length) % length);
     else if (isOpen && this.active >= 0 && (event.key === "Enter" || event.key === "Tab")) this.accept(this.active);
-    else if (isOpen && (event.key === "Escape" || event.key === "Enter")) this.close();
+    else if (this.isOffering && (event.key === "Escape" || event.key === "Enter")) this.close();
     else return;
     event.preventDefault();
   }

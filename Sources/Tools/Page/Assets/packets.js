@@ -183,6 +183,7 @@ export class Packets extends ListView {
       this.forget();
     }
     this.take(packets, packets.items, packets.first);
+    this.filter.refresh();
     this.button.textContent = this.page.wantsPackets ? "Stop capturing" : "Capture packets";
     this.button.classList.toggle("main", !this.page.wantsPackets);
     this.count.textContent = refusals.get("packets") ?? count(this.selected.length, "packet") + this.missing();
