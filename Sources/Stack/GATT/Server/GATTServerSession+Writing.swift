@@ -10,7 +10,7 @@ extension GATTServerSession {
         switch pdu {
         case .writeCommand(let command) where !isHeldBack:
             let part = Part(write: GATTWrite(handle: command.handle, value: command.value), moment: moment)
-            apply([part], expectsResponse: false) { _ in }
+            apply([part], completion: nil)
         case .signedWriteCommand(let command): write(command, at: moment)
         default: break
         }
@@ -25,13 +25,13 @@ extension GATTServerSession {
         guard verifySignature?(command.message, command.signature) == true else { return }
         guard !isHeldBack, database?[command.handle]?.takesSignedWrites == true else { return }
         let part = Part(write: GATTWrite(handle: command.handle, value: command.value), moment: moment)
-        apply([part], expectsResponse: false, isSigned: true) { _ in }
+        apply([part], isSigned: true, completion: nil)
     }
 
     /// Serves Write (Vol 3 Part F 3.4.5.1).
     func write(_ request: ATTWriteRequest, _ reply: ATTReply) {
         let part = Part(write: GATTWrite(handle: request.handle, value: request.value), moment: reply.moment)
-        apply([part], expectsResponse: true) { refusal in
+        apply([part]) { refusal in
             if let refusal { return reply.fail(refusal.code, at: refusal.handle) }
             reply.send(.writeResponse(ATTWriteResponse()))
         }
@@ -61,34 +61,41 @@ extension GATTServerSession {
         if let gone = parts.first(where: { !$0.isValid }) {
             return reply.fail(.databaseOutOfSync, at: gone.write.handle)
         }
-        apply(parts, isQueue: true, expectsResponse: true) { refusal in
+        apply(parts, isQueue: true) { refusal in
             if let refusal { return reply.fail(refusal.code, at: refusal.handle) }
             reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }
     }
 
     /// Checks all parts, passes those for the delegate to it, and then sets the client's own values. All or nothing.
+    ///
+    /// - Parameter completion: Responds to the client; nil for a command.
     private func apply(
         _ parts: [Part],
         isQueue: Bool = false,
-        expectsResponse: Bool,
         isSigned: Bool = false,
-        completion: @escaping (WriteRefusal?) -> Void
+        completion: ((WriteRefusal?) -> Void)?
     ) {
         let (asked, own): ([GATTWrite], OwnWrites)
         do throws(WriteRefusal) {
             (asked, own) = try check(parts, isQueue: isQueue, isSigned: isSigned)
         } catch {
-            return completion(error)
+            completion?(error)
+            return
         }
-        let finish = { [weak self, entries = own.entries] (refusal: WriteRefusal?) in
-            // The response precedes anything that the change may send.
-            completion(refusal)
-            guard refusal == nil, let self else { return }
-            for entry in entries { setOwnValue(entry.value, for: entry.source, since: entry.moment) }
+        guard let first = asked.first else { return finish(own, nil, completion) }
+        // A command writes one value, here the delegate's, so that nothing is left to do afterwards.
+        guard let completion else { return ask(asked, first: first.handle, completion: nil) }
+        ask(asked, first: first.handle) { [weak self] refusal in
+            if let self { finish(own, refusal, completion) } else { completion(refusal) }
         }
-        guard let first = asked.first else { return finish(nil) }
-        ask(asked, first: first.handle, expectsResponse: expectsResponse, completion: finish)
+    }
+
+    private func finish(_ own: OwnWrites, _ refusal: WriteRefusal?, _ completion: ((WriteRefusal?) -> Void)?) {
+        // The response precedes anything that the change may send.
+        completion?(refusal)
+        guard refusal == nil else { return }
+        for entry in own.entries { setOwnValue(entry.value, for: entry.source, since: entry.moment) }
     }
 
     private func check(
@@ -131,23 +138,26 @@ extension GATTServerSession {
         return offset + count > ATTBearer.maximumAttributeLength ? .invalidAttributeValueLength : nil
     }
 
-    private func ask(
-        _ parts: [GATTWrite],
-        first: UInt16,
-        expectsResponse: Bool,
-        completion: @escaping (WriteRefusal?) -> Void
-    ) {
+    private func ask(_ parts: [GATTWrite], first: UInt16, completion: ((WriteRefusal?) -> Void)?) {
         guard let server, let delegate = server.delegate else {
-            return completion(WriteRefusal(code: .unlikelyError, handle: first))
+            completion?(WriteRefusal(code: .unlikelyError, handle: first))
+            return
         }
-        var isAnswered = false
-        let request = GATTWriteRequest(session: self, writes: parts, expectsResponse: expectsResponse) {
-            error,
-            handle in
-            guard !isAnswered else { return }
-            isAnswered = true
-            completion(error.map { WriteRefusal(code: $0, handle: handle ?? first) })
+        var answer: (ATTErrorCode?, UInt16?) -> Void = { _, _ in }
+        if let completion {
+            var isAnswered = false
+            answer = { error, handle in
+                guard !isAnswered else { return }
+                isAnswered = true
+                completion(error.map { WriteRefusal(code: $0, handle: handle ?? first) })
+            }
         }
+        let request = GATTWriteRequest(
+            session: self,
+            writes: parts,
+            expectsResponse: completion != nil,
+            completion: answer
+        )
         delegate.server(server, didReceiveWrite: request)
     }
 }

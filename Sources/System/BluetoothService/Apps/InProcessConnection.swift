@@ -68,7 +68,8 @@ package final class InProcessConnection: ServiceConnection {
         guard !hasEnded else { return }
         // The wire format cannot carry too long a list, so such a request passes unencoded and the service refuses it.
         let request = request.listError == nil ? crossing.pass(request, of: manager) : request
-        onLoop { $0.handle(request, from: manager, at: site) }
+        // Most of an app's messages pass here: one closure, and not another one of onLoop(_:).
+        app.loop.submit { [app] in app.value.handle(request, from: manager, at: site) }
     }
 
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {

@@ -28,7 +28,11 @@ struct RemoteDatabase {
     }
 
     func characteristic(at handle: AttributeHandle) -> Characteristic? {
-        for service in allServices where (service.handle...service.endHandle).contains(handle) {
+        characteristic(at: handle, in: services ?? []) ?? characteristic(at: handle, in: secondary)
+    }
+
+    private func characteristic(at handle: AttributeHandle, in services: [RemoteService]) -> Characteristic? {
+        for service in services where (service.handle...service.endHandle).contains(handle) {
             if let found = characteristics[service.handle]?.first(where: { $0.value == handle }) { return found }
         }
         return nil

@@ -74,14 +74,17 @@ extension LocalAttributes: GATTServerDelegate {
     /// Passes the request to the app that owns all the values. Writes to values of several apps are refused: an app
     /// could accept its part when another one rejects its own, and an accepted write cannot be undone (behaviour 7.35).
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
-        let owners = request.writes.compactMap { self.owners[$0.handle] }
-        guard let first = owners.first, owners.count == request.writes.count,
-            owners.allSatisfy({ $0.session === first.session }), let central = centrals.central(request.session)
+        guard let central = centrals.central(request.session), let first = request.writes.first,
+            let session = owners[first.handle]?.session
         else { return request.respond(.unlikelyError) }
-        let writes = zip(owners, request.writes).map { owner, write in
-            WriteRequest(characteristic: owner.id, offset: write.offset, value: write.value)
+        var writes: [WriteRequest] = []
+        for write in request.writes {
+            guard let owner = owners[write.handle], owner.session === session else {
+                return request.respond(.unlikelyError)
+            }
+            writes.append(WriteRequest(characteristic: owner.id, offset: write.offset, value: write.value))
         }
-        first.session.didReceiveWrite(request, writes, from: central)
+        session.didReceiveWrite(request, writes, from: central)
     }
 
     /// Reports a subscription or unsubscription to the app. A change between notifications and indications is neither.
