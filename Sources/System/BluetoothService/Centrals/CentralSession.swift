@@ -17,7 +17,6 @@ final class CentralSession: LinkUser {
     let manager: AppManager
     private unowned let links: SharedLinks
     private unowned let sharedScan: SharedScan
-    private let configuration: SystemConfiguration
     private let loop: any EventLoop
     private let peers: Peers
     private var scan: ScanSubscription?
@@ -36,8 +35,11 @@ final class CentralSession: LinkUser {
         self.manager = manager
         self.links = links
         self.sharedScan = sharedScan
-        (configuration, loop, peers) = (links.configuration, links.loop, links.peers)
+        (loop, peers) = (links.loop, links.peers)
     }
+
+    // Not stored: each manager would have a copy.
+    private var configuration: SystemConfiguration { links.configuration }
 
     private func emit(_ event: CentralEvent) {
         manager.deliver(.central(event), on: loop)

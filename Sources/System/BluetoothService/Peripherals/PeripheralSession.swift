@@ -21,7 +21,6 @@ final class PeripheralSession: LinkServer {
     private unowned let links: SharedLinks
     private unowned let attributes: LocalAttributes
     private unowned let advertising: AdvertisingArbiter
-    private let configuration: SystemConfiguration
     private let loop: any EventLoop
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
@@ -53,13 +52,16 @@ final class PeripheralSession: LinkServer {
         self.links = links
         self.attributes = attributes
         self.advertising = advertising
-        (configuration, loop) = (links.configuration, links.loop)
+        loop = links.loop
         channels = PublishedChannels(links, servers, of: manager)
         channels.onOpen = { [weak self] psm, central, channel in
             self?.knownCentrals.insert(central.identifier)
             self?.emit(.channelOpened(psm: psm, central, channel))
         }
     }
+
+    // Not stored: each manager would have a copy.
+    private var configuration: SystemConfiguration { links.configuration }
 
     private func emit(_ event: PeripheralEvent) {
         manager.deliver(.peripheral(event), on: loop)
