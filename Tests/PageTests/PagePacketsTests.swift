@@ -175,6 +175,16 @@ import Testing
                 #"Complete Local Name: name "Belt", 29+6"#,
             ]
         )
+        let fields = try places(packets, 2)
+        #expect(
+            fields.suffix(5).dropLast() == [
+                "Data_Length: 13, 12+1", "Flags: flags general discoverable, no BR/EDR, 13+3",
+                "Complete List of 16-bit Service or Service Class UUIDs: services Heart Rate (180D), 16+4",
+                #"Complete Local Name: name "Belt", 20+6"#,
+            ],
+            "\(fields)"
+        )
+        #expect(fields.last?.hasSuffix(", 26+1") == true, "\(fields)")
     }
 
     @Test("the fields of a packet have their places in its octets")

@@ -63,16 +63,7 @@ package struct AirDissector: Sendable {
         guard let packet = AirPrinter.fields(advertising: pdu) else { return [] }
         let fields = FieldList.fields(of: packet, at: start + header)
         guard let data = legacyData(pdu), !data.isEmpty else { return fields }
-        var place = start + pdu.count - data.count
-        return fields.dropLast()
-            + AdvertisingData(parsing: data).structures.map { structure in
-                defer { place += structure.encodedLength }
-                let words = AdvertisementText.words(of: AdvertisingData([structure]), omitting: [])
-                let text = words.isEmpty ? "\(structure.payload)" : words.joined(separator: ", ")
-                let type = structure.type.rawValue
-                let name = AssignedNumbers.advertisingType(type) ?? "type \(type)"
-                return PacketField(name: name, text: text, start: place, count: structure.encodedLength)
-            }
+        return fields.dropLast() + PacketField.structures(of: data, at: start + pdu.count - data.count)
     }
 
     /// Returns the advertising data of a frame with a legacy PDU; nil for another frame.

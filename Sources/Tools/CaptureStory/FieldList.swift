@@ -1,3 +1,4 @@
+import AssignedNumbers
 import BluetoothTypes
 
 /// A field of a packet with its value in words.
@@ -10,6 +11,18 @@ package struct PacketField: Encodable, Hashable, Sendable {
     package let count: Int
     /// The number of parts around it.
     package var depth = 0
+
+    /// Returns the structures of advertising data as fields, in words.
+    static func structures(of data: PacketBuffer, at start: Int, depth: Int = 0) -> [PacketField] {
+        var place = start
+        return AdvertisingData(parsing: data).structures.map { structure in
+            defer { place += structure.encodedLength }
+            let words = AdvertisementText.words(of: AdvertisingData([structure]), omitting: [])
+            let text = words.isEmpty ? "\(structure.payload)" : words.joined(separator: ", ")
+            let name = AssignedNumbers.advertisingType(structure.type.rawValue) ?? "type \(structure.type.rawValue)"
+            return PacketField(name: name, text: text, start: place, count: structure.encodedLength, depth: depth)
+        }
+    }
 }
 
 /// A coder that lists the fields of a packet with their values and their places.

@@ -126,7 +126,9 @@ package struct PacketDissector: Sendable {
         if let complete = event as? CommandComplete, let response = try? HCICommandRegistry.decodeResponse(complete) {
             return LayerPDU(layer: .hci, text: pdu.text, packet: response, header: start + 3)
         }
-        return LayerPDU(layer: .hci, text: pdu.text, packet: event, header: start)
+        var told = LayerPDU(layer: .hci, text: pdu.text, packet: event, header: start)
+        if event is LEAdvertisingReport || event is LEExtendedAdvertisingReport { told.advertising = octets }
+        return told
     }
 
     /// The length of the header of an L2CAP PDU, in octets (Core Vol 3 Part A 3.1).

@@ -19,13 +19,23 @@ struct LayerPDU {
     var packet: (any PacketFields)?
     /// The number of octets before the fields.
     var header = 0
+    /// The PDU, if its fields named Data are advertising data after their length; otherwise nil.
+    var advertising: PacketBuffer?
 
     /// Returns the layer in a packet that has the whole PDU.
     ///
     /// - Parameter start: Where the PDU begins.
     func part(at start: Int) -> PacketPart {
-        let fields = packet.map { FieldList.fields(of: $0, at: start + header) } ?? []
+        var fields = packet.map { FieldList.fields(of: $0, at: start + header) } ?? []
+        if let advertising { fields = fields.flatMap { Self.advertised($0, in: advertising.suffix(after: $0.start - start)) } }
         return PacketPart(layer: layer, text: text, start: start, fields: fields)
+    }
+
+    private static func advertised(_ field: PacketField, in octets: PacketBuffer) -> [PacketField] {
+        guard field.name == "Data", octets.count >= field.count else { return [field] }
+        let (place, depth, length) = (field.start, field.depth, field.count - 1)
+        return [PacketField(name: "Data_Length", text: "\(length)", start: place, count: 1, depth: depth)]
+            + PacketField.structures(of: octets.slice(1..<field.count), at: place + 1, depth: depth)
     }
 }
 
