@@ -12,7 +12,7 @@ import Testing
 
     /// Returns the words for a frame on a channel, by its number in the order of frequencies.
     private mutating func words(_ address: [UInt8], _ pdu: [UInt8], channel: UInt8 = 20) -> String {
-        dissector.receive(Self.frame(address, pdu, channel: channel)).text
+        dissector.receive(Self.frame(address, pdu, channel: channel)).summary.text
     }
 
     private static func frame(_ address: [UInt8], _ pdu: [UInt8], channel: UInt8) -> PacketBuffer {
@@ -65,13 +65,13 @@ import Testing
     func parts() {
         let frame = Self.frame(Self.link, [1, 0], channel: 20)
         var dissector = AirDissector()
-        let parts = AirDissector.parts(of: frame, dissector.receive(frame))
+        let parts = AirDissector.parts(of: frame, dissector.receive(frame).summary)
         #expect(parts.map(\.layer) == [.air, .air])
         #expect(parts.first?.text.contains("2442 MHz, -60 dBm, access address 0x12345678") == true, "\(parts)")
         #expect(parts.last?.text == "Empty PDU")
         for length in 0..<frame.count - 3 {
             let cut = frame.prefix(upTo: length)
-            let summary = dissector.receive(cut)
+            let summary = dissector.receive(cut).summary
             #expect(summary.text.contains("malformed"), "\(length)")
             #expect(AirDissector.parts(of: cut, summary).count == 1)
         }
@@ -84,7 +84,7 @@ import Testing
             _ = dissector.receive(Self.frame(Self.link, [kind, UInt8(payload.count)] + payload, channel: 20))
         }
         let frame = Self.frame(Self.link, [kind, UInt8(payload.count)] + payload, channel: 20)
-        return AirDissector.parts(of: frame, dissector.receive(frame)).map { part in
+        return AirDissector.parts(of: frame, dissector.receive(frame).summary).map { part in
             part.fields.map { "\($0.name): \($0.text), \($0.start)+\($0.count)" }
         }
     }

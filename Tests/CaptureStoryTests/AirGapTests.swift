@@ -162,7 +162,7 @@ import Testing
         var dissector = AirDissector()
         for record in records {
             guard case .frame(_, let octets) = record.content else { continue }
-            let text = dissector.receive(octets).text
+            let text = dissector.receive(octets).summary.text
             guard script.isCiphertext[Int(record.offset)] else { continue }
             #expect(text.hasPrefix("Encrypted") || text.hasPrefix("Possibly encrypted"), "\(comment): \(text)")
         }

@@ -13,7 +13,7 @@ import Testing
         var dissector = PacketDissector()
         return bench.records.compactMap { record in
             guard case .hci(let packet, let direction) = record.content else { return nil }
-            return dissector.receive(packet, direction)
+            return dissector.receive(packet, direction).summary
         }
     }
 
@@ -46,7 +46,7 @@ import Testing
         bench.pdu(4, [0x1B, 3, 0] + [UInt8](repeating: 0x41, count: 20), isSent: false, fragment: 10)
         var dissector = PacketDissector()
         let packets = bench.records.compactMap(\.packet)
-        let found = packets.map { dissector.receive($0, .controllerToHost) }
+        let found = packets.map { dissector.receive($0, .controllerToHost).summary }
         #expect(found.map(\.layer) == [.l2cap, .l2cap, .att])
         #expect(found[0].text == "the beginning of a PDU, 10 octets")
         let parts = dissector.parts(of: packets[2], .controllerToHost, after: Array(packets[..<2]))
@@ -112,7 +112,7 @@ import Testing
                 for first in [0x00, 0x05, 0x0E, 0x3E, 0x40] as [UInt8] {
                     let octets = [first, 0x20, UInt8(max(0, length - 4)), 0, 1, 0, 4, 0, 0x1B].prefix(length)
                     let packet = HCIPacket(kind, PacketBuffer(Array(octets)))
-                    #expect(!dissector.receive(packet, .controllerToHost).text.isEmpty)
+                    #expect(!dissector.receive(packet, .controllerToHost).summary.text.isEmpty)
                     #expect(!dissector.parts(of: packet, .hostToController, after: [packet]).isEmpty)
                 }
             }

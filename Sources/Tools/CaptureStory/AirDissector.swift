@@ -15,19 +15,31 @@ package struct AirDissector: Sendable {
 
     package init() {}
 
-    /// Receives a frame, in the order of transmission, and returns it in one line.
+    /// Receives a frame, in the order of transmission.
     ///
     /// - Parameter linkType: The link type of the capture. Only the usual one tells primary advertising channels.
-    package mutating func receive(_ octets: PacketBuffer, linkType: UInt32 = Self.linkType) -> PacketSummary {
-        guard let frame = AirFrame(octets, linkType: linkType) else {
-            return PacketSummary(layer: .air, text: "a malformed frame of \(octets.count) octets")
-        }
-        let text = text(of: frame, isPrimary: linkType != Self.linkType || Self.isPrimary(octets))
-        let shown = frame.isCorrupted ? "received with errors: \(text)" : text
-        return PacketSummary(layer: .air, text: shown.shortLine(PacketDissector.maximumSummary))
+    package mutating func receive(_ octets: PacketBuffer, linkType: UInt32 = Self.linkType) -> DissectedPacket {
+        let frame = AirFrame(octets, linkType: linkType)
+        return DissectedPacket(.frame(octets, linkType: linkType, frame.flatMap { content(of: $0) }))
     }
 
-    /// Returns the layers of a frame: its reception, and its content as ``receive(_:)`` named it.
+    /// Returns a frame in words.
+    ///
+    /// - Parameter content: Its place in its link; nil if it belongs to none.
+    static func text(of octets: PacketBuffer, linkType: UInt32, _ content: AirReception.Content?) -> String {
+        guard let frame = AirFrame(octets, linkType: linkType) else {
+            return "a malformed frame of \(octets.count) octets"
+        }
+        let text =
+            content.map { Self.text(of: frame, $0) }
+            ?? AirPrinter.describe(
+                advertising: frame.pdu,
+                isPrimary: linkType != Self.linkType || isPrimary(octets)
+            )
+        return frame.isCorrupted ? "received with errors: \(text)" : text
+    }
+
+    /// Returns the layers of a frame: its reception, and its content as its summary names it.
     package static func parts(of octets: PacketBuffer, _ summary: PacketSummary) -> [PacketPart] {
         guard let frame = AirFrame(octets, linkType: AirFrame.withHeader) else {
             return [PacketPart(layer: .air, text: summary.text, start: 0)]
@@ -90,24 +102,23 @@ package struct AirDissector: Sendable {
 
     private static func isPrimary(_ octets: PacketBuffer) -> Bool { [0, 12, 39].contains(octets[0]) }
 
-    private mutating func text(of frame: AirFrame, isPrimary: Bool) -> String {
+    private mutating func content(of frame: AirFrame) -> AirReception.Content? {
+        guard frame.accessAddress == AirFrame.advertisingAccessAddress else { return verdict(on: frame) }
+        // A new link may have the access address of an earlier one.
+        if frame.pdu[0] & 0x0F == 5, let address = frame.payload.long(at: 12) {
+            links.set(AirReception(hasBeginning: true, at: 0), for: address)
+        }
+        return nil
+    }
+
+    private static func text(of frame: AirFrame, _ content: AirReception.Content) -> String {
         let payload = frame.payload
-        guard frame.accessAddress != AirFrame.advertisingAccessAddress else {
-            // A new link may have the access address of an earlier one.
-            if frame.pdu[0] & 0x0F == 5, let address = payload.long(at: 12) {
-                links.set(AirReception(hasBeginning: true, at: 0), for: address)
-            }
-            return AirPrinter.describe(advertising: frame.pdu, isPrimary: isPrimary)
-        }
-        guard !payload.isEmpty else {
-            _ = verdict(on: frame)
-            return Self.emptyPDU
-        }
+        guard !payload.isEmpty else { return emptyPDU }
         let name = "\(frame.kind == 0b11 ? "control" : "data") PDU, \(StoryWords.count(payload.count, "octet"))"
-        switch verdict(on: frame) {
-        case .unreadable(.encrypted), .repeated(.encrypted), .possiblyRepeated(.encrypted): return "Encrypted \(name)"
-        case .unreadable, .repeated(.unknown), .possiblyRepeated(.unknown): return "Possibly encrypted \(name)"
-        default: return Self.readable(payload, kind: frame.kind, from: frame.side ?? .near)[0].text
+        return switch content {
+        case .unreadable(.encrypted), .repeated(.encrypted), .possiblyRepeated(.encrypted): "Encrypted \(name)"
+        case .unreadable, .repeated(.unknown), .possiblyRepeated(.unknown): "Possibly encrypted \(name)"
+        default: readable(payload, kind: frame.kind, from: frame.side ?? .near)[0].text
         }
     }
 

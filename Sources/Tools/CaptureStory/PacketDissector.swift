@@ -12,13 +12,6 @@ package enum PacketLayer: String, Sendable, CaseIterable {
     case air
 }
 
-/// A packet in one line.
-package struct PacketSummary: Hashable, Sendable {
-    /// The topmost layer that the packet completes a PDU of.
-    package var layer: PacketLayer
-    package var text: String
-}
-
 /// A machine that names HCI packets layer by layer, and the attributes in them as far as their discovery was seen.
 ///
 /// Memory is bounded: by ``StoryLimits/openLinks`` links, and what each knows of the attributes.
@@ -36,24 +29,22 @@ package struct PacketDissector: Sendable {
     package init() {}
 
     /// Receives a packet, in the order of transmission.
-    package mutating func receive(_ packet: HCIPacket, _ direction: HCIDirection) -> PacketSummary {
+    package mutating func receive(_ packet: HCIPacket, _ direction: HCIDirection) -> DissectedPacket {
         guard packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) else {
             follow(packet)
-            return PacketSummary(layer: .hci, text: Self.line(PacketPrinter.describe(packet)))
+            return DissectedPacket(.controller(packet))
         }
         let side: StorySide = direction == .hostToController ? .near : .far
         if links[data.handle.rawValue] == nil, links.count >= StoryLimits.openLinks { links.removeAll() }
         var link = links.removeValue(forKey: data.handle.rawValue) ?? Link()
         defer { links[data.handle.rawValue] = link }
         guard let pdu = link.parts[side].add(data.payload, isStart: data.boundary.isStart) else {
-            let what = data.boundary.isStart ? "the beginning" : "a part"
-            return PacketSummary(layer: .l2cap, text: "\(what) of a PDU, \(data.payload.count) octets")
+            return DissectedPacket(.part(isStart: data.boundary.isStart, octets: data.payload.count))
         }
         if pdu.word(at: 2) == 0x0004 {
             _ = link.attributes.receive(pdu.suffix(after: 4), from: side, at: 0, sentAt: 0, packet: 0) { _ in .peer }
         }
-        let top = Self.top(of: pdu, from: side, link) ?? Self.channel(of: pdu)
-        return PacketSummary(layer: top.layer, text: Self.line(top.text))
+        return DissectedPacket(.pdu(pdu, from: side, link.attributes.books))
     }
 
     /// Returns the layers of a packet that was received, from HCI upwards.
@@ -75,7 +66,7 @@ package struct PacketDissector: Sendable {
         }
         let side: StorySide = direction == .hostToController ? .near : .far
         let middle = Self.channel(of: pdu)
-        let top = Self.top(of: pdu, from: side, links[data.handle.rawValue] ?? Link())
+        let top = Self.top(of: pdu, from: side, links[data.handle.rawValue]?.attributes.books)
         guard before.isEmpty else {
             // The fields have no places in one of the packets.
             let text = "\(middle.text), in \(before.count + 1) packets"
@@ -96,8 +87,6 @@ package struct PacketDissector: Sendable {
             }
         if let handle { links[handle & 0xFFF] = nil }
     }
-
-    private static func line(_ text: String) -> String { text.shortLine(maximumSummary) }
 
     // MARK: Layers
 
@@ -147,25 +136,29 @@ package struct PacketDissector: Sendable {
         return LayerPDU(layer: .l2cap, text: text, packet: ChannelHeader(of: pdu))
     }
 
-    /// Returns the layer above L2CAP of a PDU on a link whose attributes are unknown; nil if its channel is.
-    static func top(of pdu: PacketBuffer, from side: StorySide) -> LayerPDU? { top(of: pdu, from: side, Link()) }
-
-    private static func top(of pdu: PacketBuffer, from side: StorySide, _ link: Link) -> LayerPDU? {
+    /// Returns the layer above L2CAP of a PDU; nil if its channel is unknown.
+    ///
+    /// - Parameter books: The attributes of both ends; nil if they are unknown.
+    static func top(of pdu: PacketBuffer, from side: StorySide, _ books: PerSide<AttributeBook>? = nil) -> LayerPDU? {
         let content = pdu.suffix(after: channelHeader)
         return switch pdu.word(at: 2) ?? 0 {
-        case 0x0004: attribute(content, from: side, link.attributes)
+        case 0x0004: attribute(content, from: side, books)
         case 0x0005: signal(content)
         case 0x0006: security(content)
         default: nil
         }
     }
 
-    private static func attribute(_ octets: PacketBuffer, from side: StorySide, _ story: AttributeStory) -> LayerPDU {
+    private static func attribute(
+        _ octets: PacketBuffer,
+        from side: StorySide,
+        _ books: PerSide<AttributeBook>?
+    ) -> LayerPDU {
         let opcode = ATTOpcode(rawValue: octets.octet(at: 0) ?? 0)
         let name = names[opcode.rawValue] ?? "opcode \(opcode)"
         do throws(ATTDecodingError) {
             let pdu = try ATTPDU(reading: octets)
-            let words = value(of: pdu, from: side, story).map { " (\($0))" } ?? ""
+            let words = value(of: pdu, from: side, books).map { " (\($0))" } ?? ""
             return layer(.att, name, pdu.packet, header: 1, words)
         } catch {
             return LayerPDU(layer: .att, text: "\(name): malformed, \(octets)")
@@ -186,10 +179,14 @@ package struct PacketDissector: Sendable {
     }
 
     /// The attribute and its value in words, if its type is known.
-    private static func value(of pdu: ATTPDU, from side: StorySide, _ story: AttributeStory) -> String? {
+    private static func value(
+        of pdu: ATTPDU,
+        from side: StorySide,
+        _ books: PerSide<AttributeBook>?
+    ) -> String? {
         func words(_ handle: UInt16, _ server: StorySide, _ value: PacketBuffer?) -> String? {
-            guard let type = story.books[server].type(of: handle) else { return nil }
-            let title = story.books[server].title(handle)
+            guard let book = books?[server], let type = book.type(of: handle) else { return nil }
+            let title = book.title(handle)
             return value.map { "\(title): \(ValueText.text(of: $0, in: type))" } ?? title
         }
         switch pdu {

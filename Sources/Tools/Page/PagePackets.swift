@@ -57,12 +57,10 @@ struct PagePackets {
 
     fileprivate struct Entry {
         let packet: MonitoredPacket
-        let summary: PacketSummary
+        let dissected: DissectedPacket
         let app: String?
         /// The number of the packet that this one answers; 0 if there is none.
         var request: UInt64 = 0
-        /// The signal strength of a received advertisement or of a frame, in dBm; nil if there is none.
-        var rssi: Int8?
         var isAir: Bool { packet.kind == MonitoredPacket.air }
     }
 
@@ -70,7 +68,7 @@ struct PagePackets {
     private var dissector = PacketDissector()
     private var airDissector = AirDissector()
     private var causes = PacketCauses()
-    private var advertising = PacketAdvertising()
+    private let words = PacketWords()
     /// The packets of the controller, and those on the air, each in the order of their numbers.
     private var (packets, frames): (Deque<Entry>, Deque<Entry>) = ([], [])
     private var octets = 0
@@ -95,13 +93,14 @@ struct PagePackets {
         }
     }
 
-    /// New rows for pages.
+    /// Rows for pages. Most packets of a world on its way to another instant are forgotten before anybody reads them,
+    /// so their words are made here, and not when they arrive.
     struct Rows {
         fileprivate let lost: Int
-        fileprivate let entries: [Entry]
+        fileprivate let rows: [PacketRow]
 
-        var count: Int { entries.count }
-        var json: String { JSON.of(PacketRows(lost: lost, rows: entries.map(PacketRow.init))) }
+        var count: Int { rows.count }
+        var json: String { JSON.of(PacketRows(lost: lost, rows: rows)) }
     }
 
     /// Takes in a line of the service's stream. Returns rows for the pages; nil if the line is malformed.
@@ -116,7 +115,7 @@ struct PagePackets {
             octets += entry.packet.octets.count
         }
         forget()
-        return Rows(lost: batch.lost, entries: added)
+        return Rows(lost: batch.lost, rows: added.map { PacketRow(entry: $0, words: words) })
     }
 
     /// The last rows in order, for a page that begins to follow. It asks for older ones (``rows(before:)``).
@@ -126,31 +125,28 @@ struct PagePackets {
     ///
     /// A page asks again with the first of them, so that what waits for it stays small however many packets there are.
     func rows(before number: UInt64) -> Rows {
-        var (entries, octets): ([Entry], Int) = ([], 0)
+        var (rows, octets): ([PacketRow], Int) = ([], 0)
         var (packet, frame) = (Self.place(of: number, in: packets), Self.place(of: number, in: frames))
-        while entries.count < Self.rowsAtOnce, octets < Self.octetsAtOnce, packet + frame > 0 {
+        while rows.count < Self.rowsAtOnce, octets < Self.octetsAtOnce, packet + frame > 0 {
             let isFrame =
                 packet == 0 || (frame > 0 && packets[packet - 1].packet.number < frames[frame - 1].packet.number)
             if isFrame { frame -= 1 } else { packet -= 1 }
             let entry = isFrame ? frames[frame] : packets[packet]
-            entries.append(entry)
-            octets += entry.summary.text.utf8.count
+            let line = words.line(of: entry.packet, entry.dissected)
+            rows.append(PacketRow(entry: entry, words: words, line: line))
+            octets += line.summary.text.utf8.count
         }
-        return Rows(lost: 0, entries: entries.reversed())
+        return Rows(lost: 0, rows: rows.reversed())
     }
 
     private mutating func entry(_ packet: MonitoredPacket) -> Entry? {
         guard packet.kind != MonitoredPacket.air else {
-            let summary = advertising.summary(ofFrame: packet.octets) { airDissector.receive(packet.octets) }
-            return Entry(packet: packet, summary: summary, app: nil, rssi: AirDissector.rssi(of: packet.octets))
+            return Entry(packet: packet, dissected: airDissector.receive(packet.octets), app: nil)
         }
         guard let content = packet.packet else { return nil }
-        var summary = dissector.receive(content, packet.direction)
-        let report = PacketAdvertising.report(content)
-        if let report { summary.text = report.text.oneLine(PacketDissector.maximumSummary) }
+        let dissected = dissector.receive(content, packet.direction)
         let cause = causes.receive(content, packet.direction, number: packet.number, at: packet.time)
-        let request = cause.request ?? 0
-        return Entry(packet: packet, summary: summary, app: app(of: packet), request: request, rssi: report?.rssi)
+        return Entry(packet: packet, dissected: dissected, app: app(of: packet), request: cause.request ?? 0)
     }
 
     private func app(of packet: MonitoredPacket) -> String? {
@@ -191,7 +187,8 @@ struct PagePackets {
     func details(of number: UInt64) -> String? {
         if let index = Self.index(of: number, in: frames) {
             let noted = frames[index].packet
-            return JSON.of(PacketDetails(noted, AirDissector.parts(of: noted.octets, frames[index].summary)))
+            let summary = words.line(of: noted, frames[index].dissected).summary
+            return JSON.of(PacketDetails(noted, AirDissector.parts(of: noted.octets, summary)))
         }
         guard let index = Self.index(of: number, in: packets), let packet = packets[index].packet.packet else {
             return nil
@@ -277,23 +274,25 @@ private struct PacketRows: Encodable {
 /// A packet in a list, which is short, because there are many.
 private struct PacketRow: Encodable {
     let entry: PagePackets.Entry
-
-    init(_ entry: PagePackets.Entry) { self.entry = entry }
+    let words: PacketWords
+    /// The packet in words, if they are made already.
+    var line: PacketLine?
 
     func encode(to encoder: any Encoder) throws {
         var fields = encoder.unkeyedContainer()
         let packet = entry.packet
+        let line = line ?? words.line(of: packet, entry.dissected)
         try fields.encode(packet.number)
         try fields.encode(packet.time)
         try fields.encode(packet.isReceived)
-        try fields.encode(entry.summary.layer.rawValue)
-        try fields.encode(entry.summary.text)
+        try fields.encode(line.summary.layer.rawValue)
+        try fields.encode(line.summary.text)
         try fields.encode(packet.peer)
         try fields.encode(entry.app)
         try fields.encode(packet.cause)
         try fields.encode(packet.firstEvent)
         try fields.encode(packet.events)
         try fields.encode(entry.request)
-        try fields.encode(entry.rssi)
+        try fields.encode(line.rssi)
     }
 }

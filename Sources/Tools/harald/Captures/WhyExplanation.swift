@@ -86,15 +86,15 @@ struct CaptureWords {
 
     mutating func receive(_ record: CaptureRecord) {
         count += 1
-        let summary: PacketSummary
+        let packet: DissectedPacket
         switch record.content {
-        case .hci(let packet, let direction):
+        case .hci(let content, let direction):
             if dissectors.count >= Self.maximumAdapters, dissectors[record.adapter] == nil { dissectors = [:] }
-            summary = dissectors[record.adapter, default: PacketDissector()].receive(packet, direction)
-        case .frame(let linkType, let octets): summary = air.receive(octets, linkType: linkType)
+            packet = dissectors[record.adapter, default: PacketDissector()].receive(content, direction)
+        case .frame(let linkType, let octets): packet = air.receive(octets, linkType: linkType)
         case .monitor, .log: return
         }
-        if wanted.contains(count) { words[count] = summary.text }
+        if wanted.contains(count) { words[count] = packet.summary.text }
     }
 }
 

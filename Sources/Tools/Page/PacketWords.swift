@@ -3,11 +3,19 @@ import BluetoothTypes
 import CaptureStory
 import Foundation
 import HCI
+import ServiceEvents
 
-/// What packets advertise, in words.
+/// A packet in a row of a page.
+struct PacketLine {
+    var summary: PacketSummary
+    /// The signal strength of a received advertisement or of a frame, in dBm; nil if there is none.
+    var rssi: Int8?
+}
+
+/// The words of packets, with what they advertise in place of its octets.
 ///
 /// A device repeats its advertisement many times a second, so that the words for the last ones are remembered.
-struct PacketAdvertising {
+final class PacketWords {
     /// The maximum number of advertisements whose words are remembered.
     static let maximumKnown = 256
     /// The place in a frame from which on equal frames have equal words: after the channel and the signal strength.
@@ -18,12 +26,22 @@ struct PacketAdvertising {
 
     private var known: [PacketBuffer: PacketSummary] = [:]
 
+    func line(of packet: MonitoredPacket, _ dissected: DissectedPacket) -> PacketLine {
+        guard let content = packet.packet else {
+            let rssi = AirDissector.rssi(of: packet.octets)
+            return PacketLine(summary: summary(ofFrame: packet.octets, dissected), rssi: rssi)
+        }
+        guard let report = Self.report(content) else { return PacketLine(summary: dissected.summary) }
+        let text = report.text.oneLine(PacketDissector.maximumSummary)
+        return PacketLine(summary: PacketSummary(layer: .hci, text: text), rssi: report.rssi)
+    }
+
     /// Returns a frame on the air in one line: an advertisement in words, others as they are dissected.
-    mutating func summary(ofFrame octets: PacketBuffer, dissect: () -> PacketSummary) -> PacketSummary {
-        guard AirDissector.advertisingData(of: octets) != nil else { return dissect() }
+    private func summary(ofFrame octets: PacketBuffer, _ dissected: DissectedPacket) -> PacketSummary {
+        guard AirDissector.advertisingData(of: octets) != nil else { return dissected.summary }
         let content = octets.suffix(after: Self.content)
         if let summary = known[content] { return summary }
-        var summary = dissect()
+        var summary = dissected.summary
         if let text = Self.text(ofFrame: octets, summary.text) {
             summary.text = text.oneLine(PacketDissector.maximumSummary)
         }
@@ -34,7 +52,7 @@ struct PacketAdvertising {
 
     /// Returns the text of an advertising report in place of its octets, and the strongest signal in it, in dBm; nil for
     /// another packet.
-    static func report(_ packet: HCIPacket) -> (text: String, rssi: Int8?)? {
+    private static func report(_ packet: HCIPacket) -> (text: String, rssi: Int8?)? {
         guard isReport(packet), let event = try? EventPacket(reading: packet.bytes),
             let decoded = try? HCIEventRegistry.decode(event)
         else { return nil }
