@@ -128,6 +128,21 @@ import Testing
         #expect(try batch.packets().count == PacketStream.maximumPackets)
     }
 
+    @Test("in a hurry, packets come in full messages, and the rest at once at the end")
+    func fullMessages() throws {
+        let phone = ServiceWorld().device("Phone")
+        let tool = follow(phone.system)
+        tool.conversation?.fillsMessages = true
+        let packet = HCIPacket(.event, PacketBuffer([0xFF, 1, 0]))
+        for _ in 0..<PacketStream.maximumPackets * 2 + 7 { phone.system.tap.sent(packet) }
+        var batches = try tool.batches()
+        #expect(try batches.map { try $0.packets().count } == [PacketStream.maximumPackets, PacketStream.maximumPackets])
+        tool.conversation?.flush()
+        batches += try tool.batches()
+        #expect(batches.map(\.lost) == [0, 0, 0])
+        #expect(try batches.last?.packets().count == 7)
+    }
+
     @Test("AB-G02: the longest packets that wait fit in one message")
     func longestBatch() throws {
         let phone = ServiceWorld().device("Phone")

@@ -14,6 +14,10 @@ final class PacketStream {
     static let maximumPackets = 4_096
     static let maximumOctets = 256 << 10
 
+    /// Whether packets wait until a message is full, or ``flush()``. A simulation on its way to another instant lets
+    /// thousands of intervals pass in a second.
+    var fillsMessages = false
+
     /// The number of packets that were dropped and not reported yet.
     private(set) var lost = 0
 
@@ -58,12 +62,17 @@ final class PacketStream {
 
     func append(_ packet: MonitoredPacket) {
         let size = packet.octets.count + packet.sender.utf8.count + MonitoredPacket.maximumHeader
-        guard waiting.count < Self.maximumPackets, octets + size <= Self.maximumOctets else { return lost += 1 }
+        if fillsMessages, !hasPlace(for: size) { flush() }
+        guard hasPlace(for: size) else { return lost += 1 }
         var dated = packet
         dated.time += origin
         waiting.append(dated)
         octets += size
         schedule()
+    }
+
+    private func hasPlace(for size: Int) -> Bool {
+        waiting.count < Self.maximumPackets && octets + size <= Self.maximumOctets
     }
 
     /// Adds to a packet what is known after it was delivered, if it still waits.
@@ -82,7 +91,7 @@ final class PacketStream {
     }
 
     private func schedule() {
-        guard timer == nil else { return }
+        guard timer == nil, !fillsMessages else { return }
         timer = loop.schedule(after: Self.interval) { [weak self] in
             guard let self else { return }
             timer = nil

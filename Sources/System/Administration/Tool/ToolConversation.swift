@@ -94,6 +94,11 @@ package final class ToolConversation {
         }
     }
 
+    /// Whether packets are sent in full messages only, until ``flush()``.
+    package var fillsMessages = false {
+        didSet { for case .packets(let stream) in streams.values { stream.fillsMessages = fillsMessages } }
+    }
+
     /// Sends the packets that were collected at once, because the time of the system stands still.
     package func flush() {
         for case .packets(let stream) in streams.values { stream.flush() }
@@ -321,6 +326,7 @@ package final class ToolConversation {
             hasRoom: { [weak self] in self.map { $0.canSend && $0.hasRoom() } ?? false },
             send: { [send] in if let text = JSONText.of($0) { send(.event(number: number, text)) } }
         )
+        stream.fillsMessages = fillsMessages
         if let refusal = stream.start(for: user) { return fail(number, refusal) }
         streams[number] = .packets(stream)
     }

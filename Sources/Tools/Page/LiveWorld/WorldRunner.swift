@@ -187,6 +187,7 @@ private final class WorldLoop {
         let (clock, outlets) = (clock, tools.values.map(\.outlet))
         let left = target - world.milliseconds
         if left > 0, !isBusy {
+            for tool in tools.values { world.withPhone { _ in tool.end.value.hurry() } }
             world.advance(by: left) { clock.now >= end || outlets.contains(where: \.isBusy) }
         }
         if world.milliseconds >= target { arrive() }

@@ -33,7 +33,13 @@ final class WorldTool {
     }
 
     /// Sends the packets that were collected, because the time of the world stands still.
-    func flush() { conversation?.flush() }
+    func flush() {
+        conversation?.fillsMessages = false
+        conversation?.flush()
+    }
+
+    /// Sends packets in full messages until ``flush()``, because the world is on its way to another instant.
+    func hurry() { conversation?.fillsMessages = true }
 
     private func received(_ message: PacketBuffer, _ system: BluetoothSystem) {
         guard let conversation else { return receiveHello(message, system) }
@@ -104,7 +110,7 @@ final class WorldOutlet: Sendable {
     }
 
     /// Whether a world that can wait is to wait, so that nothing is dropped.
-    var isBusy: Bool { pending.load(ordering: .relaxed) >= Self.maximumPending / 4 }
+    var isBusy: Bool { pending.load(ordering: .relaxed) >= Self.maximumPending / 16 }
 
     func send(_ message: PacketBuffer) {
         pending.add(1, ordering: .relaxed)
