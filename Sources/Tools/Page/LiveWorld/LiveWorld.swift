@@ -195,7 +195,7 @@ final class LiveWorld {
 
     /// Returns why something happened, as far as the world remembers.
     func why(_ subject: WorldCauses.Subject) -> WorldWhy {
-        WorldWhy(subject, causes.chain(of: subject, deeds, at: world.now), effects: causes.effects(of: subject))
+        WorldWhy(subject, causes.chain(of: subject, deeds, at: world.now, story.words), effects: causes.effects(of: subject))
     }
 
     // MARK: Acts

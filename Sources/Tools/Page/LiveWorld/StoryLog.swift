@@ -42,6 +42,9 @@ final class StoryLog: Sendable {
     /// The number of events so far, as far as the story tells them.
     var events: Int { state.withLock { $0.events } }
 
+    /// The words at the end of the story.
+    var words: WorldWords { state.withLock { $0.words } }
+
     /// Adds an event of a device. The name is empty for the radio channel.
     ///
     /// - Returns: The event in words; nil for a sign that matters to advice alone.

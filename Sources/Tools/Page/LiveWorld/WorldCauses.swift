@@ -3,6 +3,7 @@ import BluetoothService
 import BluetoothTypes
 import CaptureStory
 import DequeModule
+import Dispatch
 import Foundation
 import HCI
 import ServiceEvents
@@ -12,11 +13,14 @@ import Synchronization
 /// Why things happen in a world: what apps call, what their phone sends for it, and what came of that on the air.
 ///
 /// It follows the events and the packets of the phone from the first instant on, and keeps the last ones. Events come
-/// in on the loop; questions may come from any thread.
+/// in on the loop; questions may come from any thread. The causes of packets are found on another thread, since the
+/// loop of a world on its way to another instant has no time for them.
 final class WorldCauses: Sendable {
     /// The numbers of packets and events that are kept, the last ones.
     static let maximumPackets = 50_000
     static let maximumEvents = 20_000
+    /// The number of packets whose causes are found together.
+    private static let batch = 2_048
     /// The maximum number of steps in an answer.
     static let maximumSteps = 60
     /// The maximum number of packets that something caused in an answer.
@@ -29,16 +33,22 @@ final class WorldCauses: Sendable {
     }
 
     fileprivate struct State {
-        var machine = PacketCauses()
-        var packets = Deque<CausedPacket>()
         var events = Deque<CausedEvent>()
         /// The requests without an answer, by what their answer has in common with them.
         var open: [CausedEvent.Answer: (number: UInt64, since: Duration)] = [:]
         var hints = WorldHints()
-        var words = WorldWords()
+    }
+
+    fileprivate struct Traffic {
+        var machine = PacketCauses()
+        var packets = Deque<CausedPacket>()
     }
 
     private let state = Mutex(State())
+    private let traffic = Mutex(Traffic())
+    /// The packets that are not in ``traffic`` yet.
+    private let waiting = Mutex<[MonitoredPacket]>([])
+    private let queue = DispatchQueue(label: "harald.page.causes")
     /// The places of calls are recorded while this exists.
     private let listening = CallSites.Listening()
 
@@ -52,7 +62,6 @@ final class WorldCauses: Sendable {
             state.hints.add(event, of: device, at: time)
             if case .observed(let observation) = event { state.noteMistake(observation, of: device, at: time) }
             guard let told, device == LiveWorld.phoneName, case .observed(let observation) = event else { return }
-            _ = state.words.event(event, of: device, at: time)
             var caused = CausedEvent(observation, told)
             if let answer = CausedEvent.Answer(answering: observation) {
                 caused.answer(state.open.removeValue(forKey: answer))
@@ -74,15 +83,22 @@ final class WorldCauses: Sendable {
 
     /// Adds a packet of the phone's controller, or a frame on the air.
     func add(_ packet: MonitoredPacket) {
-        state.withLock { state in
-            let cause =
-                if let content = packet.packet {
-                    state.machine.receive(content, packet.direction, number: packet.number, at: packet.time)
-                } else {
-                    state.machine.receive(frame: packet.octets, number: packet.number, at: packet.time)
-                }
-            state.packets.append(CausedPacket(packet, cause))
-            if state.packets.count > Self.maximumPackets { state.packets.removeFirst() }
+        let count = waiting.withLock { waiting in
+            waiting.append(packet)
+            return waiting.count
+        }
+        if count >= Self.maximumPackets { return findCauses() }
+        if count == Self.batch { queue.async { [weak self] in self?.findCauses() } }
+    }
+
+    /// Finds the causes of the packets that wait.
+    private func findCauses() {
+        traffic.withLock { traffic in
+            let packets = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for packet in packets { traffic.add(packet) }
         }
     }
 
@@ -104,19 +120,22 @@ final class WorldCauses: Sendable {
 
     /// Returns the chain of causes, from the subject back to what began it.
     ///
-    /// - Parameter deeds: What the person has done to the world so far.
-    func chain(of subject: Subject, _ deeds: [LiveWorld.Deed], at now: Duration) -> [CauseStep] {
-        let (packets, events, hints) = state.withLock { state in
-            (state.packets, state.events, state.hints.lines(at: now, state.words))
-        }
+    /// - Parameters:
+    ///   - deeds: What the person has done to the world so far.
+    ///   - words: The words at the end of the story.
+    func chain(of subject: Subject, _ deeds: [LiveWorld.Deed], at now: Duration, _ words: WorldWords) -> [CauseStep] {
+        findCauses()
+        let packets = traffic.withLock { $0.packets }
+        let (events, hints) = state.withLock { ($0.events, $0.hints.lines(at: now, words)) }
         var walk = CauseWalk(packets: packets, events: events, deeds: deeds, hints: hints, at: now)
         return walk.steps(from: subject)
     }
 
     /// Returns the packets that a packet caused, or that were sent for a call: the first ones.
     func effects(of subject: Subject) -> [UInt64] {
-        state.withLock { state in
-            let effects = state.packets.lazy.filter { packet in
+        findCauses()
+        return traffic.withLock { traffic in
+            let effects = traffic.packets.lazy.filter { packet in
                 switch subject {
                 case .packet(let number): packet.cause.cause?.packet == number
                 case .event(let number): packet.isSent && packet.event == number
@@ -124,6 +143,19 @@ final class WorldCauses: Sendable {
             }
             return effects.prefix(Self.maximumEffects).map(\.cause.packet)
         }
+    }
+}
+
+extension WorldCauses.Traffic {
+    fileprivate mutating func add(_ packet: MonitoredPacket) {
+        let cause =
+            if let content = packet.packet {
+                machine.receive(content, packet.direction, number: packet.number, at: packet.time)
+            } else {
+                machine.receive(frame: packet.octets, number: packet.number, at: packet.time)
+            }
+        packets.append(CausedPacket(packet, cause))
+        if packets.count > WorldCauses.maximumPackets { packets.removeFirst() }
     }
 }
 
