@@ -65,7 +65,7 @@ final class WorldStory: Sendable {
         defer { entries.removeAll() }
         // The words then have the names of all that the hints are about.
         for entry in entries { _ = words.event(entry.event, of: entry.device, at: entry.time) }
-        return hints.lines(at: time, words)
+        return hints.hints(at: time, words).map(\.text)
     }
 
     /// The queues of apps with a callback that does not return, in words.

@@ -78,8 +78,8 @@ package final class StandInService: ServiceConnection {
 
     // MARK: Test interface
 
-    /// The reports for advice.
-    package var notes: [AppNote] { state.withLock { $0.notes } }
+    /// The reports for advice, without those that name the place where a manager was created.
+    package var notes: [AppNote] { state.withLock { $0.notes.filter { $0 != .managerCreated } } }
 
     /// The reported misuse of the API.
     package var misuses: [String] { state.withLock { $0.misuses } }

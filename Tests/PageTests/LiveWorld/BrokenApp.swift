@@ -31,15 +31,18 @@ final class BrokenApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
     init(_ flaw: Flaw, blocks: DispatchSemaphore) {
         (self.flaw, self.blocks) = (flaw, blocks)
         super.init()
+        noteNextLine(in: .lostReference)
         let made = CBCentralManager(delegate: self, queue: DispatchQueue(label: "broken"))
         if flaw != .lostReference { manager = made }
     }
 
-    private func noteNextLine(_ line: Int = #line) { Self.lines.withLock { $0[flaw] = line + 1 } }
+    private func noteNextLine(in flaws: Flaw..., line: Int = #line) {
+        if flaws.contains(flaw) { Self.lines.withLock { $0[flaw] = line + 1 } }
+    }
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else { return }
-        if flaw == .wrongUUID { noteNextLine() }
+        noteNextLine(in: .wrongUUID)
         central.scanForPeripherals(withServices: [flaw.service])
     }
 
@@ -52,7 +55,7 @@ final class BrokenApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
         central.stopScan()
         if flaw != .peripheralNotKept { device = peripheral }
         if flaw != .forgottenDelegate { peripheral.delegate = self }
-        if flaw == .noTimeOut { noteNextLine() }
+        noteNextLine(in: .noTimeOut, .readBeforeDiscovery, .peripheralNotKept)
         central.connect(peripheral)
     }
 
@@ -64,11 +67,11 @@ final class BrokenApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
             return
         }
         if let kept, flaw == .noRediscovery {
-            noteNextLine()
+            noteNextLine(in: .noRediscovery)
             peripheral.setNotifyValue(true, for: kept)
             return
         }
-        if flaw == .forgottenDelegate { noteNextLine() }
+        noteNextLine(in: .forgottenDelegate, .ignoredError, .blockedCallback)
         peripheral.discoverServices([flaw.service])
         if flaw == .blockedCallback { blocks.wait() }
     }
@@ -93,6 +96,7 @@ final class BrokenApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
     ) {
         for each in service.characteristics ?? [] {
             if flaw == .writeWithoutRoom, each.properties.contains(.writeWithoutResponse) {
+                noteNextLine(in: .writeWithoutRoom)
                 for _ in 0..<200 { peripheral.writeValue(Data([1]), for: each, type: .withoutResponse) }
             } else if each.uuid == CBUUID(string: "2A37") {
                 kept = each

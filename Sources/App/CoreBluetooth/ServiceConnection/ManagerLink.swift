@@ -57,6 +57,7 @@ final class ManagerLink: Sendable {
             }
         }
         pace.follow(id)
+        note(.managerCreated)
     }
 
     func send(_ request: CentralRequest) { send(.central(request)) }

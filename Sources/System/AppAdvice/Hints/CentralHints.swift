@@ -6,12 +6,12 @@ import ServiceMessages
 
 /// The causes of failures that the messages of a central manager show.
 struct CentralHints {
-    private var scan: (services: [BluetoothUUID], since: Duration)?
+    private var scan: (services: [BluetoothUUID], since: Duration, site: CallSite?)?
     private var peers: [UUID: PeerHints] = [:]
 
     mutating func add(_ request: CentralRequest, _ observation: Observation, at time: Duration) {
         switch request {
-        case .startScan(let request): scan = (request.services ?? [], time)
+        case .startScan(let request): scan = (request.services ?? [], time, observation.site)
         case .stopScan: scan = nil
         case .peer(let peer, let request): peers[peer, default: PeerHints()].add(request, observation, at: time)
         case .watchConnections, .resetScanFilter: break
@@ -26,7 +26,7 @@ struct CentralHints {
         case .peer(let peer, let event), .answered(let peer, number: _, let event):
             peers[peer, default: PeerHints()].add(event, at: time)
         case .willRestore(let state):
-            scan = state.scan.map { ($0.services ?? [], time) }
+            scan = state.scan.map { ($0.services ?? [], time, nil) }
             for peer in state.peers { peers[peer.info.identifier] = PeerHints(peer, at: time) }
         case .connectionChanged, .lost: break
         }
@@ -38,11 +38,11 @@ struct CentralHints {
     }
 
     func hints(_ context: HintContext) -> [WorldHint] {
-        let unmet = scan.map { [WorldHint(rank: .scan, text: text(of: $0, context))] } ?? []
+        let unmet = scan.map { [WorldHint(rank: .scan, text: text(of: $0, context), site: $0.site)] } ?? []
         return unmet + peers.values.sorted { $0.since < $1.since }.flatMap { $0.hints(context) }
     }
 
-    private func text(of scan: (services: [BluetoothUUID], since: Duration), _ context: HintContext) -> String {
+    private func text(of scan: (services: [BluetoothUUID], since: Duration, site: CallSite?), _ context: HintContext) -> String {
         let wanted = scan.services.isEmpty ? "any services" : AssignedNumbers.titles(of: scan.services)
         let advertised = context.surroundings.advertised.sorted { $0.key < $1.key }
         let heard = advertised.map { name, services in
@@ -88,6 +88,8 @@ struct PeerHints {
 
     var name: String?
     private(set) var since = Duration.zero
+    /// The call that ``link`` follows from: the last connection request, or the request that failed.
+    private var site: CallSite?
     private var link = Link.settled
     private var isConnected = false
     private var connections = 0
@@ -112,7 +114,7 @@ struct PeerHints {
 
     mutating func add(_ request: PeerRequest, _ observation: Observation, at time: Duration) {
         switch request {
-        case .connect: set(.requested, at: time)
+        case .connect: set(.requested, at: time, from: observation.site)
         case .cancelConnection:
             isConnected = false
             set(.settled, at: time)
@@ -155,7 +157,7 @@ struct PeerHints {
             findNothing("characteristics", request, at: time)
         default:
             guard let (what, error) = event.failure else { return }
-            set(.failed("\(what): \(Self.text(of: error))"), at: time)
+            set(.failed("\(what): \(Self.text(of: error))"), at: time, from: request?.observation.site)
         }
     }
 
@@ -165,15 +167,16 @@ struct PeerHints {
 
     private mutating func findNothing(_ what: String, _ request: Awaited?, at time: Duration) {
         let wanted = request?.services.map { ": \(AssignedNumbers.titles(of: $0))" } ?? ""
-        set(.nothingFound("\(what)\(wanted)"), at: time)
+        set(.nothingFound("\(what)\(wanted)"), at: time, from: request?.observation.site)
     }
 
     private mutating func noteLength(_ octets: Int) {
         if octets == Self.smallestWrite, maximumWrite == Self.smallestWrite { isMTUReached = true }
     }
 
-    private mutating func set(_ link: Link, at time: Duration) {
-        (self.link, since) = (link, time)
+    /// - Parameter site: The call that this follows from; by default the one before.
+    private mutating func set(_ link: Link, at time: Duration, from site: CallSite? = nil) {
+        (self.link, since, self.site) = (link, time, site ?? self.site)
     }
 
     private static func text(of error: ServiceError) -> String { error.reason ?? "\(error.code)" }
@@ -196,7 +199,8 @@ extension PeerHints {
             rank: .lostEvents,
             text: "\(context.owner.text) has no delegate for the \(kind) \(title): \(lost.count) "
                 + "event\(lost.count == 1 ? "" : "s") since \(WorldWords.time(lost.since)) reached nothing; set "
-                + "peripheral.delegate \(place)"
+                + "peripheral.delegate \(place)",
+            site: site
         )
     }
 
@@ -211,7 +215,8 @@ extension PeerHints {
                 text:
                     "\(context.owner.text) has waited for an answer of \(title) since \(WorldWords.time(first.since)), "
                     + "\(time)\(others): \(context.words.message(first.observation, of: device))"
-                    + context.surroundings.lastChange(of: name)
+                    + context.surroundings.lastChange(of: name),
+                site: first.observation.site
             )
         }
         guard let (request, end) = unanswered, end - request.since >= ManagerHints.responseTimeout else { return nil }
@@ -220,7 +225,8 @@ extension PeerHints {
             text:
                 "\(context.owner.text) got no answer of \(title) from \(WorldWords.time(request.since)) until the link "
                 + "ended at \(WorldWords.time(end)): \(context.words.message(request.observation, of: device)); a request times "
-                + "out after 30 s, which ends the link" + context.surroundings.lastChange(of: name)
+                + "out after 30 s, which ends the link" + context.surroundings.lastChange(of: name),
+            site: request.observation.site
         )
     }
 
@@ -236,7 +242,7 @@ extension PeerHints {
 
     private func linkHint(_ context: HintContext) -> WorldHint? {
         guard let (rank, text) = linkText(context) else { return nil }
-        return WorldHint(rank: rank, text: "\(context.owner.text) \(text)")
+        return WorldHint(rank: rank, text: "\(context.owner.text) \(text)", site: site)
     }
 
     private func linkText(_ context: HintContext) -> (WorldHint.Rank, String)? {

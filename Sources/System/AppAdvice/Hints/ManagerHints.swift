@@ -10,6 +10,8 @@ struct ManagerHints {
 
     let role: ManagerRole
     private let opened: Duration
+    /// The place where the app created the manager.
+    var site: CallSite?
     /// The time at which the app released the manager too early, and before what.
     private var closed: (time: Duration, before: String)?
     private var isOpen = true
@@ -25,7 +27,8 @@ struct ManagerHints {
     }
 
     mutating func close(isByApp: Bool, at time: Duration) {
-        if isByApp, !isUsed || isRestored { closed = (time, isUsed ? "used what was restored" : "received its state") }
+        let before = isUsed ? "used what was restored" : state == nil ? "received its state" : "made a request"
+        if isByApp, !isUsed || isRestored { closed = (time, before) }
         (isOpen, central, peripheral) = (false, CentralHints(), PeripheralHints())
     }
 
@@ -46,7 +49,7 @@ struct ManagerHints {
 
     mutating func add(_ event: Event, _ observation: Observation, at time: Duration) {
         switch event {
-        case .stateChanged(let state): (isUsed, self.state) = (true, (state, time))
+        case .stateChanged(let state): self.state = (state, time)
         case .central(let event):
             if case .willRestore = event { isRestored = true }
             central.add(event, at: time)
@@ -65,12 +68,13 @@ struct ManagerHints {
                     rank: .released,
                     text:
                         "\(context.owner.text) released its \(type) at \(WorldWords.time(closed.time)), before it "
-                        + "\(closed.before): keep the manager in a property"
+                        + "\(closed.before): keep the manager in a property",
+                    site: site
                 )
             ]
         }
         guard isOpen else { return [] }
-        let own = stateText(type, context).map { [WorldHint(rank: .state, text: $0)] } ?? []
+        let own = stateText(type, context).map { [WorldHint(rank: .state, text: $0, site: site)] } ?? []
         return own + central.hints(context) + peripheral.hints(context)
     }
 

@@ -9,10 +9,11 @@ package struct WorldHint: Sendable {
         case blockedQueue
         /// Bluetooth is off, or the app may not use it.
         case state
+        /// The app kept no reference. Later misuse follows from that.
+        case released
         case misuse
         /// Events for a delegate that is nil.
         case lostEvents
-        case released
         /// A pairing failed, or a bond is gone.
         case security
         /// A peripheral's app has not responded.
@@ -32,7 +33,9 @@ package struct WorldHint: Sendable {
     }
 
     let rank: Rank
-    let text: String
+    package let text: String
+    /// The call that the hint is about, if there is one.
+    package var site: CallSite?
 }
 
 /// Conclusions from the story of a world: what an app has left undone or waits for, in words
@@ -54,7 +57,7 @@ package struct WorldHints: Sendable {
 
     /// A cause that an event names by itself.
     private struct Noted {
-        let hint: WorldHint
+        var hint: WorldHint
         let since: Duration
         var count = 1
     }
@@ -70,12 +73,19 @@ package struct WorldHints: Sendable {
 
     /// Adds a cause, and returns whether it is a new one.
     @discardableResult
-    package mutating func note(_ rank: WorldHint.Rank, _ text: String, at time: Duration) -> Bool {
+    package mutating func note(
+        _ rank: WorldHint.Rank,
+        _ text: String,
+        at time: Duration,
+        from site: CallSite? = nil
+    ) -> Bool {
         if let index = noted.firstIndex(where: { $0.hint.text == text }) {
             noted[index].count += 1
             return false
         }
-        if noted.count < Self.maximumNoted { noted.append(Noted(hint: WorldHint(rank: rank, text: text), since: time)) }
+        if noted.count < Self.maximumNoted {
+            noted.append(Noted(hint: WorldHint(rank: rank, text: text, site: site), since: time))
+        }
         return true
     }
 
@@ -114,6 +124,11 @@ package struct WorldHints: Sendable {
             managers[owner, default: ManagerHints()].add(event, observation, at: time)
         case .practiced(.noted(.eventWithoutDelegate(let peer))):
             managers[owner]?.central.loseEvent(of: peer, at: time)
+        case .practiced(.noted(.managerCreated)): managers[owner]?.site = observation.site
+        // The warning of it came right before, without the place.
+        case .practiced(.noted(.writeWithoutRoom)):
+            guard let index = noted.lastIndex(where: { $0.hint.rank == .problem }) else { break }
+            noted[index].hint.site = noted[index].hint.site ?? observation.site
         default: break
         }
         if case .requested(.peripheral(.startAdvertising(let request))) = observation.content {
@@ -138,21 +153,21 @@ package struct WorldHints: Sendable {
 
     // MARK: Words
 
-    /// Returns the most probable causes, the first one in front.
+    /// Returns the most probable causes, the first one in front, at most ``maximum``.
     ///
     /// - Parameter words: The words at the end of the story.
-    package func lines(at now: Duration, _ words: WorldWords) -> [String] {
+    package func hints(at now: Duration, _ words: WorldWords) -> [WorldHint] {
         let repeated = noted.map { noted in
             let start = WorldWords.time(noted.since)
             let when = noted.count > 1 ? "\(noted.count) times, from \(start) on" : start
-            return WorldHint(rank: noted.hint.rank, text: "\(noted.hint.text) (\(when))")
+            return WorldHint(rank: noted.hint.rank, text: "\(noted.hint.text) (\(when))", site: noted.hint.site)
         }
         let found = order.flatMap { owner in
             managers[owner]?.hints(HintContext(owner: owner, now: now, words: words, surroundings: surroundings)) ?? []
         }
         let all = (repeated + found).enumerated()
         return all.sorted { ($0.element.rank.rawValue, $0.offset) < ($1.element.rank.rawValue, $1.offset) }
-            .prefix(Self.maximum).map(\.element.text)
+            .prefix(Self.maximum).map(\.element)
     }
 }
 

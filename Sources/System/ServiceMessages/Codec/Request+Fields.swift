@@ -295,7 +295,7 @@ extension AppNote: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [AppNote] = [
         .writeWithoutRoom(.blank), .updateWithoutRoom, .stateUnread, .restorationIgnored,
-        .slowCallback(milliseconds: 0), .eventWithoutDelegate(.blank),
+        .slowCallback(milliseconds: 0), .eventWithoutDelegate(.blank), .managerCreated,
     ]
 
     /// Codes the kind and its fields.
@@ -313,6 +313,7 @@ extension AppNote: MessageKinds, MessageValue {
         case .eventWithoutDelegate(let peer):
             try coder.kind(5, "eventWithoutDelegate")
             self = try .eventWithoutDelegate(coder.value("peer", peer))
+        case .managerCreated: try coder.kind(6, "managerCreated")
         }
     }
 }

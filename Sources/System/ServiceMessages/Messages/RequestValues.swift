@@ -259,4 +259,6 @@ public enum AppNote: Hashable, Sendable {
     case slowCallback(milliseconds: UInt32)
     /// An event of this peer was lost, because its peripheral has no delegate.
     case eventWithoutDelegate(UUID)
+    /// The app created the manager.
+    case managerCreated
 }

@@ -1,4 +1,5 @@
 import Accessories
+import AppAdvice
 import BluetoothService
 import BluetoothSimulation
 import CaptureStory
@@ -45,7 +46,7 @@ struct CauseWalk {
     let packets: Deque<CausedPacket>
     let events: Deque<CausedEvent>
     let deeds: [LiveWorld.Deed]
-    let hints: [String]
+    let hints: [WorldHint]
     /// The present.
     let now: Duration
     private var steps: [CauseStep] = []
@@ -57,7 +58,7 @@ struct CauseWalk {
         packets: Deque<CausedPacket>,
         events: Deque<CausedEvent>,
         deeds: [LiveWorld.Deed],
-        hints: [String],
+        hints: [WorldHint],
         at now: Duration
     ) {
         (self.packets, self.events, self.deeds, self.hints, self.now) = (packets, events, deeds, hints, now)
@@ -97,6 +98,9 @@ struct CauseWalk {
     private func origin(of event: CausedEvent) -> (reason: String?, next: WorldCauses.Subject?) {
         if !event.isRequest, packet(event.packet) != nil {
             return ("the system made it of this packet", .packet(event.packet))
+        }
+        if let use = event.use, self.event(use) != nil {
+            return ("the app kept no reference to what it used here", .event(use))
         }
         if !event.isRequest, let cause = event.cause ?? event.request, self.event(cause) != nil {
             return ("it follows from this", .event(cause))
@@ -190,7 +194,9 @@ struct CauseWalk {
         guard let hint = hints.first, let app = event(number)?.app,
             !events.contains(where: { $0.number > number && $0.app == app && $0.isMessage })
         else { return }
-        steps.append(CauseStep(kind: .hint, time: steps.first?.time ?? .zero, text: hint))
+        var step = CauseStep(kind: .hint, time: steps.first?.time ?? .zero, text: hint.text)
+        step.site = hint.site
+        steps.append(step)
     }
 
     private func place<Item>(of number: UInt64, in items: Deque<Item>, _ key: (Item) -> UInt64) -> Int {

@@ -36,6 +36,8 @@ final class WorldCauses: Sendable {
         var events = Deque<CausedEvent>()
         /// The requests without an answer, by what their answer has in common with them.
         var open: [CausedEvent.Answer: (number: UInt64, since: Duration)] = [:]
+        /// The events with which the app began to use objects.
+        var uses: [CausedEvent.Use: UInt64] = [:]
         var hints = WorldHints()
     }
 
@@ -60,7 +62,10 @@ final class WorldCauses: Sendable {
     func add(_ event: WorldEvent, of device: String, at time: Duration, _ told: StoryEvent?) {
         state.withLock { state in
             state.hints.add(event, of: device, at: time)
-            if case .observed(let observation) = event { state.noteMistake(observation, of: device, at: time) }
+            if case .observed(let observation) = event {
+                state.noteMistake(observation, of: device, at: time)
+                if device == LiveWorld.phoneName { state.noteCreation(observation) }
+            }
             guard let told, device == LiveWorld.phoneName, case .observed(let observation) = event else { return }
             var caused = CausedEvent(observation, told)
             if let answer = CausedEvent.Answer(answering: observation) {
@@ -71,6 +76,11 @@ final class WorldCauses: Sendable {
                 state.open[answer] = (observation.number, time)
                 caused.wantsAnswer = true
             }
+            if let use = CausedEvent.Use(beginning: observation) {
+                if state.uses.count >= Self.maximumEvents { state.uses = [:] }
+                state.uses[use] = observation.number
+            }
+            caused.use = CausedEvent.Use(ending: observation).flatMap { state.uses.removeValue(forKey: $0) }
             state.events.append(caused)
             if state.events.count > Self.maximumEvents { state.events.removeFirst() }
         }
@@ -126,7 +136,7 @@ final class WorldCauses: Sendable {
     func chain(of subject: Subject, _ deeds: [LiveWorld.Deed], at now: Duration, _ words: WorldWords) -> [CauseStep] {
         findCauses()
         let packets = traffic.withLock { $0.packets }
-        let (events, hints) = state.withLock { ($0.events, $0.hints.lines(at: now, words)) }
+        let (events, hints) = state.withLock { ($0.events, $0.hints.hints(at: now, words)) }
         var walk = CauseWalk(packets: packets, events: events, deeds: deeds, hints: hints, at: now)
         return walk.steps(from: subject)
     }
@@ -165,10 +175,19 @@ extension WorldCauses.State {
         switch observation.content {
         case .misused(let text, isToldToApp: _):
             let app = observation.subject.app?.name ?? "an app"
-            hints.note(.misuse, "API MISUSE: \(device): \(app): \(text)", at: time)
+            hints.note(.misuse, "API MISUSE: \(device): \(app): \(text)", at: time, from: observation.site)
         case .trouble(let text, _): hints.note(.problem, "\(device): \(text)", at: time)
         default: break
         }
+    }
+
+    /// Notes the place where the app created a manager, which is known after the manager was opened.
+    fileprivate mutating func noteCreation(_ observation: Observation) {
+        guard case .practiced(.noted(.managerCreated)) = observation.content,
+            let number = CausedEvent.Use(observation, peer: nil).flatMap({ uses[$0] }),
+            let index = events.lastIndex(where: { $0.number == number })
+        else { return }
+        events[index].site = observation.site
     }
 }
 
@@ -236,6 +255,34 @@ struct CausedEvent: Sendable {
         }
     }
 
+    /// An object of an app from its first use until the app releases it: a manager, or a peripheral that the app connects.
+    struct Use: Hashable, Sendable {
+        private let app: AppIdentity
+        private let manager: ManagerID
+        private let peer: UUID?
+
+        init?(_ observation: Observation, peer: UUID?) {
+            guard let app = observation.subject.app, let manager = observation.subject.manager else { return nil }
+            (self.app, self.manager, self.peer) = (app, manager, peer)
+        }
+
+        init?(beginning observation: Observation) {
+            switch observation.content {
+            case .managerOpened: self.init(observation, peer: nil)
+            case .requested(.central(.peer(let peer, .connect))): self.init(observation, peer: peer)
+            default: return nil
+            }
+        }
+
+        init?(ending observation: Observation) {
+            switch observation.content {
+            case .managerClosed: self.init(observation, peer: nil)
+            case .requested(.central(.peer(let peer, .forget))): self.init(observation, peer: peer)
+            default: return nil
+            }
+        }
+    }
+
     /// An answer that takes longer than this is late.
     static let patience = Duration.seconds(2)
 
@@ -249,7 +296,10 @@ struct CausedEvent: Sendable {
     let isDelivered: Bool
     /// The event in whose task this one was made.
     let cause: UInt64?
-    let site: CallSite?
+    /// The place of the call in the app.
+    fileprivate(set) var site: CallSite?
+    /// The event with which the app began to use the object that it releases with this one.
+    fileprivate(set) var use: UInt64?
     private(set) var symptom: CauseSymptom?
     /// Whether it is a request that is answered at some time.
     var wantsAnswer = false
