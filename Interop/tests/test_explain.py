@@ -1,6 +1,7 @@
 """`harald explain` and `harald redact` with a capture of a foreign host, compared with tshark."""
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 import subprocess
@@ -146,6 +147,79 @@ async def test_the_verdict_names_the_end_by_a_foreign_peripheral(
     assert verdict["cause"]["text"].startswith("the peer ended the connection: remote power off"), verdict
     event = captures.tshark(path, "-Y", f"frame.number == {verdict['cause']['packet']}", "-T", "fields", "-e", "bthci_evt.code")
     assert event.strip() == "0x05"
+
+
+@pytest.mark.parametrize(
+    ("fault", "attempted", "cause"),
+    [
+        ("att-error=14", "looking for services", "the peer refused: unlikely error"),
+        ("mtu-refused", "exchanging the MTU with", "the peer refused to exchange the MTU"),
+        ("out-of-range@4", "keeping the connection to", "nothing was received from the peer"),
+        ("", "", ""),
+    ],
+)
+async def test_the_verdict_on_a_capture_of_bumble_names_the_fault(
+    harald: Start, binary: str, capture: Callable[[str], Path], fault: str, attempted: str, cause: str
+) -> None:
+    """Bumble's host is the central of a sensor with a fault, or without one, and records what it does."""
+    log = capture("bumble")
+    faults = ["--fault", fault] if fault else []
+    async with controllers() as air:
+        async with harald("serve", "--controller", air.address, "heart-rate", "--name", SENSOR, *faults) as process:
+            await process.line("advertising")
+            async with central(air.transport, capture=log) as client:
+                with contextlib.suppress(Exception):
+                    await client.connect(SENSOR, mtu=247 if fault == "mtu-refused" else 23)
+                    await client.table()
+                    if "range" in fault:
+                        await client.follow(HEART_RATE_MEASUREMENT, 100)
+                    await client.disconnect()
+    verdict = explained(binary, log)[0]
+    assert verdict["outcome"] == ("failed" if fault else "succeeded"), verdict
+    if fault:
+        assert verdict["attempted"].startswith(attempted), verdict
+        assert verdict["cause"]["text"].startswith(cause), verdict
+
+
+# --- captures of BlueZ ------------------------------------------------------------------------------------------------
+
+# By BlueZ 5.66 in the machine, recorded by its btmon and redacted: as the central of `harald serve` with a fault, and as
+# the peripheral of `harald explore`. What was attempted, and why it failed.
+BLUEZ = Path(__file__).parents[1] / "captures/bluez"
+BROKEN = {
+    "central-att-error": ("exchanging the MTU with", "the peer refused to exchange the MTU"),
+    "central-bond-lost": ("encrypting the link to", "the peer no longer has the key of the bond"),
+    "central-malformed-answers": ("asking for the MTU of", "the peer did not respond within 30 s, but sent an unreadable PDU (opcode 0x2d)"),
+    "central-no-answers": ("asking for the MTU of", "the peer did not respond within 30 s"),
+    "central-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
+    "central-peer-leaves": ("writing 0x000B Client Supported Features", "the peer disconnected before it responded"),
+    "central-peer-vanishes": ("keeping the connection to", "nothing was received from the peer for 420 ms"),
+    "peripheral-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
+    "peripheral-peer-vanishes": ("keeping the connection to", "nothing was received from the peer for 720 ms"),
+    "peripheral-unpaired-read": ("reading 0x0017 FFE1, on request of", "this device refused: insufficient encryption"),
+}  # fmt: skip
+HEALTHY = [
+    "central-pairs", "central-pairs-unasked", "central-pairs-with-accessory", "central-read", "central-small-mtu",
+    "central-uses-bond", "peripheral-pairs", "peripheral-pairs-again", "peripheral-uses-bond",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_verdict_on_a_broken_connection_of_bluez_names_its_cause(binary: str, name: str) -> None:
+    verdict = explained(binary, BLUEZ / f"{name}.btsnoop")[0]
+    attempted, cause = BROKEN[name]
+    assert verdict["attempted"].startswith(attempted), verdict
+    assert verdict["cause"]["text"].startswith(cause), verdict
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_the_verdict_on_a_healthy_connection_of_bluez_accuses_no_device(binary: str, name: str) -> None:
+    verdict = explained(binary, BLUEZ / f"{name}.btsnoop")[0]
+    assert verdict["outcome"] == "succeeded", verdict
+
+
+def test_each_capture_of_bluez_is_judged() -> None:
+    assert sorted([*BROKEN, *HEALTHY]) == sorted(path.stem for path in BLUEZ.iterdir())
 
 
 # --- redacted captures of the air -------------------------------------------------------------------------------------

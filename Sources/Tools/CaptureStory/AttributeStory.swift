@@ -30,6 +30,8 @@ struct AttributeStory: Sendable {
         let moment: StoryMoment
         let redemption: StoryFailure.Redemption
         var isIndication = false
+        /// See ``StoryRequest/stray``.
+        var stray: UInt8?
     }
 
     /// A subscription to notifications.
@@ -115,6 +117,7 @@ struct AttributeStory: Sendable {
         let opcode = ATTOpcode(rawValue: first)
         switch opcode.kind {
         case .request:
+            if pending[side.other] != nil, (try? ATTPDU(reading: pdu)) == nil { pending[side.other]?.stray = first }
             pending[side] = StoryRequest(pdu, opcode, at: sent, StoryMoment(packet: packet, time: time))
             return nil
         case .response: return respond(pdu, opcode, client: side.other, sent, name)
@@ -140,7 +143,8 @@ struct AttributeStory: Sendable {
         return Waiting(
             what: describe(request, target, side, name).description,
             moment: request.moment,
-            redemption: .response(request.opcode, handle: request.handle)
+            redemption: .response(request.opcode, handle: request.handle),
+            stray: request.stray
         )
     }
 

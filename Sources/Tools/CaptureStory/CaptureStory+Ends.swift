@@ -162,7 +162,8 @@ extension CaptureStory {
                 now &- waiting.moment.time >= Self.transactionTimeout
             else { continue }
             let verb = waiting.isIndication ? "confirm" : "respond"
-            let text = "\(Self.name(side.other, of: link)) did not \(verb) within 30 s"
+            let stray = waiting.stray.map { ", but sent an unreadable PDU (opcode 0x\(String($0, radix: 16)))" } ?? ""
+            let text = "\(Self.name(side.other, of: link)) did not \(verb) within 30 s\(stray)"
             let cause = StoryEvidence(text, at: waiting.moment, section: Self.transactionSection)
             let attempted = Self.gerund(waiting.what, client: side, of: link)
             return failure(.unanswered, attempted, cause, of: link, waiting.redemption)

@@ -54,6 +54,8 @@ extension CaptureStory {
     mutating func judge(_ answer: AttributeStory.Answer, from server: StorySide, on link: inout LinkStory) {
         switch answer {
         case .success(let opcode, let handle): link.failures.redeem(.response(opcode, handle: handle))
+        // A central may be a client alone, whatever its peripheral asks.
+        case .refused(_, _, .requestNotSupported, _) where link.isCentral == (server == .near): break
         case .refused(let opcode, let handle, let code, let what):
             let text = "\(Self.name(server, of: link)) refused: \(StoryWords.attributeError(code.rawValue))"
             let section = StoryWords.section(ofAttributeError: code.rawValue)
@@ -151,6 +153,8 @@ extension CaptureStory {
                 link.usesChannels = true
                 return _ = link.failures.redeem(.channel)
             }
+            // A client that asks a server for enhanced bearers which it lacks goes on with the unenhanced one.
+            guard link.channelPSM[side.other] != 0x27 else { return }
             let text = "\(Self.name(side, of: link)) refused the channel: \(StoryWords.channelResult(result))"
             let psm = link.channelPSM[side.other].map { " to PSM \(StoryWords.handle($0))" } ?? ""
             let cause = evidence(text, "Core Vol 3 Part A 4.23")

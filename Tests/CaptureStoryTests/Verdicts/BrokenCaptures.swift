@@ -145,6 +145,13 @@ extension VerdictCase {
             $0.att([0x0A, 3, 0])
             $0.leave(after: 30 * second)
         },
+        VerdictCase("a request that is answered with nonsense", says: "30 s, but sent an unreadable PDU (opcode 0x2d)") {
+            $0.connectAsAsked()
+            $0.att([0x02, 185, 0])
+            $0.att([0x2D, 185, 0], isSent: false)
+            $0.att([0x01, 0x2D, 0, 0, 6])
+            $0.leave(after: 30 * second)
+        },
         VerdictCase("a request without a response for 30 s, of the peer", says: "on request of", "this device did not")
         {
             $0.accept()

@@ -38,6 +38,12 @@ extension VerdictCase {
             $0.notify(after: 100_000)
             $0.ends(.remoteUserTerminated, after: 50_000)
         },
+        VerdictCase(healthy: "a peripheral that looks for services of its central, which has none") {
+            $0.accept()
+            $0.att([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28])
+            $0.att([0x01, 0x10, 1, 0, 0x06], isSent: false)
+            $0.ends(.remoteUserTerminated)
+        },
         VerdictCase(healthy: "a central that looks in", says: "connected to this device", "the peer disconnected after")
         {
             $0.advertise(true)
@@ -247,6 +253,12 @@ extension VerdictCase {
         VerdictCase(healthyLink: "enhanced bearers that the peer does not have") {
             $0.signal(0x17, [0x27, 0, 64, 0, 64, 0, 8, 0, 0x40, 0], isSent: true)
             $0.signal(0x18, [64, 0, 64, 0, 0, 0, 2, 0], isSent: false)
+            $0.read()
+            $0.leave()
+        },
+        VerdictCase(healthyLink: "enhanced bearers that the peer does not have, as BlueZ asks for them") {
+            $0.signal(0x14, [0x27, 0, 0x40, 0, 64, 0, 64, 0, 8, 0], isSent: true)
+            $0.signal(0x15, [0, 0, 0, 0, 0, 0, 0, 0, 2, 0], isSent: false)
             $0.read()
             $0.leave()
         },
