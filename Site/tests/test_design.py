@@ -105,6 +105,9 @@ def test_a_page_that_opens_later_has_all_packets_of_a_paused_world(browser: Brow
         counts.append(int(shown.inner_text().split()[0]))
         page.get_by_role("listbox", name="Packets").press("Home")
         expect(page.locator("[data-index='0']")).to_have_text(re.compile(r"^00:00\.000 . HCI"))
+        page.get_by_role("link", name="Apps").click()
+        # The life of the app began before this page was open.
+        expect(page.get_by_role("img", name=re.compile("^The life of watch")).locator(".foreground")).to_be_visible()
     assert counts[0] == counts[1] == counts[2] and counts[0] > 5_000, counts
     page = pages[1]
     page.get_by_role("link", name="World").click()
@@ -113,6 +116,16 @@ def test_a_page_that_opens_later_has_all_packets_of_a_paused_world(browser: Brow
     expect(page.get_by_role("alert")).to_be_hidden()
     for page in pages:
         page.close()
+
+
+def test_a_tablet_has_the_tools_of_packets_in_two_rows(open_page) -> None:
+    page = open_page(TABLET)
+    page.get_by_role("link", name="Packets").click()
+    names = ["packets-isFolded", "packets-showsIdle", "packets-follow", "packets-btsnoop", "packets-pcapng"]
+    boxes = [page.locator(f"#{name}").bounding_box() for name in names]
+    assert len({box and box["y"] for box in boxes}) == 1, boxes
+    place = page.locator(".filter").bounding_box()
+    assert place and place["width"] > 400
 
 
 def inside(page: Page, selector: str) -> list[str]:

@@ -131,10 +131,19 @@ export class Apps {
       ...["5 min ago", "4", "3", "2", "1", "now"].map((each) => element("span", {}, each)));
   }
 
+  /** The phases of an app with their beginnings: in a world all of them, else those since this page is open. */
+  changes({ key }) {
+    const { world, lives, phases, now } = this.page.model;
+    if (!world) return phases.get(key) ?? [];
+    const at = (time) => world.start + time / 1000;
+    return lives.filter(({ row, start }) => row === "apps" && at(start) <= now).flatMap(({ start, end, text }) =>
+      [{ time: at(start), phase: text }, ...(end === undefined || at(end) > now ? [] : [{ time: at(end), phase: "notRunning" }])]);
+  }
+
   strip(app, phase) {
-    const { now, since, phases } = this.page.model;
+    const { now, since } = this.page.model;
     const start = Math.max(since, now - STRIP_SECONDS);
-    const changes = phases.get(app.key) ?? [];
+    const changes = this.changes(app);
     const width = (from, to) => Math.max(0, (to - Math.max(from, start)) / STRIP_SECONDS * 1000);
     const parts = [];
     let from = start;
