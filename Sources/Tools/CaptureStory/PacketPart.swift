@@ -27,7 +27,9 @@ struct LayerPDU {
     /// - Parameter start: Where the PDU begins.
     func part(at start: Int) -> PacketPart {
         var fields = packet.map { FieldList.fields(of: $0, at: start + header) } ?? []
-        if let advertising { fields = fields.flatMap { Self.advertised($0, in: advertising.suffix(after: $0.start - start)) } }
+        if let advertising {
+            fields = fields.flatMap { Self.advertised($0, in: advertising.suffix(after: $0.start - start)) }
+        }
         return PacketPart(layer: layer, text: text, start: start, fields: fields)
     }
 

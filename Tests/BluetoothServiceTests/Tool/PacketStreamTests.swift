@@ -136,7 +136,8 @@ import Testing
         let packet = HCIPacket(.event, PacketBuffer([0xFF, 1, 0]))
         for _ in 0..<PacketStream.maximumPackets * 2 + 7 { phone.system.tap.sent(packet) }
         var batches = try tool.batches()
-        #expect(try batches.map { try $0.packets().count } == [PacketStream.maximumPackets, PacketStream.maximumPackets])
+        let full = PacketStream.maximumPackets
+        #expect(try batches.map { try $0.packets().count } == [full, full])
         tool.conversation?.flush()
         batches += try tool.batches()
         #expect(batches.map(\.lost) == [0, 0, 0])

@@ -145,7 +145,8 @@ extension VerdictCase {
             $0.att([0x0A, 3, 0])
             $0.leave(after: 30 * second)
         },
-        VerdictCase("a request that is answered with nonsense", says: "30 s, but sent an unreadable PDU (opcode 0x2d)") {
+        VerdictCase("a request that is answered with nonsense", says: "30 s, but sent an unreadable PDU (opcode 0x2d)")
+        {
             $0.connectAsAsked()
             $0.att([0x02, 185, 0])
             $0.att([0x2D, 185, 0], isSent: false)

@@ -42,7 +42,9 @@ struct CentralHints {
         return unmet + peers.values.sorted { $0.since < $1.since }.flatMap { $0.hints(context) }
     }
 
-    private func text(of scan: (services: [BluetoothUUID], since: Duration, site: CallSite?), _ context: HintContext) -> String {
+    private func text(of scan: (services: [BluetoothUUID], since: Duration, site: CallSite?), _ context: HintContext)
+        -> String
+    {
         let wanted = scan.services.isEmpty ? "any services" : AssignedNumbers.titles(of: scan.services)
         let advertised = context.surroundings.advertised.sorted { $0.key < $1.key }
         let heard = advertised.map { name, services in

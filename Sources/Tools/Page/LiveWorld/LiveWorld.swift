@@ -195,7 +195,8 @@ final class LiveWorld {
 
     /// Returns why something happened, as far as the world remembers.
     func why(_ subject: WorldCauses.Subject) -> WorldWhy {
-        WorldWhy(subject, causes.chain(of: subject, deeds, at: world.now, story.words), effects: causes.effects(of: subject))
+        let chain = causes.chain(of: subject, deeds, at: world.now, story.words)
+        return WorldWhy(subject, chain, effects: causes.effects(of: subject))
     }
 
     // MARK: Acts
