@@ -86,6 +86,38 @@ import Testing
         }
     }
 
+    @Test("each packet that is kept has its chain at once, the last one, too")
+    func eachPacket() throws {
+        let world = LiveWorld(seed: 7)
+        let numbers = Mutex<[UInt64]>([])
+        world.withPhone { system in
+            _ = system.tap.add(
+                for: nil,
+                { packet in numbers.withLock { $0.append(packet.number) } },
+                amend: { _, _ in }
+            )
+        }
+        for seconds in [1, 40] as [Int64] {
+            world.advance(by: seconds * 1_000)
+            let all = numbers.withLock { $0 }
+            #expect(all.count > 10)
+            for number in all.suffix(3) + all.filter({ $0.isMultiple(of: 97) }) {
+                #expect(world.why(.packet(number)).steps.first?.number == number)
+            }
+        }
+    }
+
+    @Test("the end of a process is not taken for a manager that the app did not keep")
+    func endOfProcess() throws {
+        let world = LiveWorld(seed: 7)
+        world.advance(by: 5_000)
+        try world.perform(.app(.forceQuit))
+        world.advance(by: 1_000)
+        let closed = try #require(events(of: world, containing: "the manager was closed").last)
+        let why = world.why(.event(closed))
+        #expect(why.steps.first?.reason?.contains("kept no reference") == false, "\(lines(why))")
+    }
+
     /// A fault of the sensor, the times before and after its beginning, and the event or packet that is asked about.
     struct FaultCase: Sendable, CustomTestStringConvertible {
         let fault: DeviceFault

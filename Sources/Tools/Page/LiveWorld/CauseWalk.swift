@@ -100,6 +100,8 @@ struct CauseWalk {
             return ("the system made it of this packet", .packet(event.packet))
         }
         if let use = event.use, self.event(use) != nil {
+            let end = events.last { $0.endsProcess && $0.app == event.app && $0.time == event.time }
+            if let end { return ("the process of the app ended", .event(end.number)) }
             return ("the app kept no reference to what it used here", .event(use))
         }
         if !event.isRequest, let cause = event.cause ?? event.request, self.event(cause) != nil {

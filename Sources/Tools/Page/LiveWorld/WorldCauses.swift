@@ -290,6 +290,8 @@ struct CausedEvent: Sendable {
     let time: Duration
     let app: String?
     let text: String
+    /// Whether the process of the app ended.
+    let endsProcess: Bool
     /// Whether it is a message between the app and the system, and not only bookkeeping.
     let isMessage: Bool
     let isRequest: Bool
@@ -315,6 +317,7 @@ struct CausedEvent: Sendable {
         case .delivered: (isRequest, isDelivered) = (false, true)
         default: (isRequest, isDelivered) = (false, false)
         }
+        endsProcess = if case .appMoved(.notRunning) = observation.content { true } else { false }
         isMessage = (isRequest || isDelivered) && told.weight > .inner
         symptom = CauseSymptom(observation)
     }
