@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test("behaviour 15.3: each scan has its own time-out, and nothing is lost after the last scan")
-    func eachScanHasItsOwnPatience() throws {
+    func eachScanHasItsOwnTimeout() throws {
         let devices = try NearAndFar()
         devices.scan(.seconds(100))
         devices.scan(.seconds(5))

@@ -12,7 +12,7 @@ import Testing
         return RemoteConnection(path: path, hello: hello, loop: NIOEventLoop(), logger: SocketService.silent)
     }
 
-    /// Whether the question is answered, and whether that took less than the patience of an app.
+    /// Whether the question is answered, and whether that took less than an app waits.
     private func ask(_ connection: RemoteConnection) -> (isAnswered: Bool, isAtOnce: Bool) {
         let begin = ContinuousClock.now
         let result = connection.ask(.system, from: .none)

@@ -4,7 +4,7 @@ import DequeModule
 /// What caused the frames on the air, and which of them carry the data of an adapter.
 struct AirCauses: Sendable {
     /// How long after CONNECT_IND the controller reports the link at the latest, in microseconds.
-    private static let patience: Int64 = 10_000_000
+    private static let timeout: Int64 = 10_000_000
 
     /// Data whose carrier, or whose host's packet, is expected.
     fileprivate struct Pending: Sendable {
@@ -127,7 +127,7 @@ struct AirCauses: Sendable {
     /// Returns the link on the air that a controller reports, by the addresses of the peer.
     func connection(with peers: [UInt64], at time: Int64) -> Connection? {
         connections.last {
-            time &- $0.cause.time <= Self.patience && !Set($0.addresses).isDisjoint(with: peers)
+            time &- $0.cause.time <= Self.timeout && !Set($0.addresses).isDisjoint(with: peers)
         }
     }
 

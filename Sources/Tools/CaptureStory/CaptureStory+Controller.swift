@@ -4,14 +4,14 @@ import HCI
 /// What controllers refuse and fail to do, and what comes of scanning, advertising and connecting.
 extension CaptureStory {
     /// The time in which a controller answers a command, in microseconds, with much to spare.
-    private static let commandPatience: Int64 = 1_000_000
+    private static let commandTimeout: Int64 = 1_000_000
     private static let commandSection = "Core Vol 4 Part E 4.4"
     /// The times after which nothing is expected any more, in microseconds: from a request to connect, from scanning,
     /// and from connectable advertising.
-    private static let attemptPatience: Int64 = 1_000_000
-    private static let openAttemptPatience: Int64 = 5_000_000
-    private static let scanPatience: Int64 = 2_000_000
-    private static let advertisingPatience: Int64 = 10_000_000
+    private static let attemptTimeout: Int64 = 1_000_000
+    private static let openAttemptTimeout: Int64 = 5_000_000
+    private static let scanTimeout: Int64 = 2_000_000
+    private static let advertisingTimeout: Int64 = 10_000_000
 
     mutating func activity(_ adapter: UInt32, _ body: (inout AdapterActivity, StoryMoment) -> Void) {
         guard adapters[adapter] != nil || adapters.count < StoryLimits.adapters else { return }
@@ -47,7 +47,7 @@ extension CaptureStory {
     /// Notes a command that the controller has not answered before the host resets it, or the capture ends.
     private mutating func giveUpCommand(_ adapter: UInt32) {
         var given: AdapterActivity.Pending?
-        activity(adapter) { given = $0.giveUp(after: Self.commandPatience, at: $1.time) }
+        activity(adapter) { given = $0.giveUp(after: Self.commandTimeout, at: $1.time) }
         guard let given, totals.drops == 0 else { return }
         let name = Self.name(given.opcode)
         let text = "the controller did not respond to \(name) for \(StoryWords.time(now &- given.moment.time))"
@@ -154,7 +154,7 @@ extension CaptureStory {
 
     mutating func attemptCancelled(_ adapter: UInt32) {
         activity(adapter) { activity, _ in activity.isAttempting = false }
-        guard let attempt = adapters[adapter]?.attempt, now &- attempt.time >= Self.attemptPatience else { return }
+        guard let attempt = adapters[adapter]?.attempt, now &- attempt.time >= Self.attemptTimeout else { return }
         addFruitless(attempt, end: "this device gave up")
     }
 
@@ -182,7 +182,7 @@ extension CaptureStory {
                 let cause = StoryEvidence(text, at: pending.moment, section: Self.commandSection)
                 failures.add(failure(.fruitless, "using the controller", cause, .progress))
             }
-            if activity.isAttempting, let attempt = adapter.attempt, now &- attempt.time >= Self.openAttemptPatience {
+            if activity.isAttempting, let attempt = adapter.attempt, now &- attempt.time >= Self.openAttemptTimeout {
                 addFruitless(attempt, end: "the capture ended")
             }
             finish(activity)
@@ -203,14 +203,14 @@ extension CaptureStory {
         guard deeds.links == 0 else { return }
         if let first = activity.scanning.first, deeds.reports == 0 {
             let time = activity.scanning.total(at: now)
-            guard time >= Self.scanPatience else { return }
+            guard time >= Self.scanTimeout else { return }
             let text = "no advertisement was received in \(StoryWords.time(time))"
             let cause = StoryEvidence(text, at: first, section: "Core Vol 4 Part E 7.8.11")
             failures.add(failure(.fruitless, "scanning", cause, .command(0)))
         }
         if let first = activity.advertising.first {
             let time = activity.advertising.total(at: now)
-            guard time >= Self.advertisingPatience else { return }
+            guard time >= Self.advertisingTimeout else { return }
             let text = "no device connected in \(StoryWords.time(time))"
             let cause = StoryEvidence(text, at: first, section: "Core Vol 3 Part C 9.3.4")
             failures.add(failure(.fruitless, "advertising for connections", cause, .command(0)))

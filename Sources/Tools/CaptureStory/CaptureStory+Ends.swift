@@ -8,9 +8,9 @@ extension CaptureStory {
     /// The time within which a disconnection follows from a failure, in microseconds, and from the request of a
     /// transaction that fails 30 s later.
     private static let consequence: Int64 = 5_000_000
-    private static let parameterPatience: Int64 = 10_000_000
+    private static let parameterTimeout: Int64 = 10_000_000
     /// The time in which a subscription brings a value, in microseconds, if values change by themselves.
-    private static let subscriptionPatience: Int64 = 10_000_000
+    private static let subscriptionTimeout: Int64 = 10_000_000
 
     /// Judges a link at its end, and hands its failures to the capture.
     mutating func judge(_ link: inout LinkStory, _ ending: LinkEnding) {
@@ -28,9 +28,9 @@ extension CaptureStory {
         let text = "\(Self.name(initiator, of: link)) disconnected: \(ending.reason ?? "")"
         let effect = evidence(text, ending.status.map { StoryWords.section(of: $0.rawValue) })
         link.failures.follow(link.number, effect) { failure in
-            let patience = failure.weight > .refused ? Self.transactionTimeout + Self.consequence : Self.consequence
+            let longest = failure.weight > .refused ? Self.transactionTimeout + Self.consequence : Self.consequence
             // A failure that the end itself shows has no further effect.
-            return failure.cause.packet != effect.packet && now &- failure.cause.unixMicroseconds <= patience
+            return failure.cause.packet != effect.packet && now &- failure.cause.unixMicroseconds <= longest
         }
     }
 
@@ -108,7 +108,7 @@ extension CaptureStory {
     /// If both are silent at once, the sniffer may be what lost the link.
     private func silent(_ link: LinkStory) -> StoryFailure? {
         let (near, far) = (link.heard.near, link.heard.far)
-        let patience = Int64(link.timeout) * 10_000 * 7 / 10
+        let shortest = Int64(link.timeout) * 10_000 * 7 / 10
         guard link.hasBeginning, near.count > 2 else { return nil }
         if far.count == 0 {
             // A sniffer that never hears the peripheral hears the central go on for longer (Core Vol 6 Part B 4.5.2).
@@ -119,7 +119,7 @@ extension CaptureStory {
             return failure(.lost, "connecting to", cause, of: link, .connection)
         }
         let silence = near.last.time &- far.last.time
-        guard silence >= patience else { return nil }
+        guard silence >= shortest else { return nil }
         let status = HCIStatus.connectionTimeout
         let text = "the peripheral stopped responding to the central, for \(StoryWords.time(silence)): \(status)"
         let cause = StoryEvidence(text, at: far.last, section: StoryWords.section(of: status.rawValue))
@@ -177,7 +177,7 @@ extension CaptureStory {
         let who = Self.name(initiator, of: link)
         let section = StoryWords.section(of: status.rawValue)
         if let refused = link.setbacks.parameters, refused.client == initiator,
-            now &- refused.cause.unixMicroseconds <= Self.parameterPatience
+            now &- refused.cause.unixMicroseconds <= Self.parameterTimeout
         {
             var failure = failure(
                 .refused,
@@ -227,7 +227,7 @@ extension CaptureStory {
             return failure(.refused, "using the services of", cause, of: link, .connection)
         }
         guard let subscription = link.attributes.subscription, !link.attributes.hasValues, link.missing == 0,
-            link.unreadable == 0, now &- subscription.moment.time >= Self.subscriptionPatience
+            link.unreadable == 0, now &- subscription.moment.time >= Self.subscriptionTimeout
         else { return nil }
         let time = StoryWords.time(now &- subscription.moment.time)
         let cause = StoryEvidence("no value was notified in \(time)", at: subscription.moment)

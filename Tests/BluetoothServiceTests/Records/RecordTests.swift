@@ -163,7 +163,7 @@ import Testing
         check("ended by the person") { _, app, _ in app.happened(.ended(.forceQuit)) }
         if isCrashed {
             check("switched off in Settings") { bench, _, _ in bench.phone.system.controllers.setPower(false) }
-            check("patience over") { bench, _, _ in
+            check("time-out over") { bench, _, _ in
                 _ = bench.phone.app("Collector")
                 bench.world.run(PreservedApp.reclaimTimeout)
             }

@@ -9,7 +9,7 @@ import ServiceMessages
 /// What is unusual in an event or a packet, so that something that was done to the world may be its cause.
 enum CauseSymptom: Hashable, Sendable {
     /// A response that takes longer than this is late, in microseconds.
-    private static let patience: Int64 = 1_500_000
+    private static let lateAfter: Int64 = 1_500_000
 
     /// A link was lost, or never made.
     case lost
@@ -53,7 +53,7 @@ enum CauseSymptom: Hashable, Sendable {
         case .answersRequest where Self.isError(packet): self = .refused
         default:
             let request = cause.chain.first { $0.packet == cause.request }
-            if let request, cause.rule != .answersCommand, cause.time - request.time > Self.patience {
+            if let request, cause.rule != .answersCommand, cause.time - request.time > Self.lateAfter {
                 self = .late
                 return
             }

@@ -114,7 +114,7 @@ struct CauseWalk {
 
     /// Whether a request waits for its answer for too long.
     private func isUnanswered(_ event: CausedEvent) -> Bool {
-        event.wantsAnswer && now - event.time > CausedEvent.patience && !events.contains { $0.request == event.number }
+        event.wantsAnswer && now - event.time > CausedEvent.lateAfter && !events.contains { $0.request == event.number }
     }
 
     /// The callback in which an app has made a call. The time stands still while it runs.

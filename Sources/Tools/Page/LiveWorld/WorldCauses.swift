@@ -284,7 +284,7 @@ struct CausedEvent: Sendable {
     }
 
     /// An answer that takes longer than this is late.
-    static let patience = Duration.seconds(2)
+    static let lateAfter = Duration.seconds(2)
 
     let number: UInt64
     let time: Duration
@@ -326,6 +326,6 @@ struct CausedEvent: Sendable {
     mutating func answer(_ asked: (number: UInt64, since: Duration)?) {
         guard let asked else { return }
         request = asked.number
-        if symptom == nil, time - asked.since > Self.patience { symptom = .late }
+        if symptom == nil, time - asked.since > Self.lateAfter { symptom = .late }
     }
 }
