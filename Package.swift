@@ -3,14 +3,20 @@ import PackageDescription
 
 // Checks build with warnings as errors. Packages that depend on this one do not.
 let isStrict = Context.environment["HARALD_STRICT"] != nil
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: isStrict ? .error : .warning),
-]
-
 let isFuzzing = Context.environment["HARALD_FUZZING"] != nil
 let isForRaces = Context.environment["HARALD_RACES"] != nil
+// These builds compile each module at once. That takes a fifth less of CPU for all of it, and more after a change of one file.
+let isWhole = isStrict || isFuzzing || isForRaces
+let whole = [
+    "-disable-batch-mode", "-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo",
+]
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: isStrict ? .error : .warning),
+    ] + (isWhole ? [.unsafeFlags(whole)] : [])
+
 // Simulations spend their time in these. Optimized, with all their assertions, they cost half a minute more of compiling, and
 // the test suite takes half as long. Scripts/test sets this. Fuzzing runs too briefly for it, and ThreadSanitizer reports
 // what the optimizer makes of empty arrays. No package with such flags can be depended on by version.
