@@ -15,7 +15,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .treatAllWarnings(as: isStrict ? .error : .warning),
-    ] + (isWhole ? [.unsafeFlags(whole)] : [])
+    ] + (isWhole ? [.unsafeFlags(whole, .when(configuration: .debug))] : [])
 
 // Simulations spend their time in these. Optimized, with all their assertions, they cost half a minute more of compiling, and
 // the test suite takes half as long. Scripts/test sets this. Fuzzing runs too briefly for it, and ThreadSanitizer reports
