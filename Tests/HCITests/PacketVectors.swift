@@ -6,7 +6,8 @@
 enum PacketVectors {
     /// Made with Bumble 0.0.236: every field of its class for the packet got a value, counting up from octet to octet
     /// (flags got 1, a response's status 0). Each was encoded with `HCI_Object.serialize_field`, and the whole was
-    /// compared with the packet's own `bytes()`. Packets without parameters are left out.
+    /// compared with the packet's own `bytes()`. Packets without parameters are left out. Those of Channel Sounding were made
+    /// in the same way with Bumble of 2026-08-18 (f5346578).
     static let bumble = """
         command | Set Event Mask | 1718191a1b1c1d1e
         response | Set Event Mask | 00
@@ -154,6 +155,29 @@ enum PacketVectors {
         event | LE Periodic Advertising Sync Established [v2] | 3e 3031 32 01 333435363738 02 393a 3b 3c 3d 3e 3f
         event | LE Periodic Advertising Report [v2] | 3031 ce cd 02 3435 36 01 043738393a
         event | LE Periodic Advertising Sync Transfer Received [v2] | 3e 3031 3233 3435 36 01 3738393a3b3c 02 3d3e 3f 40 41 42 43
+        response | LE CS Read Local Supported Capabilities | 00 21 2223 24 25 26 27 28 29 2a 2b 2c2d 2e2f 30 3132 3334 3536 3738 393a 3b 3c
+        command | LE CS Read Remote Supported Capabilities | 2122
+        command | LE CS Write Cached Remote Supported Capabilities | 2122 23 2425 26 27 28 29 2a 2b 2c 2d 2e2f 3031 32 3334 3536 3738 393a 3b3c 3d 3e
+        command | LE CS Security Enable | 2122
+        command | LE CS Set Default Settings | 2122 23 24 25
+        command | LE CS Read Remote FAE Table | 2122
+        command | LE CS Write Cached Remote FAE Table | 2122 232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a
+        command | LE CS Create Config | 2122 23 01 24 25 26 27 28 29 2a 2b 2c 2d2e2f30313233343536 37 38 39 3a 3b
+        command | LE CS Remove Config | 2122 23
+        command | LE CS Set Channel Classification | 2122232425262728292a
+        command | LE CS Set Procedure Parameters | 2122 23 2425 2627 2829 2a2b 2c2d2e 2f3031 32 33 34 35 36 37
+        command | LE CS Procedure Enable | 2122 23 01
+        response | LE CS Write Cached Remote Supported Capabilities | 00 2122
+        response | LE CS Set Default Settings | 00 2122
+        response | LE CS Write Cached Remote FAE Table | 00 2122
+        response | LE CS Set Procedure Parameters | 00 2122
+        event | LE CS Read Remote Supported Capabilities Complete | 00 2122 23 2425 26 27 28 29 2a 2b 2c 2d 2e2f 3031 32 3334 3536 3738 393a 3b3c 3d 3e
+        event | LE CS Read Remote FAE Table Complete | 00 2122 232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a
+        event | LE CS Security Enable Complete | 00 2122
+        event | LE CS Config Complete | 00 2122 23 01 24 25 26 27 28 29 2a 2b 2c 2d2e2f30313233343536 37 38 39 3a 3b 3c 3d 3e 3f
+        event | LE CS Procedure Enable Complete | 00 2122 23 01 24 25 262728 29 2a2b 2c2d 2e2f 3031 3233
+        event | LE CS Subevent Result | 2122 23 2425 2627 2829 2a 2b 2c 2d 2e 01 2f 30 03313233
+        event | LE CS Subevent Result Continue | 2122 23 24 25 26 27 01 28 29 032a2b2c
         """
 
     /// Packets that Bumble does not encode: the same, with the widths and the order of the fields taken from
@@ -219,7 +243,7 @@ enum PacketVectors {
         """
 
     /// Each command with its opcode in hexadecimal and its place among the supported commands, as octet times ten plus
-    /// bit, by rootcanal's enumerations `OpCode` and `OpCodeIndex`.
+    /// bit, by rootcanal's enumerations `OpCode` and `OpCodeIndex`; those of Channel Sounding by Bumble's `hci.py`.
     static let commands = """
         Disconnect | 0406 | 5
         Read Remote Version Information | 041d | 27
@@ -330,5 +354,17 @@ enum PacketVectors {
         LE Subrate Request | 207e | 461
         LE Read All Local Supported Features | 2087 | 472
         LE Set Resolvable Private Address Timeout [v2] | 209e | 482
+        LE CS Read Local Supported Capabilities | 2089 | 205
+        LE CS Read Remote Supported Capabilities | 208a | 206
+        LE CS Write Cached Remote Supported Capabilities | 208b | 207
+        LE CS Security Enable | 208c | 241
+        LE CS Set Default Settings | 208d | 247
+        LE CS Read Remote FAE Table | 208e | 122
+        LE CS Write Cached Remote FAE Table | 208f | 123
+        LE CS Create Config | 2090 | 166
+        LE CS Remove Config | 2091 | 167
+        LE CS Set Channel Classification | 2092 | 290
+        LE CS Set Procedure Parameters | 2093 | 291
+        LE CS Procedure Enable | 2094 | 292
         """
 }

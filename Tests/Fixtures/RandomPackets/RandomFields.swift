@@ -9,7 +9,7 @@ package struct RandomFields: FieldCoder {
     package var remaining: Int { 0 }
 
     package mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) {
-        if name.hasPrefix("Num_"), T.self == UInt8.self, name.hasSuffix("s"), isCount(name) {
+        if name.hasPrefix("Num_"), T.self == UInt8.self, isCount(name) {
             value = T(1 + random.below(3))
         } else if name.hasSuffix("_Data_Length") {
             value = T(random.below(32))
@@ -19,7 +19,9 @@ package struct RandomFields: FieldCoder {
     }
 
     private func isCount(_ name: String) -> Bool {
-        ["Num_Reports", "Num_Handles", "Num_Sets", "Num_Subevents", "Num_Responses"].contains(name)
+        [
+            "Num_Reports", "Num_Handles", "Num_Sets", "Num_Subevents", "Num_Responses", "Num_Steps_Reported",
+        ].contains(name)
     }
 
     package mutating func uint24(_ name: String, _ value: inout UInt32) {

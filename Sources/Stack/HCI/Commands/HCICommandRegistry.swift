@@ -113,6 +113,18 @@ package enum HCICommandRegistry {
         LESetPeriodicAdvertisingSubeventData.self,
         LESetPeriodicAdvertisingResponseData.self,
         LESetPeriodicSyncSubevent.self,
+        LECSReadLocalSupportedCapabilities.self,
+        LECSReadRemoteSupportedCapabilities.self,
+        LECSWriteCachedRemoteSupportedCapabilities.self,
+        LECSSecurityEnable.self,
+        LECSSetDefaultSettings.self,
+        LECSReadRemoteFAETable.self,
+        LECSWriteCachedRemoteFAETable.self,
+        LECSCreateConfig.self,
+        LECSRemoveConfig.self,
+        LECSSetChannelClassification.self,
+        LECSSetProcedureParameters.self,
+        LECSProcedureEnable.self,
     ]
 
     private static let byOpcode = Dictionary(uniqueKeysWithValues: all.map { ($0.opcode, $0) })

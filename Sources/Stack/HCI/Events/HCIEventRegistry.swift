@@ -48,6 +48,13 @@ package enum HCIEventRegistry {
         LEPeriodicAdvertisingSubeventDataRequest.self,
         LEPeriodicAdvertisingResponseReport.self,
         LESubrateChange.self,
+        LECSReadRemoteSupportedCapabilitiesComplete.self,
+        LECSReadRemoteFAETableComplete.self,
+        LECSSecurityEnableComplete.self,
+        LECSConfigComplete.self,
+        LECSProcedureEnableComplete.self,
+        LECSSubeventResult.self,
+        LECSSubeventResultContinue.self,
     ]
 
     private static let byNumber = Dictionary(

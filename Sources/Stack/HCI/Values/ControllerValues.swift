@@ -11,6 +11,7 @@ package struct SpecificationVersion: NamedWireValue, Comparable {
     package static let v5_2 = SpecificationVersion(rawValue: 0x0B)
     package static let v5_3 = SpecificationVersion(rawValue: 0x0C)
     package static let v5_4 = SpecificationVersion(rawValue: 0x0D)
+    package static let v6_0 = SpecificationVersion(rawValue: 0x0E)
 
     package static func < (a: SpecificationVersion, b: SpecificationVersion) -> Bool { a.rawValue < b.rawValue }
 

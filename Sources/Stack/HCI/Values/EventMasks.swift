@@ -77,6 +77,18 @@ package struct LEEventMask: WireFlags {
     package static let periodicSubeventDataRequest = bit(38)
     package static let periodicResponseReport = bit(39)
     package static let enhancedConnectionCompleteV2 = bit(40)
+    package static let soundingRemoteCapabilities = bit(43)
+    package static let soundingRemoteFAETable = bit(44)
+    package static let soundingSecurityEnabled = bit(45)
+    package static let soundingConfiguration = bit(46)
+    package static let soundingProcedureEnabled = bit(47)
+    package static let soundingSubeventResult = bit(48)
+    package static let soundingSubeventResultContinue = bit(49)
+    /// All events of Channel Sounding.
+    package static let sounding: LEEventMask = [
+        .soundingRemoteCapabilities, .soundingRemoteFAETable, .soundingSecurityEnabled, .soundingConfiguration,
+        .soundingProcedureEnabled, .soundingSubeventResult, .soundingSubeventResultContinue,
+    ]
 
     /// The default mask of a controller: the five events of version 4.0.
     package static let initial = LEEventMask(rawValue: 0x1F)
@@ -115,5 +127,12 @@ package struct LEEventMask: WireFlags {
         (.periodicSubeventDataRequest, "periodic subevent data request"),
         (.periodicResponseReport, "periodic response report"),
         (.enhancedConnectionCompleteV2, "enhanced connection complete v2"),
+        (.soundingRemoteCapabilities, "CS remote capabilities"),
+        (.soundingRemoteFAETable, "CS remote FAE table"),
+        (.soundingSecurityEnabled, "CS security enabled"),
+        (.soundingConfiguration, "CS configuration"),
+        (.soundingProcedureEnabled, "CS procedure enabled"),
+        (.soundingSubeventResult, "CS subevent result"),
+        (.soundingSubeventResultContinue, "CS subevent result continue"),
     ]
 }

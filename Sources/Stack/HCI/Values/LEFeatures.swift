@@ -60,7 +60,9 @@ package struct LEFeatures: WireFlags {
     package static let periodicResponsesScanner = bit(44)
     /// Channel Sounding, which measures the distance to a peer.
     package static let channelSounding = bit(46)
-    package static let channelSoundingHost = bit(47)
+    /// The number of ``channelSoundingHost``, which the host sets.
+    package static let channelSoundingHostBit: UInt8 = 47
+    package static let channelSoundingHost = bit(Int(channelSoundingHostBit))
     package static let channelSoundingToneQuality = bit(48)
     package static let extendedFeatureSet = bit(63)
 
