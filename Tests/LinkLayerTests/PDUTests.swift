@@ -45,7 +45,24 @@ private let controlPDUs: [ControlPDU] = [
     .startEncryptionRequest, .startEncryptionResponse, .pauseEncryptionRequest, .pauseEncryptionResponse,
     .subrateRequest(.init(factorMin: 2, factorMax: 9, maxLatency: 3, continuation: 1, timeout: 400)),
     .subrateIndication(.init()), .periodicSync(train), .periodicSync(respondingTrain),
+    .soundingSecurityRequest(.init(vector: 1, nonce: 2, personalization: 3)), .soundingSecurityResponse(.init()),
+    .soundingCapabilitiesRequest(.init(.simulated)), .soundingCapabilitiesResponse(.init(.simulated)),
+    .soundingConfigurationRequest(soundingConfiguration), .soundingConfigurationResponse(.init(config: 3)),
+    .soundingErrorTableRequest,
+    .soundingErrorTableResponse(.init(PacketBuffer([UInt8](repeating: 9, count: 72)))),
+    .soundingRequest(.init(config: 1, event: 0x0203, offsetMin: 500, offsetMax: 0x01_0203, snr: 0xF1)),
+    .soundingResponse(.init(config: 1, event: 0x0203, offsetMin: 500, offsetMax: 0x01_0203)),
+    .soundingIndication(.init(config: 2, event: 7, offset: 600, subevents: .init(eventInterval: 1, perEvent: 1))),
+    .soundingTerminateRequest(.init(config: 1, procedures: 0x0405)), .soundingTerminateResponse(.init()),
 ]
+
+private let soundingConfiguration: SoundingConfigurationRequest = {
+    var pdu = SoundingConfigurationRequest()
+    (pdu.config, pdu.isCreated, pdu.times) = (2, true, SoundingPlan.times)
+    (pdu.configuration.mainMode, pdu.configuration.subMode, pdu.configuration.role) = (2, 1, .reflector)
+    pdu.configuration.channelMap = [0xFC, 0xFF, 0x7F, 0xFC, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F]
+    return pdu
+}()
 
 private let train: PeriodicSyncIndication = {
     var pdu = PeriodicSyncIndication()
@@ -194,7 +211,8 @@ private let respondingTrain: PeriodicSyncIndication = {
         // 2.4.2.41: the same, then RspAA, numSubevents, subeventInterval, responseSlotDelay, responseSlotSpacing.
         let responding = [0x2A] + octets.dropFirst() + [0xA4, 0x93, 0x82, 0x71, 4, 20, 8, 16]
         #expect(Array(ControlPDU.periodicSync(respondingTrain).encoded()) == responding)
-        #expect(responding.count == ControlPDU.maximumOctets)
+        #expect(responding.count == 43)
+        #expect(ControlPDU.soundingErrorTableResponse(.init()).encoded().count == ControlPDU.maximumOctets)
         // Neither parses as the other.
         #expect(throws: PacketError.self) { try ControlPDU(reading: PacketBuffer([0x2A] + octets.dropFirst())) }
         #expect(throws: PacketError.self) { try ControlPDU(reading: PacketBuffer([0x1C] + responding.dropFirst())) }

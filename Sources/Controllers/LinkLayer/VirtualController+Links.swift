@@ -152,6 +152,7 @@ extension VirtualController: LinkOwner {
             let code = LEClockAccuracy(rawValue: accuracy.code)
             host.send(LERequestPeerSCAComplete(status: status, handle: link.handle, accuracy: code))
         case .subrate(let status, let subrate): host.send(link.subrateChange(status, subrate))
+        case .sounding(let report): reportSounding(report, on: link)
         case .encryption(let status): reportEncryption(status, link)
         case .keyRefresh(let status): host.send(EncryptionKeyRefreshComplete(status: status, handle: link.handle))
         case .longTermKeyRequest(let random, let diversifier):
@@ -161,6 +162,10 @@ extension VirtualController: LinkOwner {
 
     func link(_ link: Link, heardOf train: PeriodicSyncIndication) {
         receive(train, from: link)
+    }
+
+    func link(_ link: Link, sounded report: Sounder.Report, config: UInt8) {
+        reportSounding(report, config: config, on: link)
     }
 
     func supervisionTimedOut(_ link: Link) {

@@ -17,6 +17,9 @@ package final class VirtualController {
         .periodicSyncTransferRecipient, .periodicResponsesAdvertiser, .periodicResponsesScanner,
     ]
 
+    /// The features of Channel Sounding, which a controller has only on request: they belong to version 6.0.
+    package static let soundingFeatures: LEFeatures = [.channelSounding]
+
     package let configuration: VirtualControllerConfiguration
     let random: RandomSource
     let host: HostPort
@@ -319,6 +322,7 @@ package final class VirtualController {
             accuracy: .init(code: configuration.clockAccuracy.rawValue),
             firstPHY: parameters.start.phy,
             acceptableSubrate: defaults.acceptableSubrate,
+            sounding: configuration.features.contains(.channelSounding) ? .simulated : nil,
             random: random,
             hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) },
             hostHasKeys: { [unowned host] in host.isWanted(LELongTermKeyRequest.self) }

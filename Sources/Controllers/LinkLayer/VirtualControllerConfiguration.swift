@@ -10,8 +10,8 @@ package struct VirtualControllerConfiguration: Sendable {
     package var companyIdentifier: UInt16 = 0xFFFF
     /// The manufacturer's revision that the controller reports.
     package var subversion: UInt16 = 1
-    /// The LE features, a subset of ``VirtualController/supportedFeatures``. Remove some to simulate an older
-    /// controller.
+    /// The LE features, a subset of ``VirtualController/supportedFeatures`` and
+    /// ``VirtualController/soundingFeatures``. Remove some to simulate an older controller.
     package var features = VirtualController.supportedFeatures
     /// The maximum length of an ACL packet from the host, 27 to 251 octets.
     package var aclPacketLength: UInt16 = 251

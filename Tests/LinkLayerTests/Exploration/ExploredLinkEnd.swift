@@ -140,7 +140,9 @@ struct ExploredLinkEnd {
         case .end(let reason): end(reason)
         case .endAfterAnswer(let reason):
             if case .answered = ending { ending = .answered(reason) } else { ending = .owesAnswer(reason) }
-        case .applyTiming, .announceSubrate, .applySubrate, .trainTransferred, .applyPeerAccuracy: break
+        case .applyTiming, .announceSubrate, .applySubrate, .trainTransferred, .applyPeerAccuracy, .startSounding,
+            .stopSounding:
+            break
         }
     }
 
@@ -160,7 +162,7 @@ struct ExploredLinkEnd {
         case .encryption, .keyRefresh: endWait(.encrypt)
         case .parameterRequest(let request): askedForParameters = request
         case .longTermKeyRequest: isAskedForKey = true
-        case .dataLength, .subrate: break
+        case .dataLength, .subrate, .sounding: break
         }
     }
 

@@ -43,6 +43,7 @@ struct CommandTable {
         addEncryptionCommands()
         addPublicKeyCommands()
         addSubratingCommands()
+        addSoundingCommands()
         addPeriodicCommands()
         addHostFlowCommands()
     }

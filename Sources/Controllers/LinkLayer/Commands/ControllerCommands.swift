@@ -78,7 +78,10 @@ extension CommandTable {
             guard command.bitNumber <= 63 else { return HCIStatus.invalidParameters }
             guard controller.links.isEmpty else { return .commandDisallowed }
             let feature = LEFeatures(rawValue: 1 << UInt64(command.bitNumber))
-            if feature == .connectionSubratingHost, controller.configuration.features.contains(.connectionSubrating) {
+            let available = controller.configuration.features
+            if feature == .connectionSubratingHost && available.contains(.connectionSubrating)
+                || feature == .channelSoundingHost && available.contains(.channelSounding)
+            {
                 controller.setDefault(.feature(feature, isSupported: command.isSupported))
                 return .success
             }

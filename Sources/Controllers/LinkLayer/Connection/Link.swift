@@ -45,6 +45,8 @@ final class Link: RadioClaimant {
     private var acceptedOctets = Int(DataLength.minimumOctets)
     private var supervision: LinkSupervision
     private var procedureTimer = ProcedureTimer()
+    /// The procedures of Channel Sounding in progress.
+    private var sounder: Sounder?
     /// The number of the host's packets that have not been reported as completed.
     private var owedPackets = 0
     /// The number of the event that began last.
@@ -119,6 +121,8 @@ final class Link: RadioClaimant {
         supervision.stop(on: loop)
         procedureTimer.stop(on: loop)
         payloadWatch.stop(on: loop)
+        stopSounding()
+        arbiter.node.radio.endSounding(parameters.data.accessAddress)
         held = nil
         arbiter.remove(self)
         arbiter.retire(handle)
@@ -207,6 +211,43 @@ final class Link: RadioClaimant {
     /// Handles periodic advertising trains by these rules from now on.
     func handleTransfers(by rules: SyncTransferRules) {
         transferRules = rules
+    }
+
+    // MARK: Channel Sounding
+
+    func setSounding(_ parameters: LECSSetProcedureParameters) { control.setSounding(parameters) }
+    func setSounding(remote capabilities: LESoundingCapabilities) { control.setSounding(remote: capabilities) }
+    func setSounding(roles: LESoundingRoles) { control.setSounding(roles: roles) }
+
+    /// Creates a configuration without the peer, and reports it.
+    func createSounding(_ settings: LESoundingConfiguration, config: UInt8) {
+        control.createSounding(settings, config: config)
+        owner.link(self, reports: .sounding(.configuration(.success, config: config, settings)))
+    }
+
+    private func startSounding(_ schedule: SoundingSchedule) {
+        stopSounding()
+        let config = schedule.indication.config
+        sounder = Sounder(
+            schedule,
+            of: self,
+            arbiter: arbiter,
+            loop: loop,
+            share: shares.control,
+            onReport: { [unowned self] report in
+                control.noteSounding(procedures: report.procedure &+ 1)
+                owner.link(self, sounded: report, config: config)
+            },
+            onEnd: { [unowned self] random in
+                control.soundingEnded(random)
+                stopSounding()
+            }
+        )
+    }
+
+    private func stopSounding() {
+        sounder?.stop()
+        sounder = nil
     }
 
     // MARK: The content of PDUs
@@ -302,6 +343,8 @@ final class Link: RadioClaimant {
         case .applySubrate(let pdu):
             subrating.apply(pdu, near: anchors.event)
             restartSupervision()
+        case .startSounding(let schedule): startSounding(schedule)
+        case .stopSounding: stopSounding()
         case .trainTransferred(let pdu): owner.link(self, heardOf: pdu)
         case .applyTiming(let pdu):
             if control.subrate.factor == 1 { subrating.end() }
@@ -736,54 +779,5 @@ final class Link: RadioClaimant {
         // An event always carries something (4.5.1): 27 octets even while others wait for the radio.
         let alone = exchange.longestPayload(from: start, to: ownEnd, isFirst: false)
         return min(agreed, max(others, min(alone, Int(DataLength.minimumOctets))))
-    }
-}
-
-/// The callbacks of a link to its controller.
-protocol LinkOwner: AnyObject {
-    /// The number of data octets that the host accepts now; nil if it has no buffer.
-    var hostRoom: Int? { get }
-    /// Called with a received fragment of an L2CAP PDU.
-    func link(_ link: Link, received payload: PacketBuffer, isStart: Bool)
-    /// Called when packets of the host have reached the peer.
-    func link(_ link: Link, completed packets: Int)
-    /// Called when a control procedure has an event for the host.
-    func link(_ link: Link, reports report: LinkControl.Report)
-    /// Called when the authenticated payload timeout has expired.
-    func supervisionTimedOut(_ link: Link)
-    /// Called when the peer has transferred a periodic advertising train.
-    func link(_ link: Link, heardOf train: PeriodicSyncIndication)
-    func link(_ link: Link, endedWith reason: HCIStatus)
-}
-
-/// A link's accounts of radio use, by kind of traffic.
-struct LinkShares {
-    let data, empty, control, listening: RadioShare
-
-    init(of link: ConnectionHandle, at arbiter: RadioArbiter) {
-        data = arbiter.share(of: .link(link, .data))
-        empty = arbiter.share(of: .link(link, .empty))
-        control = arbiter.share(of: .link(link, .control))
-        listening = arbiter.share(of: .link(link, .listening))
-    }
-
-    subscript(traffic: LinkTraffic) -> RadioShare {
-        switch traffic {
-        case .data: data
-        case .empty: empty
-        case .control: control
-        case .listening: listening
-        }
-    }
-}
-
-extension LinkTraffic {
-    /// Classifies a data PDU. Reserved LLIDs are ignored by receivers and count as empty.
-    init(_ content: DataHeader.Content, _ payload: PacketBuffer) {
-        switch content {
-        case .control: self = .control
-        case .start, .continuation: self = payload.isEmpty ? .empty : .data
-        case .reserved: self = .empty
-        }
     }
 }

@@ -38,9 +38,16 @@ extension LinkControl {
         case .periodicSync(let body):
             return features.contains(.periodicSyncTransferRecipient)
                 && (body.responses == nil || features.contains(.periodicResponsesScanner))
+        case .soundingSecurityRequest: return !isCentral && hasSounding
+        case .soundingCapabilitiesRequest, .soundingConfigurationRequest, .soundingErrorTableRequest, .soundingRequest,
+            .soundingTerminateRequest:
+            return hasSounding
         default: return true
         }
     }
+
+    /// Whether this device's controller and host support Channel Sounding.
+    private var hasSounding: Bool { setup.features.isSuperset(of: [.channelSounding, .channelSoundingHost]) }
 
     /// Rejects a PDU of the peer, in a form that both devices support (2.4.2.18).
     mutating func refuse(_ opcode: ControlOpcode, _ error: HCIStatus) {
@@ -62,6 +69,9 @@ extension LinkControl {
         case (.clockAccuracy?, .clockAccuracyReq?), (.clockAccuracy?, nil):
             procedures.end()
             report(.clockAccuracy(error, .init(code: 0)))
+        case (.sounding(let procedure)?, let rejected) where rejected == nil || rejected == procedure.opcode:
+            procedures.end()
+            reportSounding(procedure, failure: error)
         case (.subrateAwaitingIndication?, .subrateReq?), (.subrateAwaitingIndication?, nil):
             procedures.end()
             report(.subrate(error, subrate))
@@ -78,6 +88,7 @@ extension LinkControl {
             report(.parameters(error))
         default:
             if opcode == .connectionParamRsp { procedures.leave(.parametersAwaitingIndication) }
+            if opcode == .soundingRsp { procedures.leave(.soundingAwaitingIndication) }
             if opcode == .phyRsp { procedures.leave(.phyAwaitingIndication) }
         }
     }

@@ -15,6 +15,7 @@ extension LinkControl {
         case encrypt(EncryptionMachine.Start)
         case ping
         case subrate(SubrateRequest)
+        case sounding(SoundingProcedure)
         case periodicSync(PeriodicSyncIndication)
         case terminate(HCIStatus)
     }
@@ -30,6 +31,9 @@ extension LinkControl {
         case announceSubrate(SubrateIndication)
         /// Use the events of this subrating from now on.
         case applySubrate(SubrateIndication)
+        /// Carry out these procedures of Channel Sounding.
+        case startSounding(SoundingSchedule)
+        case stopSounding
         /// The peer has transferred a periodic advertising train.
         case trainTransferred(PeriodicSyncIndication)
         /// The peer has reported the accuracy of its sleep clock.
@@ -59,6 +63,7 @@ extension LinkControl {
         case parameterRequest(ConnectionParameterRequest)
         case clockAccuracy(HCIStatus, ClockAccuracy)
         case subrate(HCIStatus, SubrateIndication)
+        case sounding(SoundingReport)
         case encryption(HCIStatus)
         case keyRefresh(HCIStatus)
         case longTermKeyRequest(_ random: UInt64, _ diversifier: UInt16)
@@ -71,6 +76,8 @@ extension LinkControl {
         case length
         case clockAccuracy
         case ping
+        /// The peer's response is due.
+        case sounding(SoundingProcedure)
         /// The peripheral has sent the request; the central's decision is due.
         case subrateAwaitingIndication
         /// The central has announced its decision; the peripheral's acknowledgement is due.
@@ -97,6 +104,8 @@ extension LinkControl {
         case phyAwaitingIndication
         /// The central has announced its decision; the peripheral's acknowledgement is due.
         case subrateAwaitingAcknowledgement
+        /// The peripheral has accepted the start of Channel Sounding; the central's decision is due.
+        case soundingAwaitingIndication
         /// The change takes effect at its instant.
         case awaitingInstant
     }
@@ -123,6 +132,8 @@ extension LinkControl {
         var firstPHY = LEPHY.le1M
         /// The subrating parameters that a central accepts from the peripheral.
         var acceptableSubrate = SubrateRequest.initial
+        /// The capabilities for Channel Sounding; nil without the feature.
+        var sounding: LESoundingCapabilities?
         /// The source of session key diversifiers and initialization vectors.
         var random: RandomSource
         /// Whether the host has enabled the event that asks it for connection parameters.

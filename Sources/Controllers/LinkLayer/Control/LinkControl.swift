@@ -29,6 +29,8 @@ struct LinkControl {
     private var phys: LinkPHYs
     private(set) var timing: LinkTiming
     private(set) var subrating: SubrateNegotiation
+    /// What has been agreed about Channel Sounding.
+    var sounding: SoundingState
     /// The event being prepared or in progress.
     private(set) var counter: UInt16 = 0
     /// Incremented whenever a control PDU is sent or received, which restarts the response timeout.
@@ -39,6 +41,7 @@ struct LinkControl {
         self.setup = setup
         self.timing = timing
         subrating = SubrateNegotiation(acceptable: setup.acceptableSubrate)
+        sounding = SoundingState(own: setup.sounding)
         dataLength = setup.dataLength
         phys = LinkPHYs(setup.firstPHY)
     }
@@ -60,6 +63,7 @@ struct LinkControl {
         switch (local, remote) {
         case (nil, _), (.awaitingInstant?, _):
             return remote == .parametersAwaitingIndication || remote == .phyAwaitingIndication
+                || remote == .soundingAwaitingIndication
         default: return true
         }
     }
@@ -169,6 +173,7 @@ struct LinkControl {
         case .subrateRequest(let body): receiveSubrateRequest(body)
         case .subrateIndication(let body): receiveSubrateIndication(body)
         case .periodicSync(let body): emit(.trainTransferred(body))
+        default: receiveSounding(pdu)
         }
     }
 
@@ -198,6 +203,7 @@ struct LinkControl {
         case .encrypt(let start): startEncryption(start)
         case .ping: startPing()
         case .subrate(let wanted): startSubrate(wanted)
+        case .sounding(let procedure): startSounding(procedure)
         // The procedure ends when the PDU has been sent (5.1.13).
         case .periodicSync(let pdu): send(.periodicSync(pdu))
         case .terminate: break
@@ -482,7 +488,7 @@ struct LinkControl {
     /// Whether a procedure of this device is in progress that changes the link.
     private var isChanging: Bool {
         switch local {
-        case nil, .version?, .features?, .length?, .clockAccuracy?, .ping?: false
+        case nil, .version?, .features?, .length?, .clockAccuracy?, .ping?, .sounding?: false
         default: true
         }
     }

@@ -36,12 +36,25 @@ struct ControlOpcode: WireValue {
     static let subrateReq = ControlOpcode(rawValue: 0x26)
     static let subrateInd = ControlOpcode(rawValue: 0x27)
     static let periodicSyncResponsesInd = ControlOpcode(rawValue: 0x2A)
+    static let soundingSecRsp = ControlOpcode(rawValue: 0x2D)
+    static let soundingCapabilitiesReq = ControlOpcode(rawValue: 0x2E)
+    static let soundingCapabilitiesRsp = ControlOpcode(rawValue: 0x2F)
+    static let soundingConfigReq = ControlOpcode(rawValue: 0x30)
+    static let soundingConfigRsp = ControlOpcode(rawValue: 0x31)
+    static let soundingReq = ControlOpcode(rawValue: 0x32)
+    static let soundingRsp = ControlOpcode(rawValue: 0x33)
+    static let soundingInd = ControlOpcode(rawValue: 0x34)
+    static let soundingTerminateReq = ControlOpcode(rawValue: 0x35)
+    static let soundingFAEReq = ControlOpcode(rawValue: 0x36)
+    static let soundingFAERsp = ControlOpcode(rawValue: 0x37)
+    static let soundingSecReq = ControlOpcode(rawValue: 0x39)
+    static let soundingTerminateRsp = ControlOpcode(rawValue: 0x3A)
 }
 
 /// A control PDU that this link layer implements.
 enum ControlPDU: Hashable {
-    /// The length of the longest control PDU, LL_PERIODIC_SYNC_WR_IND, in octets, including its opcode.
-    static let maximumOctets = 43
+    /// The length of the longest control PDU, LL_CS_FAE_RSP, in octets, including its opcode.
+    static let maximumOctets = 73
 
     case connectionUpdate(ConnectionUpdateIndication)
     case channelMap(ChannelMapIndication)
@@ -74,6 +87,19 @@ enum ControlPDU: Hashable {
     case periodicSync(PeriodicSyncIndication)
     case subrateRequest(SubrateRequest)
     case subrateIndication(SubrateIndication)
+    case soundingSecurityRequest(SoundingSecurityExchange)
+    case soundingSecurityResponse(SoundingSecurityExchange)
+    case soundingCapabilitiesRequest(SoundingCapabilityExchange)
+    case soundingCapabilitiesResponse(SoundingCapabilityExchange)
+    case soundingConfigurationRequest(SoundingConfigurationRequest)
+    case soundingConfigurationResponse(SoundingConfigurationResponse)
+    case soundingErrorTableRequest
+    case soundingErrorTableResponse(SoundingErrorTable)
+    case soundingRequest(SoundingRequest)
+    case soundingResponse(SoundingResponse)
+    case soundingIndication(SoundingIndication)
+    case soundingTerminateRequest(SoundingTermination)
+    case soundingTerminateResponse(SoundingTermination)
 
     /// Parses a control PDU: its opcode, followed by its data.
     ///
@@ -113,7 +139,27 @@ enum ControlPDU: Hashable {
         case .periodicSyncInd, .periodicSyncResponsesInd: self = try .periodicSync(data, opcode: number)
         case .subrateReq: self = .subrateRequest(try .init(reading: data))
         case .subrateInd: self = .subrateIndication(try .init(reading: data))
-        default: throw PacketError(.value(UInt64(number)), at: "Opcode")
+        default: self = try .sounding(data, opcode: ControlOpcode(rawValue: number))
+        }
+    }
+
+    /// Parses a PDU of Channel Sounding.
+    private static func sounding(_ data: PacketBuffer, opcode: ControlOpcode) throws(PacketError) -> ControlPDU {
+        switch opcode {
+        case .soundingSecReq: .soundingSecurityRequest(try .init(reading: data))
+        case .soundingSecRsp: .soundingSecurityResponse(try .init(reading: data))
+        case .soundingCapabilitiesReq: .soundingCapabilitiesRequest(try .init(reading: data))
+        case .soundingCapabilitiesRsp: .soundingCapabilitiesResponse(try .init(reading: data))
+        case .soundingConfigReq: .soundingConfigurationRequest(try .init(reading: data))
+        case .soundingConfigRsp: .soundingConfigurationResponse(try .init(reading: data))
+        case .soundingFAEReq: try Self.soundingErrorTableRequest.empty(data)
+        case .soundingFAERsp: .soundingErrorTableResponse(try .init(reading: data))
+        case .soundingReq: .soundingRequest(try .init(reading: data))
+        case .soundingRsp: .soundingResponse(try .init(reading: data))
+        case .soundingInd: .soundingIndication(try .init(reading: data))
+        case .soundingTerminateReq: .soundingTerminateRequest(try .init(reading: data))
+        case .soundingTerminateRsp: .soundingTerminateResponse(try .init(reading: data))
+        default: throw PacketError(.value(UInt64(opcode.rawValue)), at: "Opcode")
         }
     }
 
@@ -157,6 +203,43 @@ enum ControlPDU: Hashable {
         case .periodicSync(let body): body.responses == nil ? .periodicSyncInd : .periodicSyncResponsesInd
         case .subrateRequest: .subrateReq
         case .subrateIndication: .subrateInd
+        default: soundingOpcode
+        }
+    }
+
+    /// The opcode of a PDU of Channel Sounding.
+    private var soundingOpcode: ControlOpcode {
+        switch self {
+        case .soundingSecurityRequest: .soundingSecReq
+        case .soundingSecurityResponse: .soundingSecRsp
+        case .soundingCapabilitiesRequest: .soundingCapabilitiesReq
+        case .soundingCapabilitiesResponse: .soundingCapabilitiesRsp
+        case .soundingConfigurationRequest: .soundingConfigReq
+        case .soundingConfigurationResponse: .soundingConfigRsp
+        case .soundingErrorTableRequest: .soundingFAEReq
+        case .soundingErrorTableResponse: .soundingFAERsp
+        case .soundingRequest: .soundingReq
+        case .soundingResponse: .soundingRsp
+        case .soundingIndication: .soundingInd
+        case .soundingTerminateRequest: .soundingTerminateReq
+        case .soundingTerminateResponse: .soundingTerminateRsp
+        default: .unknownRsp
+        }
+    }
+
+    /// The data of a PDU of Channel Sounding; nil if there are none.
+    private var soundingBody: (any PacketFields)? {
+        switch self {
+        case .soundingSecurityRequest(let body), .soundingSecurityResponse(let body): body
+        case .soundingCapabilitiesRequest(let body), .soundingCapabilitiesResponse(let body): body
+        case .soundingConfigurationRequest(let body): body
+        case .soundingConfigurationResponse(let body): body
+        case .soundingErrorTableResponse(let body): body
+        case .soundingRequest(let body): body
+        case .soundingResponse(let body): body
+        case .soundingIndication(let body): body
+        case .soundingTerminateRequest(let body), .soundingTerminateResponse(let body): body
+        default: nil
         }
     }
 
@@ -192,6 +275,7 @@ enum ControlPDU: Hashable {
         case .periodicSync(let body): body
         case .subrateRequest(let body): body
         case .subrateIndication(let body): body
+        default: soundingBody
         }
     }
 

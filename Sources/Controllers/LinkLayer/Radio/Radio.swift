@@ -1,4 +1,5 @@
 import EventLoops
+import HCI
 
 /// The simulated radio channel: which nodes receive a frame, at what strength, and which frames are lost.
 ///
@@ -191,6 +192,32 @@ public final class Radio {
     }
 
     func central(of accessAddress: UInt32) -> AnyObject? { centrals[accessAddress]?.end }
+
+    // MARK: Channel Sounding
+
+    /// The subevents in progress, by the access address of their links.
+    private var meetings: [UInt32: SoundingMeeting] = [:]
+
+    func joinSounding(_ link: UInt32, _ role: LESoundingRole, _ presence: SoundingPresence) {
+        if role == .initiator {
+            meetings[link, default: .init()].initiator = presence
+        } else {
+            meetings[link, default: .init()].reflector = presence
+        }
+    }
+
+    func sounding(_ link: UInt32, _ role: LESoundingRole) -> SoundingPresence? {
+        role == .initiator ? meetings[link]?.initiator : meetings[link]?.reflector
+    }
+
+    func leaveSounding(_ link: UInt32, _ role: LESoundingRole) {
+        guard var meeting = meetings.removeValue(forKey: link) else { return }
+        if role == .initiator { meeting.initiator = nil } else { meeting.reflector = nil }
+        if meeting.initiator != nil || meeting.reflector != nil { meetings[link] = meeting }
+    }
+
+    /// Forgets the subevents of a link that has ended.
+    func endSounding(_ link: UInt32) { meetings[link] = nil }
 
     /// Whether every frame goes on the air, for tests that compare both ways.
     var carriesEveryFrame = false

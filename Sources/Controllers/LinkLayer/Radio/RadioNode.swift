@@ -183,6 +183,15 @@ public final class RadioNode {
         divided.listens += Int64(count)
     }
 
+    /// Counts the steps of a subevent of Channel Sounding, which are no frames: the times in microseconds, on LE 1M.
+    func countSounding(sending: Int64, listening: Int64, power: Double) {
+        used.sending += sending
+        used.listening += listening
+        divided.sendingByPHY[RadioPHY.le1M.index] += sending
+        divided.sendingByPower[index(of: power)] += sending
+        divided.listeningByModulation[RadioPHY.le1M.modulation.index] += listening
+    }
+
     /// Counts the frames of `count` exchanges.
     func countFrames(_ exchange: QuietExchange, times count: Int) {
         let sent = exchange.sendingTime * Int64(count)
