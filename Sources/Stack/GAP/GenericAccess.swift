@@ -154,9 +154,22 @@ package final class GenericAccess {
         connector.onHeld = { [weak self] in self?.connectorFailed($0, .connectionAlreadyExists) }
         host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
         host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.link($0.handle)?.updated($0) }
+        wireSounding()
         scanner.onSighting = { [weak self] in self?.currentScan?.onSighting($0) }
         scanner.onFailed = { [weak self] in self?.scanEnded($0) }
         fallbacks.begin()
+    }
+
+    /// Passes the events of Channel Sounding to their links.
+    private func wireSounding() {
+        host.onEvent(LECSReadRemoteSupportedCapabilitiesComplete.self) { [weak self] in
+            self?.link($0.handle)?.sounding?.receive($0)
+        }
+        host.onEvent(LECSSecurityEnableComplete.self) { [weak self] in self?.link($0.handle)?.sounding?.receive($0) }
+        host.onEvent(LECSConfigComplete.self) { [weak self] in self?.link($0.handle)?.sounding?.receive($0) }
+        host.onEvent(LECSProcedureEnableComplete.self) { [weak self] in self?.link($0.handle)?.sounding?.receive($0) }
+        host.onEvent(LECSSubeventResult.self) { [weak self] in self?.link($0.handle)?.sounding?.receive($0) }
+        host.onEvent(LECSSubeventResultContinue.self) { [weak self] in self?.link($0.handle)?.sounding?.receive($0) }
     }
 
     /// Initializes the controller. Does nothing if it is starting or ready.

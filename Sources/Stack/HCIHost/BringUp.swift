@@ -35,6 +35,7 @@ struct BringUp {
         case maximumDataLength
         case suggestedDataLength
         case transmitPower
+        case channelSounding
         case maximumAdvertisingDataLength
         case advertisingSets
     }
@@ -171,6 +172,10 @@ extension BringUp.Step {
                 ? LEWriteSuggestedDefaultDataLength(txOctets: controller.maxTxOctets, txTime: controller.maxTxTime)
                 : nil
         case .transmitPower: LEReadTransmitPower()
+        // Without the host's feature bit, a peer cannot measure the distance (Core Vol 4 Part E 7.8.115).
+        case .channelSounding:
+            controller.leFeatures.contains(.channelSounding)
+                ? LESetHostFeature(bitNumber: LEFeatures.channelSoundingHostBit, isSupported: true) : nil
         case .maximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength()
         case .advertisingSets: LEReadNumberOfSupportedAdvertisingSets()
         default: nil

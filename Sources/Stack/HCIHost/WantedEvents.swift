@@ -56,6 +56,7 @@ extension LEEventMask {
         }
         if features.contains(.periodicSyncTransferRecipient) { mask.insert(.periodicSyncTransferReceived) }
         if features.contains(.connectionSubrating) { mask.insert(.subrateChange) }
+        if features.contains(.channelSounding) { mask.formUnion(.sounding) }
         return mask.union(ofResponses(features))
     }
 

@@ -32,6 +32,8 @@ package final class AccessLink {
     /// registered.
     package let l2cap: L2CAPConnection
     package let secureLink: SecureLink
+    /// Channel Sounding on the link; nil if the controller does not support it.
+    package let sounding: LinkSounding?
     /// Decides on the peer's requests for other connection parameters, by the link layer or by L2CAP. Illegal
     /// parameters are refused before this is called (AB-C10).
     package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
@@ -82,6 +84,7 @@ package final class AccessLink {
         self.peerFeatures = peerFeatures
         self.privacy = privacy
         connection = commands.connection
+        sounding = controller?.supports(LECSProcedureEnable.self) == true ? LinkSounding(commands) : nil
         loop = commands.loop
         l2cap = L2CAPConnection(
             link: connection,
@@ -95,6 +98,7 @@ package final class AccessLink {
         self.secureLink = secureLink
         secureLink.owner = self
         l2cap.parameterPolicy = { [weak self] in self?.parameterPolicy($0) ?? false }
+        if connection.role == .peripheral { sounding?.reflect() }
         l2cap.onParametersAccepted = { [weak self] parameters in self?.commands.update(parameters) }
     }
 
