@@ -43,6 +43,18 @@ public struct DeviceOptions: Hashable, Sendable {
     public var version: SystemVersion
     /// The deviations of the device's controller from the specification, as some real ones have them.
     public var quirks: Set<ControllerQuirk>
+    /// Whether the device can measure distances by Channel Sounding, as initiator and as reflector.
+    public var channelSounding: ChannelSounding
+
+    /// Whether a device can measure distances (behaviours 18.1, 18.2).
+    public enum ChannelSounding: Hashable, Sendable {
+        /// The controller does not support Channel Sounding.
+        case unsupported
+        /// The controller supports Channel Sounding, of version 6.0.
+        case supported
+        /// The controller supports Channel Sounding, and the device is in a region that does not allow it.
+        case notAllowed
+    }
 
     /// Creates options, by default those of a current phone.
     ///
@@ -56,6 +68,7 @@ public struct DeviceOptions: Hashable, Sendable {
     ///     advertising in the background.
     ///   - version: The version of iOS that the device follows where their rules differ.
     ///   - quirks: The deviations of the controller from the specification.
+    ///   - channelSounding: Whether the device can measure distances.
     public init(
         hasExtendedAdvertising: Bool = true,
         pairingScreen: PairingScreen = .displayAndKeyboard,
@@ -64,7 +77,8 @@ public struct DeviceOptions: Hashable, Sendable {
         permission: AppPermission = .allowedAlways,
         startsAdvertisingInBackground: Bool = true,
         version: SystemVersion = .newest,
-        quirks: Set<ControllerQuirk> = []
+        quirks: Set<ControllerQuirk> = [],
+        channelSounding: ChannelSounding = .unsupported
     ) {
         self.hasExtendedAdvertising = hasExtendedAdvertising
         self.pairingScreen = pairingScreen
@@ -74,6 +88,7 @@ public struct DeviceOptions: Hashable, Sendable {
         self.startsAdvertisingInBackground = startsAdvertisingInBackground
         self.version = version
         self.quirks = quirks
+        self.channelSounding = channelSounding
     }
 
     /// A current phone: a private address that changes every 15 minutes, a display and a keyboard.
@@ -94,6 +109,7 @@ extension SystemConfiguration {
         permission = options.permission
         version = options.version
         startsAdvertisingInBackground = options.startsAdvertisingInBackground
+        allowsChannelSounding = options.channelSounding != .notAllowed
         pairing.ioCapability = options.pairingScreen.ioCapability
         if let lifetime = options.addressLifetime {
             privacyInterval = lifetime

@@ -3,6 +3,7 @@ import BluetoothTypes
 import CapturePlayback
 import EventLoops
 import Foundation
+import GAP
 import HCI
 import LinkLayer
 import ServiceMessages
@@ -30,6 +31,7 @@ final class DeviceParts {
     private var kept: [SimulatedApp.Process] = []
     var observe: (BluetoothSystem) -> Void = { _ in }
     private var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
+    private var reflections: (@Sendable (UInt16, [UInt8]) -> Void)?
     /// The kinds of events before which the radio is read.
     private var radioKinds: Observation.Kinds?
 
@@ -52,6 +54,7 @@ final class DeviceParts {
     func begin() {
         observe(system)
         observeRadio()
+        observeReflections()
         attention.belongs(to: system)
         system.apps.preservation.launcher = apps
         system.observers.add(.managers) { [weak self] observation in
@@ -97,6 +100,16 @@ final class DeviceParts {
 
     func watchApps(_ observer: @escaping @Sendable (_ app: String, AppPhase) -> Void) {
         appWatchers.append(observer)
+    }
+
+    func watchReflections(_ observer: @escaping @Sendable (UInt16, [UInt8]) -> Void) {
+        reflections = observer
+        observeReflections()
+    }
+
+    private func observeReflections() {
+        guard let reflections else { return }
+        system.links.onReflection = { reflections($0.counter, Array($0.encoded())) }
     }
 
     // MARK: The controller

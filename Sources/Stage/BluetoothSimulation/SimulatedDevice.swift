@@ -133,6 +133,10 @@ public final class SimulatedDevice: Sendable {
         )
         if !options.hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
         kind.quirks = options.quirks
+        if options.channelSounding != .unsupported {
+            kind.features.formUnion(VirtualController.soundingFeatures)
+            kind.version = .v6_0
+        }
         return kind
     }
 
@@ -417,6 +421,13 @@ public final class SimulatedDevice: Sendable {
             note("restarts\(isLocked ? ", and asks for the passcode" : "")")
             $0.restart(isLocked: isLocked)
         }
+    }
+
+    /// Passes on what the device measures as reflector of Channel Sounding, for its Ranging Service, also after a restart.
+    ///
+    /// - Parameter observer: Called on the loop with the counter of a procedure and its Ranging Data (RAS 1.0 3.2.1).
+    package func watchReflections(_ observer: @escaping @Sendable (UInt16, [UInt8]) -> Void) {
+        parts.with { $0.watchReflections(observer) }
     }
 
     /// The address that the device is advertising with, as captures show it; nil while it is not advertising.

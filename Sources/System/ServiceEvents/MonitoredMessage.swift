@@ -228,6 +228,8 @@ extension MonitoredMessage {
             self.psm = Int(psm)
             if case .failure(let error) = result { self.error = Self.text(of: error) }
         case .notificationsAuthorized(let isAllowed): isEnabled = isAllowed
+        case .channelSoundingMeasured(let result):
+            if case .failure(let error) = result { self.error = Self.text(of: error) }
         case .channelSoundingEnded(let error): self.error = Self.text(of: error)
         case .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .linkInformation: break
         }

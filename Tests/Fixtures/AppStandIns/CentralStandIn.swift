@@ -106,4 +106,12 @@ open class CentralStandIn: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     ) {}
 
     open func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
+
+    open func peripheral(
+        _ peripheral: CBPeripheral,
+        didReceive results: CBChannelSoundingProcedureResults?,
+        error: (any Error)?
+    ) {}
+
+    open func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?) {}
 }

@@ -33,7 +33,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
         /// Extended advertisements are reported, and connected to (behaviours 1.25, 2.26).
         public static let extendedScanAndConnect = Feature(rawValue: 0x1)
-        /// Distances can be measured by Channel Sounding. No system supports this so far.
+        /// Distances can be measured by Channel Sounding (behaviour 18.1).
         public static let channelSounding = Feature(rawValue: 0x400)
     }
 
@@ -109,15 +109,16 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     /// Returns whether the controller has all of the given features.
     ///
-    /// The answer is certain once a manager is `poweredOn` (behaviour 1.25). No system supports Channel Sounding so
-    /// far. The call blocks until the service has answered.
+    /// The answer is certain once a manager is `poweredOn` (behaviours 1.25, 18.1). The call blocks until the service has answered.
     ///
     /// - Parameter features: The features; for an empty set the result is true.
     /// - Returns: Whether all of them are supported.
     @discardableResult
     open class func supports(_ features: CBCentralManager.Feature) -> Bool {
         guard !features.isEmpty else { return true }
-        let there: Feature = SystemInfo.current?.hasExtendedScanAndConnect == true ? .extendedScanAndConnect : []
+        let info = SystemInfo.current
+        var there: Feature = info?.hasExtendedScanAndConnect == true ? .extendedScanAndConnect : []
+        if info?.hasChannelSounding == true { there.insert(.channelSounding) }
         return features.isSubset(of: there)
     }
 
@@ -368,7 +369,8 @@ extension CBCentralManager {
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
             .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
             .rssiRead,
-            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelSoundingEnded,
+            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned,
+            .channelSoundingMeasured, .channelSoundingEnded,
             .channelOpened:
             peripheral.receive(event)
             peripheral.updates.notify(.event(event))

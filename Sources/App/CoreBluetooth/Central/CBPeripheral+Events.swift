@@ -74,6 +74,9 @@ extension CBPeripheral {
         case .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
             .maximumWriteLengthChanged, .writeCreditsReturned:
             receiveValueEvent(event)
+        case .channelSoundingMeasured(let result):
+            let results = (try? result.get()).map { CBChannelSoundingProcedureResults(distance: $0) }
+            delegate?.peripheral(self, didReceive: results, error: result.apiError)
         case .channelSoundingEnded(let error):
             delegate?.peripheral(self, didCompleteChannelSoundingSession: error?.apiError)
         // Handled by the manager.

@@ -296,8 +296,9 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Starts to measure the distance to the peripheral by Channel Sounding.
     ///
-    /// No controller supports it so far: the session ends at once with an error, in
-    /// ``CBPeripheralDelegate/peripheral(_:didCompleteChannelSoundingSession:)``.
+    /// The distances arrive in ``CBPeripheralDelegate/peripheral(_:didReceive:error:)`` until
+    /// ``cancelChannelSoundingSession()``. A session that cannot be started ends at once with an error, in
+    /// ``CBPeripheralDelegate/peripheral(_:didCompleteChannelSoundingSession:)`` (behaviours 18.2, 18.3).
     ///
     /// - Parameter configuration: The configuration of the session.
     open func startChannelSoundingSession(_ configuration: CBChannelSoundingSessionConfiguration) {

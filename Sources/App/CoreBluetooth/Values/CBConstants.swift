@@ -213,8 +213,7 @@ open class CBChannelSoundingSessionConfiguration: NSObject, @unchecked Sendable 
 
 /// The result of one Channel Sounding procedure.
 ///
-/// Objects are immutable and may be used from any thread. None is created so far, since no controller supports the
-/// procedure.
+/// Objects are immutable and may be used from any thread.
 open class CBChannelSoundingProcedureResults: NSObject, @unchecked Sendable {
     // Safe: the stored properties are immutable.
     private let metres: Double

@@ -66,6 +66,7 @@ extension FileReader {
         accessory.summary = try members["description"]?.text(atMost: 4_096)
         if let reader = members["advertising"] { accessory.advertising = try reader.advertising(of: name) }
         if let reader = members["security"] { accessory.security = try reader.security() }
+        accessory.hasChannelSounding = try members["channelSounding"]?.bool() ?? false
         accessory.hiddenValues = try members.list(
             "values",
             atMost: AccessoryLimits.hiddenValues,

@@ -23,6 +23,7 @@ extension Accessory {
             ("description", summary.map { .text($0) }),
             ("advertising", advertising == Advertising(name: name) ? nil : advertising.tree(of: name)),
             ("security", security == Security() ? nil : security.tree),
+            ("channelSounding", hasChannelSounding ? .bool(true) : nil),
             ("values", .list(hiddenValues.map(\.tree))),
             ("faults", .list(faults.map(\.tree))),
             ("services", services.isEmpty ? nil : .array(services.map(\.tree)))

@@ -19,6 +19,8 @@ public struct Accessory: Hashable, Sendable {
     public var security: Security
     /// The services, in the order of their handles.
     public var services: [Service]
+    /// Whether centrals can measure the distance by Channel Sounding: the accessory has the Ranging Service.
+    public var hasChannelSounding = false
     /// Values that no central sees, which rules remember and compare.
     public var hiddenValues: [HiddenValue] = []
     /// The faults that begin at a time, or by a write.

@@ -172,7 +172,8 @@ extension Double {
 /// The keys of each object of the format. The schema has the same, which a test compares.
 enum FormatKeys {
     static let accessory = [
-        "$schema", "format", "name", "description", "advertising", "security", "values", "faults", "services",
+        "$schema", "format", "name", "description", "advertising", "security", "channelSounding", "values", "faults",
+        "services",
     ]
     static let advertising = ["name", "services", "manufacturerData", "serviceData", "interval", "connectable"]
     static let manufacturerData = ["company", "data"]

@@ -38,10 +38,12 @@ extension WorldOfDevices {
         at position: Position = Position(),
         capture: (@Sendable ([UInt8]) -> Void)? = nil
     ) -> SimulatedAccessory {
+        var options = DeviceOptions.accessory
+        if accessory.hasChannelSounding { options.channelSounding = .supported }
         let device = simulation.addDevice(
             named: accessory.name,
             at: position,
-            options: .accessory,
+            options: options,
             capture: capture ?? self.capture(ofDevice: accessory.name)
         ) { accessory.configure(&$0) }
         simulation.leaveOutOfAdvice(device)
@@ -49,8 +51,12 @@ extension WorldOfDevices {
         let player = AccessoryPlayer(accessory)
         device.install(SimulatedAccessory.app) { app, _ in
             let queue = DispatchQueue(label: "accessory")
-            player.start(on: queue, timer: app.timer(on: queue))
-            return player
+            let timer = app.timer(on: queue)
+            player.start(on: queue, timer: timer)
+            guard accessory.hasChannelSounding else { return (player, RangingService?.none) }
+            let ranging = RangingService()
+            ranging.start(of: app.device, on: queue, timer: timer)
+            return (player, ranging)
         }
         device.open(SimulatedAccessory.app)
         let simulated = SimulatedAccessory(device: device, player: player)

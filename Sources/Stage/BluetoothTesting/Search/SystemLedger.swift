@@ -297,7 +297,8 @@ extension PeerEvent {
         case .channelOpened(psm: let psm, _): .channel(psm: psm)
         case .linkInformation: .linkInformation
         case .connected, .connectionFailed, .disconnected, .valueNotified, .nameChanged, .servicesModified,
-            .maximumWriteLengthChanged, .writeCreditsReturned, .notificationsAuthorized, .channelSoundingEnded:
+            .maximumWriteLengthChanged, .writeCreditsReturned, .notificationsAuthorized, .channelSoundingMeasured,
+            .channelSoundingEnded:
             nil
         }
     }

@@ -28,7 +28,8 @@ extension PeerEvent {
         case .channelOpened: .channels
         case .valueNotified: .notifications
         case .connected, .connectionFailed, .disconnected, .rssiRead, .nameChanged, .servicesModified,
-            .maximumWriteLengthChanged, .notificationsAuthorized, .channelSoundingEnded, .linkInformation:
+            .maximumWriteLengthChanged, .notificationsAuthorized, .channelSoundingMeasured,
+            .channelSoundingEnded, .linkInformation:
             nil
         }
     }

@@ -1,4 +1,5 @@
 import EventLoops
+import HCI
 import HCIHost
 import ServiceMessages
 
@@ -142,7 +143,9 @@ package final class Apps {
     func info(for app: AppIdentity) -> SystemInfo {
         SystemInfo(
             hasExtendedScanAndConnect: controllers.readyInformation?.supportsExtendedAdvertising ?? false,
-            permission: permission(of: app)
+            permission: permission(of: app),
+            hasChannelSounding: configuration.allowsChannelSounding
+                && controllers.readyInformation?.supports(LECSProcedureEnable.self) == true
         )
     }
 

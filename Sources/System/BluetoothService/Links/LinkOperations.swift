@@ -86,6 +86,9 @@ final class LinkOperations {
         counts = [:]
     }
 
+    /// Whether a procedure is running or waiting.
+    var isBusy: Bool { !begun.isEmpty || !waiting.isEmpty }
+
     /// The managers whose requests are running.
     var askingUsers: [Attachment] { begun.filter { !$0.hasEnded }.compactMap(\.asker?.user) }
     var askers: [AppIdentity] { askingUsers.compactMap(\.app) }

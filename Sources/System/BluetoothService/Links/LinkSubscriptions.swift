@@ -12,6 +12,8 @@ final class LinkSubscriptions {
 
     /// Called before values are delivered to an app in whose place the user may have to be alerted.
     var onAlert: (() -> Void)?
+    /// Called with each value, before apps receive it.
+    var onValue: ((AttributeHandle, PacketBuffer) -> Void)?
 
     private let client: GATTClient
     private let attributes: RemoteAttributes
@@ -43,6 +45,9 @@ final class LinkSubscriptions {
     func contains(_ user: Attachment, _ handle: AttributeHandle) -> Bool {
         arbiters[handle]?.subscribers.contains(user.key) ?? false
     }
+
+    /// Whether any manager is subscribed to the characteristic whose value is at `handle`.
+    func hasSubscribers(_ handle: AttributeHandle) -> Bool { arbiters[handle]?.subscribers.isEmpty == false }
 
     func remove(_ user: Attachment) {
         for handle in arbiters.keys.sorted() { self.handle(.leave(user.key), of: handle) }
@@ -110,6 +115,7 @@ final class LinkSubscriptions {
 
     /// Delivers a notification or indication to the managers that asked for it. Other values are dropped (AB-A09).
     private func deliver(_ value: PacketBuffer, of handle: AttributeHandle) {
+        onValue?(handle, value)
         guard let arbiter = arbiters[handle] else { return }
         operations.reportKnownOutcomes(of: handle)
         if users.all.contains(where: { $0.showsAlerts && arbiter.delivers(to: $0.key) }) { onAlert?() }

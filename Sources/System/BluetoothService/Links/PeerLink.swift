@@ -22,6 +22,7 @@ final class PeerLink {
     private let subscriptions: LinkSubscriptions
     private let commands: WriteCommandQueue
     private let channelOpener: ChannelOpener
+    let ranging: PeerRanging
     let reporter: LinkReporter
     let served: GATTServerSession?
     /// Whether this side has requested the end of the link. No manager can join it any more.
@@ -52,6 +53,7 @@ final class PeerLink {
         subscriptions = LinkSubscriptions(client, attributes, operations, attachments)
         commands = WriteCommandQueue(client, attributes, links.observers)
         channelOpener = ChannelOpener(link, of: peer, links.peers, links.managers)
+        ranging = PeerRanging(link, client, operations, attributes, links.configuration, loop: links.loop)
         reporter = LinkReporter(link, bearer, attributes, attachments)
         if let served { links.served.attach(served, of: peer) }
         listen()
@@ -69,6 +71,9 @@ final class PeerLink {
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
         attributes.onFlaw = { [weak self] in self?.found($0) }
         attributes.onExplored = { [weak self] in if let self { links.notifyWatchers(of: self, .explored) } }
+        subscriptions.onValue = { [weak self] in self?.ranging.receive($1, of: $0) }
+        ranging.isUsed = { [weak self] in self?.subscriptions.hasSubscribers($0) ?? false }
+        link.sounding.map(links.watchReflections)
         subscriptions.onAlert = { [weak self] in if let self { links.alert(.notified, of: peer) } }
         // As central Apple's rules hold (behaviours 3.27, 3.29), as peripheral only those of the specification.
         if connection.role == .central { link.parameterPolicy = { [weak self] in self?.accepts($0) ?? false } }
@@ -171,6 +176,7 @@ extension PeerLink {
 
     /// Removes a manager. After the last one, a link that this side created ends (behaviours 3.10, 3.11).
     func detach(_ user: Attachment) {
+        ranging.remove(user)
         user.end()
         attachments.remove(user)
         commands.remove(of: user)
@@ -199,6 +205,7 @@ extension PeerLink {
         isEnding = true
         if let lingering = lingering.take() { links.loop.cancel(lingering) }
         let left = attachments.removeAll()
+        for user in left { ranging.remove(user) }
         for user in left { user.end() }
         operations.close()
         channelOpener.close()
@@ -227,6 +234,7 @@ extension PeerLink {
     /// Replaces the attachment of an ended process by a new one, and drops the writes that the process had queued.
     func renew(_ user: Attachment) -> Attachment {
         commands.remove(of: user)
+        ranging.remove(user)
         let new = user.renewed()
         attachments.replace(user, by: new)
         return new
@@ -510,8 +518,10 @@ extension PeerLink {
         case .preferLink(let preference):
             if let pairs = preference.pairs { asker.user.pairs = pairs }
             prefer(preference)
-        case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
+        case .startChannelSounding:
+            ranging.start(for: asker, besides: links.all.contains { $0.ranging.isActive })
         case .cancelChannelSounding:
+            guard !ranging.cancel(for: asker.user) else { return }
             let text = "no distance measurement to cancel is running to \(peer)"
             links.observers.misuse(text, by: asker.user.subject)
         }
@@ -554,12 +564,4 @@ extension [BluetoothUUID]? {
         guard let self, !self.isEmpty else { return true }
         return self.contains(uuid)
     }
-}
-
-extension ServiceError {
-    /// No supported controller measures distances.
-    fileprivate static let noChannelSounding = ServiceError(
-        .operationNotSupported,
-        reason: "the controller does not support distance measurement"
-    )
 }

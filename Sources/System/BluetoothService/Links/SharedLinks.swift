@@ -52,6 +52,8 @@ package final class SharedLinks {
     private(set) var all: [PeerLink] = []
 
     private var open: OpenLink?
+    /// Called with the data of each procedure in which this device was the reflector, for its Ranging Service.
+    package var onReflection: ((RangingData) -> Void)?
     let managers: ManagerTable
     let served: ServedCentrals
     /// Accepts the enhanced bearers that peers open, if the configuration allows them.
@@ -283,6 +285,14 @@ extension SharedLinks {
 extension SharedLinks {
     func centralChanged(_ central: CentralInfo) {
         for server in servers { server.centralChanged(central) }
+    }
+
+    /// Passes on what this device measures as reflector. As central, a session replaces this.
+    func watchReflections(of sounding: LinkSounding) {
+        sounding.onProcedure = { [weak self, weak sounding] procedure in
+            guard let self, let sounding else { return }
+            onReflection?(RangingData(procedure, txPower: sounding.txPower))
+        }
     }
 
     /// Alerts the user to an event of a peer, in place of suspended apps that asked for the alert. If there are

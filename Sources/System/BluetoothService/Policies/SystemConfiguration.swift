@@ -50,6 +50,8 @@ package struct SystemConfiguration: Sendable {
     package var startsAdvertisingInBackground = true
     /// The version of iOS whose rules apply where versions differ.
     package var version = SystemVersion.newest
+    /// Whether the region allows to measure distances by Channel Sounding (behaviour 18.2).
+    package var allowsChannelSounding = true
     /// The permission of apps for which there is no decision (behaviour 1.18).
     package var permission = AppPermission.allowedAlways
     package var user: UInt32 = 0

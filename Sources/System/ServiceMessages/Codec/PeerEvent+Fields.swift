@@ -26,6 +26,7 @@ extension PeerEvent: MessageKinds, MessageValue {
         .channelOpened(psm: 0, .success(ChannelID(0))),
         .valueNotified(0, []),
         .linkInformation(LinkFacts()),
+        .channelSoundingMeasured(.success(0)),
     ]
 
     /// Codes the kind and its fields.
@@ -73,6 +74,9 @@ extension PeerEvent: MessageKinds, MessageValue {
         case .notificationsAuthorized(let isAuthorized):
             try coder.kind(17, "notificationsAuthorized")
             self = try .notificationsAuthorized(coder.value("isAuthorized", isAuthorized))
+        case .channelSoundingMeasured(let distance):
+            try coder.kind(22, "channelSoundingMeasured")
+            self = try .channelSoundingMeasured(coder.result("distance", distance))
         case .channelSoundingEnded(let error):
             try coder.kind(18, "channelSoundingEnded")
             self = try .channelSoundingEnded(coder.value("error", error))

@@ -91,6 +91,7 @@ extension SystemInfo: PacketFields, MessageValue {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("has extended scan and connect", &hasExtendedScanAndConnect)
         try coder.choice("state", &permission)
+        try coder.value("has channel sounding", &hasChannelSounding)
     }
 }
 

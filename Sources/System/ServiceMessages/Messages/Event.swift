@@ -73,6 +73,8 @@ public enum PeerEvent: Hashable, Sendable {
     case channelOpened(psm: UInt16, Result<ChannelID, ServiceError>)
     /// Whether the peer may receive this system's notifications (behaviour 3.19).
     case notificationsAuthorized(Bool)
+    /// A distance in metres, or why it could not be measured.
+    case channelSoundingMeasured(Result<Double, ServiceError>)
     /// The distance measurement has ended, or could not be started.
     case channelSoundingEnded(ServiceError?)
     /// The properties of the link, after a request for them or for a manager that watches the link.

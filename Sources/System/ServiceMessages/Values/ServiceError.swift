@@ -60,6 +60,10 @@ public struct ServiceError: Error, Hashable, Sendable {
         case encryptionTimedOut = 15
         /// The limit on the number of bonded devices is reached (behaviour 6.13).
         case tooManyLEPairedDevices = 16
+        /// A session that measures the distance could not be configured (behaviour 18.2).
+        case channelSoundingConfigurationFailed = 19
+        /// A distance could not be measured (behaviour 18.5).
+        case channelSoundingProcedureFailed = 20
     }
 
     /// A protocol layer whose error code can be the cause of an error.
