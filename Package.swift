@@ -150,7 +150,7 @@ let tests = """
     BluetoothTesting AppStandIns TestBasics
     CaptureStory
     Page BluetoothTesting NIOEmbedded
-    Examples BluetoothTesting FileTransfer HealthThermometer HeartRate TextTransfer AppStandIns TestBasics
+    Examples Accessories BluetoothTesting DistanceMeter FileTransfer HealthThermometer HeartRate TextTransfer AppStandIns TestBasics
     Harald harald AppStandIns StandInKernel TestBasics
     """
 
@@ -241,6 +241,7 @@ for line in fixtures.split(separator: "\n") {
 // The apps of Examples, which are packages of their own besides: what each does, and the program around it.
 for (folder, library, program) in [
     ("HeartRate", "HeartRate", "heart-rate"), ("FileTransfer", "FileTransfer", "file-transfer"),
+    ("DistanceMeter", "DistanceMeter", "distance-meter"),
     ("TextTransfer", "TextTransfer", "text-transfer"), ("Thermometer", "HealthThermometer", "thermometer"),
 ] {
     let path = "Examples/\(folder)/Sources"
