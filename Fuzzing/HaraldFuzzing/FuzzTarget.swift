@@ -27,7 +27,7 @@ extension FuzzTarget {
     static let all: [FuzzTarget] = [
         hciCommands, hciEvents, h4, threeWire, usb, dongle, advertisingData, words, l2cap, attPDUs, smpPDUs,
         advertisingPDUs,
-        linkPDUs,
+        linkPDUs, ranging, soundingResults,
         snoop, pcapng, pcap, packetLogger, playback, story,
         bonds, records, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption,
         smpMachine,

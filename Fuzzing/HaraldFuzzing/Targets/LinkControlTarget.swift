@@ -22,6 +22,7 @@ private struct LinkControlScene {
     init(setup octet: UInt8) {
         let asksHost = octet & 2 != 0
         var features = VirtualController.supportedFeatures
+        if octet & 16 != 0 { features.formUnion([.channelSounding, .channelSoundingHost]) }
         if octet & 4 != 0 { features.remove(.connectionParametersRequest) }
         let setup = LinkControl.Setup(
             role: octet & 1 == 0 ? .central : .peripheral,
@@ -31,6 +32,7 @@ private struct LinkControlScene {
             phys: [.le1M, .le2M, .coded],
             dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
             accuracy: ClockAccuracy(code: 5),
+            sounding: octet & 16 == 0 ? nil : .simulated,
             random: RandomSource(seed: 1),
             hostAnswersParameters: { asksHost },
             hostHasKeys: { asksHost }
@@ -80,7 +82,7 @@ private struct LinkControlScene {
     }
 
     private func request(_ input: inout FuzzInput) -> LinkControl.Request? {
-        switch input.octet() % 7 {
+        switch input.octet() % 9 {
         case 0: return .version
         case 1: return .features
         case 2: return .dataLength(octets: 27 + UInt16(input.octet()) % 225, time: 328 + input.word() % 16_713)
@@ -89,6 +91,8 @@ private struct LinkControlScene {
             return .phy(tx: some[Int(input.octet() & 3)], rx: some[Int(input.octet() & 3)])
         case 4: return machine.isCentral || input.octet() & 1 == 0 ? .parameters(parameters(&input)) : .version
         case 5: return machine.isCentral ? .channelMap(ChannelMap(bits: 3 | UInt64(input.word()))) : .features
+        case 6: return .sounding(.capabilities)
+        case 7: return .sounding(machine.isCentral ? .security : .errorTable)
         default: return .terminate(HCIStatus(rawValue: input.octet()))
         }
     }
@@ -107,10 +111,10 @@ private struct LinkControlScene {
         let pdus = Recording.session.controlPDUs
         let session = pdus.prefix(40).flatMap { step(0, $0) + [4, 7] }
         var seeds: [[UInt8]] = []
-        for setup in 0..<16 as Range<UInt8> {
+        for setup in 0..<32 as Range<UInt8> {
             seeds.append([setup] + session)
             for pdu in pdus { seeds.append([setup] + step(0, pdu) + [4, 20]) }
-            for request in 0..<7 as Range<UInt8> { seeds.append([setup, 5, request, 1, 1, 1, 1, 4, 10]) }
+            for request in 0..<9 as Range<UInt8> { seeds.append([setup, 5, request, 1, 1, 1, 1, 4, 10]) }
         }
         return seeds
     }
