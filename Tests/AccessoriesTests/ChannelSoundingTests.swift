@@ -171,6 +171,22 @@ private struct Room {
         _ = room.phone.app("ruler")?.leave()
         room.world.run(for: .milliseconds(500))
         #expect(room.measure() == nil)
+        #expect(room.ruler.ends == [.channelSoundingConfigurationFailed])
+    }
+
+    @Test("behaviour 18.6: in the background a session pauses, and in the foreground it continues")
+    func theSessionPausesInTheBackground() {
+        let room = Room()
+        _ = room.measure()
+        _ = room.phone.app("ruler")?.leave()
+        room.world.run(for: .seconds(1))
+        let count = room.ruler.distances.count
+        room.world.run(for: .seconds(4))
+        #expect(room.ruler.distances.count == count)
+        _ = room.phone.app("ruler")?.enter()
+        room.world.run(for: .seconds(4))
+        #expect(room.ruler.distances.count > count)
+        #expect(room.ruler.ends.isEmpty)
     }
 
     @Test("behaviour 18.2: one session at a time")
@@ -205,6 +221,23 @@ private struct Room {
         room.thing.device.leaveRange()
         room.world.run(for: .seconds(2))
         #expect(room.ruler.distances.count <= count + 1)
+    }
+
+    // The properties that BlueZ's server declares, too (unit/test-rap.c).
+    @Test("RAS/SR/SGGIT/SER/BV-01, RAS/SR/SGGIT/CHA/BV-01, RAS/SR/RCO/BV-01: the Ranging Service is found and read")
+    func theRangingServiceIsFoundAndRead() throws {
+        let room = Room()
+        let service = try #require(room.ruler.found?.services?.first { $0.uuid == CBUUID(string: "185B") })
+        let characteristics = service.characteristics ?? []
+        #expect(characteristics.map(\.uuid.uuidString) == ["2C14", "2C15", "2C16", "2C17", "2C18", "2C19"])
+        #expect(characteristics.map { $0.properties.rawValue & 0xFF } == [0x02, 0x30, 0x30, 0x24, 0x32, 0x32])
+        #expect(characteristics.first?.value == Data([1, 0, 0, 0]))
+    }
+
+    @Test("RAP/REQ/CGGIT/SER/BV-01: a session finds the Ranging Service without the app")
+    func aSessionFindsTheServiceByItself() {
+        let room = Room()
+        #expect(room.measure() != nil)
     }
 
     @Test func anAccessoryWithoutTheServiceIsRefused() {
