@@ -72,6 +72,7 @@ let floors: KeyValuePairs = [
     CoreBluetooth CCoreBluetooth BluetoothTypes EventLoops ServiceMessages ServiceProcess?Controllers \
         DequeModule Logging
     CoreBluetoothExtras BluetoothTypes ServiceMessages CoreBluetooth
+    AccessorySetupKit BluetoothTypes ServiceMessages CoreBluetooth
     """,
     "Stage": """
     BluetoothSimulation BluetoothTypes Cryptography EventLoops HCI SMP Security GAP LinkLayer \
@@ -144,6 +145,7 @@ let tests = """
     CoreBluetooth BluetoothService SampleMessages ServiceStandIns
     CoreBluetoothExtras BluetoothSimulation AppStandIns ServiceStandIns TestBasics
     BluetoothSimulation BluetoothTesting CoreBluetoothExtras Demos AppStandIns TestBasics
+    AccessorySetupKit BluetoothSimulation AppStandIns TestBasics
     Quirk BluetoothSimulation AppStandIns
     Accessories AppStandIns TestBasics
     RadioEnergy
@@ -291,6 +293,7 @@ let package = Package(
     products: [
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreBluetoothExtras", targets: ["CoreBluetoothExtras"]),
+        .library(name: "AccessorySetupKit", targets: ["AccessorySetupKit"]),
         .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
         // For tests: it links Swift Testing and XCTest.
         .library(name: "BluetoothTesting", targets: ["BluetoothTesting"]),
@@ -325,7 +328,7 @@ let package = Package(
 // sockets once more, for ThreadSanitizer. The tests of BluetoothService run on the test's thread alone; its service meets
 // threads in the tests of the modules above it.
 let watched = """
-    BluetoothSimulation BluetoothTesting CoreBluetooth CoreBluetoothExtras CoreBluetoothSwift5 Cryptography ServiceProcess \
+    AccessorySetupKit BluetoothSimulation BluetoothTesting CoreBluetooth CoreBluetoothExtras CoreBluetoothSwift5 Cryptography ServiceProcess \
     EventLoops Examples HCITransports
     """
 if let chosen = isForRaces ? watched : Context.environment["HARALD_TESTS"] {

@@ -187,8 +187,8 @@ ABUSE = RuleList(
 LISTS = [BEHAVIOURS, ABUSE]
 
 # The chapters of Behaviours.md whose rules need a test if they are this certain: objects to channels, restoration,
-# threads and numbers. The others are about apps that do not run, good practice and complaints.
-PROVABLE = [*range(0, 12), 13, 14]
+# threads, numbers and AccessorySetupKit. The others are about apps that do not run, good practice and complaints.
+PROVABLE = [*range(0, 12), 13, 14, 16]
 # The certainty of a rule follows its sources.
 CERTAINTY = re.compile(r"(?:;|—) \*([^*]+)\*")
 WELL_KNOWN = re.compile(r"\b(?:documented|widely reported)\b")

@@ -106,6 +106,8 @@ import Testing
         try check(PeripheralEvent.self, random)
         try check(ChannelRequest.self, random)
         try check(ChannelEvent.self, random)
+        try check(SetupRequest.self, random)
+        try check(SetupEvent.self, random)
         try check(AppNote.self, random)
         try check(ToolMessage.self, random)
         try check(ToolQuestion.self, random)
@@ -114,6 +116,8 @@ import Testing
         try check(PersonAnswer.self, random)
         try check(PairingQuestion.Kind.self, random)
         try check(PairingQuestion.Origin.self, random)
+        try check(AccessoryQuestion.Kind.self, random)
+        try check(AccessoryVerb.self, random)
     }
 
     /// The numbers that services and apps of one version agree on. A change to them requires a new version.
@@ -125,7 +129,7 @@ import Testing
         let ofTools = [
             ToolMessage.kinds.count, ToolQuestion.kinds.count, ToolReply.kinds.count, AppVerb.allCases.count,
         ]
-        #expect(ofTools == [3, 11, 5, 10] as [Int])
+        #expect(ofTools == [3, 12, 5, 10] as [Int])
         let quit = ToolMessage.ask(number: 5, .app(.forceQuit, name: "a")).encoded().bytes
         #expect(quit == [0, 5, 0, 0, 0, 7, 5, 1, 0, 0x61, 0] as [UInt8])
         let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
@@ -136,7 +140,7 @@ import Testing
         let event = ServiceMessage.event(ManagerID(1), .stateChanged(.poweredOn)).encoded().bytes
         #expect(event == [1, 1, 0, 0, 0, 0, 5] as [UInt8])
         let hello = Opening.app(Hello(AppIdentity(name: "a"))).encoded()
-        #expect(hello.bytes == [0, 10, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
+        #expect(hello.bytes == [0, 10, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
         #expect(Opening.version(in: hello) == 10)
         #expect(Opening.version(in: [1, 99, 0, 7]) == 99)
         #expect(Opening.version(in: [0, 5]) == nil)

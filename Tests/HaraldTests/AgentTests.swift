@@ -83,6 +83,38 @@ private struct SilentKeyboard: Keyboard {
         #expect(session.answers == ["3 \(PersonAnswer.accept)"])
     }
 
+    @Test("behaviours 16.3, 16.5, 16.8: a picker is answered with a number, and a new name with a text")
+    func accessoriesAreChosen() {
+        let session = AgentSession()
+        let (one, two) = (UUID(), UUID())
+        let app = AppQuestion(AppIdentity(name: "com.example.belts", owner: 1_000), displayName: "Belts")
+        session.ask(1, .accessory(AccessoryQuestion(.pick, of: app, [])))
+        #expect(session.take() == ["[ \"Belts\" of user 1000 looks for accessories ]"])
+        session.agent?.closed(1)
+        let offers = [
+            AccessoryQuestion.Offer(one, name: "Heart belt", image: "belt", advertisedName: "Belt 1"),
+            AccessoryQuestion.Offer(two, name: "Heart belt", isShared: true),
+        ]
+        session.ask(2, .accessory(AccessoryQuestion(.pick, of: app, offers)))
+        #expect(
+            session.take() == [
+                "[ 1: \"Heart belt\", which calls itself \"Belt 1\", shown as the image \"belt\" ]",
+                "[ 2: \"Heart belt\", which another app uses too ]",
+                "[ set up which one for \"Belts\" of user 1000? its number, or no ]",
+            ]
+        )
+        for line in ["3", "yes", "2"] { session.type("\(line)\n") }
+        #expect(session.take() == ["[ one of the numbers, or no ]", "[ one of the numbers, or no ]"])
+        session.ask(3, .accessory(AccessoryQuestion(.rename, of: app, offers)))
+        session.type("Left belt\n")
+        session.ask(4, .accessory(AccessoryQuestion(.pick, of: app, offers)))
+        session.type("no\n")
+        session.ask(5, .accessory(AccessoryQuestion(.update, of: app, offers)))
+        session.type("yes\n")
+        let answers: [PersonAnswer] = [.choose(two), .name("Left belt"), .refuse, .accept]
+        #expect(session.answers == zip(2..., answers).map { "\($0) \($1)" })
+    }
+
     @Test("a code is shown beside a question, and needs no answer")
     func aCodeIsShown() {
         let session = AgentSession()

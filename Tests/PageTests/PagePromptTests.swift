@@ -38,4 +38,32 @@ import Testing
         }
         #expect(texts.count == PairingQuestion.Kind.kinds.count)
     }
+
+    @Test("behaviours 16.3, 16.5: the page shows a view of AccessorySetupKit with its offers, and answers it")
+    func accessories() throws {
+        let (app, belt) = (AppQuestion(AppIdentity(name: "com.example.belts"), displayName: "Belts"), UUID())
+        let script = String(decoding: try #require(PageFiles.file(at: "/prompts.js")).octets, as: UTF8.self)
+        for kind in AccessoryQuestion.Kind.kinds {
+            let offer = AccessoryQuestion.Offer(belt, name: "Heart belt", image: "belt", advertisedName: "Belt 1")
+            let prompt = PagePrompt(3, .accessory(AccessoryQuestion(kind, of: app, [offer])))
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: JSONEncoder().encode(prompt)) as? [String: Any]
+            )
+            let name = try #require(object["kind"] as? String)
+            #expect(script.contains("      \(name): [`"), "\(name)")
+            #expect(object["displayName"] as? String == "Belts")
+            let offers = try #require(object["offers"] as? [[String: Any]])
+            #expect(offers.first?["identifier"] as? String == belt.uuidString)
+            #expect(offers.first?["image"] as? String == "belt")
+            #expect(offers.first?["advertisedName"] as? String == "Belt 1")
+        }
+        for (json, answer) in [
+            (#""answer": "choose", "peer": "\#(belt)""#, PersonAnswer.choose(belt)),
+            (#""answer": "name", "name": "Left belt""#, .name("Left belt")), (#""answer": "refuse""#, .refuse),
+        ] {
+            let text = #"{"verb": "answer", "number": 3, \#(json)}"#
+            let message = try JSONDecoder().decode(PageMessage.self, from: Data(text.utf8))
+            #expect(message.personAnswer?.answer == answer)
+        }
+    }
 }

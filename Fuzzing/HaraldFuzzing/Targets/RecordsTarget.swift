@@ -6,18 +6,22 @@ import ServiceMessages
 @testable import Security
 
 extension FuzzTarget {
-    /// Records of apps, of the user's decisions, of names and of tables: their content without the seal, which would
-    /// reject nearly all changes, and the sealed file that contains them.
+    /// Records of apps, of the user's decisions, of names, of tables and of accessories: their content without the
+    /// seal, which would reject nearly all changes, and the sealed file that contains them.
     static let records = FuzzTarget(
         "records",
         maximumLength: 2_000,
         seeds: [app.encoded().bytes, permissions.encoded().bytes]
-            + [NameRecord().encoded().bytes, TableRecord().encoded().bytes, file.encode(app.encoded(), secret).bytes]
+            + [
+                NameRecord().encoded().bytes, TableRecord().encoded().bytes, AccessoryRecord().encoded().bytes,
+                file.encode(app.encoded(), secret).bytes,
+            ]
     ) { input in
         check(AppRecord.self, input)
         check(PermissionRecord.self, input)
         check(NameRecord.self, input)
         check(TableRecord.self, input)
+        check(AccessoryRecord.self, input)
         let decode = { (octets: PacketBuffer) throws -> PacketBuffer in try file.decode(octets, secret) }
         if let content = Codec.read(input, decode) {
             Codec.survives(content, encode: { file.encode($0, secret) }, decode: decode)

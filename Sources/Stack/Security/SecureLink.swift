@@ -37,6 +37,11 @@ package final class SecureLink {
     package var isAuthorized = false {
         didSet { update() }
     }
+    /// Whether the user has consented to pair with the peer, so that a pairing in which nothing is compared or entered
+    /// does not ask (behaviour 16.5).
+    package var hasConsent = false {
+        didSet { reconfigure() }
+    }
     /// The reason why the keys of the last pairing were not stored, after ``SecurityError/keysRefused``.
     package private(set) var keysRefusal: BondError?
     /// Called with each event of the link. At a change of ``linkSecurity``, the owner of the link has been notified.
@@ -140,7 +145,8 @@ package final class SecureLink {
         }
         // Without a prompter there is no input or output (AB-A14).
         if device.prompter == nil { configuration.ioCapability = .noInputNoOutput }
-        manager.consent = !device.policy.asksConsent ? .given : device.prompter == nil ? .missing : .asked
+        let isGiven = hasConsent || !device.policy.asksConsent
+        manager.consent = isGiven ? .given : device.prompter == nil ? .missing : .asked
         manager.configuration = configuration
         manager.outOfBand = device.outOfBand
         update()

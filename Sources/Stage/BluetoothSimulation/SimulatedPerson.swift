@@ -47,6 +47,48 @@ public final class SimulatedPerson: Sendable {
         }
     }
 
+    /// Sets the person's answers to the views of AccessorySetupKit, from now on and for those that are open
+    /// (behaviour 16.3).
+    ///
+    /// By default the person cancels them. A picker has no offers at first. It asks again with each accessory that it
+    /// finds.
+    ///
+    /// - Parameter answer: Returns the answer to a view, or nil to wait. Called on the loop.
+    public func answersAboutAccessories(_ answer: @escaping @Sendable (AccessoryQuestion) -> PersonAnswer?) {
+        attention.with {
+            $0.manages = answer
+            $0.answerAccessoryQuestion()
+        }
+    }
+
+    /// The views of AccessorySetupKit that the person was shown, the oldest first. A picker counts for each change.
+    public var accessoryQuestions: [AccessoryQuestion] {
+        attention.with { $0.accessoryQuestions }
+    }
+
+    /// Removes an accessory from an app in the settings (behaviour 16.7).
+    ///
+    /// - Parameters:
+    ///   - name: The name of the accessory for the user.
+    ///   - app: The name of the app.
+    /// - Returns: Whether the app has such an accessory.
+    @discardableResult
+    public func removesAccessory(_ name: String, ofApp app: String) -> Bool {
+        attention.with { $0.change(accessory: name, of: app) { $0.remove($1, of: $2) } }
+    }
+
+    /// Gives an accessory of an app another name in the settings (behaviour 16.8).
+    ///
+    /// - Parameters:
+    ///   - name: The name of the accessory for the user.
+    ///   - new: Its new name.
+    ///   - app: The name of the app.
+    /// - Returns: Whether the app has such an accessory.
+    @discardableResult
+    public func renamesAccessory(_ name: String, to new: String, ofApp app: String) -> Bool {
+        attention.with { $0.change(accessory: name, of: app) { $0.rename($1, of: $2, to: new) } }
+    }
+
     /// Changes an app's permission to use Bluetooth in the settings.
     ///
     /// As iOS does, the device ends the app if it is running and managed (behaviour 1.27).

@@ -216,7 +216,13 @@ extension AppPermission {
 
 extension ManagerRole {
     /// The name in the output of tools.
-    package var name: String { self == .central ? "central" : "peripheral" }
+    package var name: String {
+        switch self {
+        case .central: "central"
+        case .peripheral: "peripheral"
+        case .accessorySetup: "accessorySetup"
+        }
+    }
 }
 
 extension AppPhase {

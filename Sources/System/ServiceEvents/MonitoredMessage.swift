@@ -87,7 +87,9 @@ extension MonitoredMessage {
         case .central: break
         case .peripheral(let request): add(request)
         case .channel(_, .send(let octets)): setValue(octets)
-        case .channel: break
+        case .setup(_, .showPicker(let items, _)):
+            self.services = Self.names(of: items.compactMap(\.descriptor.service))
+        case .channel, .setup: break
         }
     }
 
@@ -161,6 +163,19 @@ extension MonitoredMessage {
         case .channel(_, let event):
             self.init(.event, "\(event.kind.name) of a channel")
             if case .received(let octets) = event { setValue(octets) }
+        case .setup(let event): self.init(event)
+        }
+    }
+
+    private init(_ event: SetupEvent) {
+        switch event {
+        case .activated: self.init(.event, "activated")
+        case .happened(let kind, let accessory, let error):
+            self.init(.event, "\(kind)")
+            (peer, peerName, self.error) = (accessory?.identifier, accessory?.name, error?.text)
+        case .answered(_, let error):
+            self.init(.event, "answered")
+            self.error = error?.text
         }
     }
 
@@ -297,4 +312,8 @@ extension MonitoredMessage {
         case .att(let status): "ATT error 0x\(String(status.rawValue, radix: 16))"
         }
     }
+}
+
+extension SetupError {
+    fileprivate var text: String { reason.map { "\(code): \($0)" } ?? "\(code)" }
 }

@@ -52,7 +52,8 @@ struct PageMessage: Codable, Sendable {
     let on: Bool?
     /// For ``Verb/write``: the value in hexadecimal.
     let value: String?
-    /// For ``Verb/answer``: the number of the prompt, and `accept`, `refuse`, `allow`, `deny` or six digits.
+    /// For ``Verb/answer``: the number of the prompt, and `accept`, `refuse`, `allow`, `deny` or six digits, or `choose` with
+    /// ``peer`` or `name` with ``name``.
     let number: UInt32?
     let answer: String?
     /// For ``Verb/packet`` and ``Verb/earlier``: the number of the packet.
@@ -123,6 +124,8 @@ struct PageMessage: Codable, Sendable {
         case "refuse": return (number, .refuse)
         case "allow": return (number, .allow)
         case "deny": return (number, .deny)
+        case "choose": return peer.map { (number, .choose($0)) }
+        case "name": return name.map { (number, .name($0)) }
         default:
             let isPasskey = answer.utf8.count == 6 && answer.utf8.allSatisfy { (0x30...0x39).contains($0) }
             return isPasskey ? UInt32(answer).map { (number, .passkey($0)) } : nil
@@ -133,8 +136,8 @@ struct PageMessage: Codable, Sendable {
 /// A prompt of the service as JSON for the page.
 struct PagePrompt: Encodable, Sendable {
     let number: UInt32
-    /// `confirm`, `confirmReplacement`, `showPasskey`, `enterPasskey`, `enterPasskeyOnBoth`, `compare`, `permission` or
-    /// `notice`.
+    /// `confirm`, `confirmReplacement`, `showPasskey`, `enterPasskey`, `enterPasskeyOnBoth`, `compare`, `permission`,
+    /// `pick`, `migrate`, `rename`, `update` or `notice`.
     let kind: String
     /// The passkey or the number to show, six digits.
     var code: String?
@@ -149,6 +152,16 @@ struct PagePrompt: Encodable, Sendable {
     var usage: String?
     var executable: String?
     var text: String?
+    var offers: [Offer]?
+
+    /// An accessory in a view of AccessorySetupKit.
+    struct Offer: Encodable, Sendable {
+        let identifier: UUID
+        let name: String
+        let image: String?
+        let advertisedName: String?
+        let isShared: Bool
+    }
 
     init(_ number: UInt32, _ question: PersonQuestion) {
         self.number = number
@@ -161,6 +174,18 @@ struct PagePrompt: Encodable, Sendable {
             kind = "permission"
             (app, displayName, owner) = (permission.identifier, permission.displayName, permission.owner)
             (usage, executable) = (permission.usage, permission.executable)
+        case .accessory(let question):
+            kind = question.kind.kind.name
+            (app, displayName, owner) = (question.app.identifier, question.app.displayName, question.app.owner)
+            offers = question.offers.map {
+                Offer(
+                    identifier: $0.identifier,
+                    name: $0.name,
+                    image: $0.image.isEmpty ? nil : $0.image,
+                    advertisedName: $0.advertisedName,
+                    isShared: $0.isShared
+                )
+            }
         case .notice(let text):
             kind = "notice"
             self.text = text

@@ -75,6 +75,38 @@ import Testing
         #expect(owner.device.system.peers.deviceSecurity.prompter == nil)
     }
 
+    @Test(
+        "behaviour 16.3: views of AccessorySetupKit need a prompter; a newer one of the same number replaces the older"
+    )
+    func accessoryQuestions() throws {
+        let owner = try DeskOwner("pair yes")
+        let accessories = owner.device.system.apps.accessories
+        #expect(accessories.prompter == nil)
+        let prompter = try #require(Prompter(owner.desk))
+        #expect(accessories.prompter === owner.desk)
+        var answers: [PersonAnswer] = []
+        func ask(_ offers: [UUID]) {
+            let shown = offers.map { AccessoryQuestion.Offer($0, name: "Belt") }
+            let question = AccessoryQuestion(.pick, of: AppQuestion(AppIdentity(name: "belts")), shown)
+            owner.desk.askAboutAccessories(question, number: 7) { answers.append($0) }
+        }
+        let belt = UUID()
+        ask([])
+        ask([belt])
+        #expect(prompter.closed == prompter.shown.prefix(1).map(\.number))
+        prompter.answer(.allow)
+        prompter.answer(.choose(belt))
+        prompter.answer(.refuse)
+        #expect(answers == [.choose(belt)])
+        ask([belt])
+        owner.desk.closeAccessoryQuestion(7)
+        #expect(prompter.closed.count == 2)
+        ask([belt])
+        prompter.leave()
+        #expect(answers == [.choose(belt), .refuse])
+        #expect(accessories.prompter == nil)
+    }
+
     @Test("the latest prompter gets a question with its subject, and its answer counts once")
     func theNewestIsAsked() throws {
         let owner = try DeskOwner()

@@ -51,11 +51,12 @@ import Testing
 
     @Test("a record is of the version that this release writes")
     func versions() {
-        #expect(AppRecord().encoded().bytes.prefix(2) == [3, 0])
+        #expect(AppRecord().encoded().bytes.prefix(2) == [4, 0])
         #expect(PermissionRecord().encoded().bytes.prefix(2) == [2, 0])
         #expect(NameRecord().encoded().bytes.prefix(2) == [1, 0])
         #expect(TableRecord(run: "").encoded().bytes.prefix(2) == [1, 0])
         #expect(ControllerRecord().encoded().bytes.prefix(2) == [1, 0])
+        #expect(AccessoryRecord().encoded().bytes.prefix(2) == [1, 0])
     }
 
     @Test("a name that is set again is not written anew, and one that is taken away is not kept")

@@ -22,6 +22,7 @@ import Testing
         )
         declaration.launchCommand = ["/usr/bin/heart", "--quiet"]
         declaration.usesAccessorySetup = true
+        declaration.setup = SetupDeclaration(services: ["180D"], names: ["Belt"], companies: [0x012D])
         var connect = ConnectOptions()
         (connect.notifiesOnConnection, connect.startDelay, connect.reconnectsAutomatically) = (true, 7, true)
         var advertisement = AdvertisingRequest(localName: "Belt", services: [0x180D])
@@ -66,6 +67,23 @@ import Testing
         names.set("Gürtel", of: peer)
         names.set("", of: .blank)
         return names
+    }
+
+    static var accessories: AccessoryRecord {
+        var descriptor = AccessoryDescriptor()
+        (descriptor.service, descriptor.nameSubstring, descriptor.options) = (0x180D, "Gürtel", 2)
+        (descriptor.serviceBlob, descriptor.serviceMask) = ([1, 2], [0xFF, 0xFE])
+        let belt = SetUpAccessory(
+            identifier: peer,
+            name: "Gürtel",
+            descriptor: descriptor,
+            state: .awaitingAuthorization
+        )
+        let other = SetUpAccessory(identifier: .blank, name: "", descriptor: AccessoryDescriptor())
+        return AccessoryRecord([
+            AppIdentity(name: "b"): [belt, other], AppIdentity(name: "a", owner: 7): [belt],
+            AppIdentity(name: "a", owner: 1): [other],
+        ])
     }
 
     static var controllers: ControllerRecord {
@@ -114,9 +132,18 @@ import Testing
     @Test("a record without process information can be read")
     func appsOfVersion2() throws {
         var record = Self.full
-        (record.version, record.process) = (2, nil)
+        (record.version, record.process, record.declaration.setup) = (2, nil, nil)
         let octets = record.encoded()
         #expect(octets.bytes[0] == 2 && octets.count < Self.full.encoded().count)
+        #expect(try AppRecord(reading: octets) == record)
+    }
+
+    @Test("a record without the setup of the declaration can be read")
+    func appsOfVersion3() throws {
+        var record = Self.full
+        (record.version, record.declaration.setup) = (3, nil)
+        let octets = record.encoded()
+        #expect(octets.bytes[0] == 3 && octets.count < Self.full.encoded().count)
         #expect(try AppRecord(reading: octets) == record)
     }
 
@@ -130,12 +157,14 @@ import Testing
     }
 
     @Test func everyRecordComesBackAndIsWholeOrNothing() throws {
-        try check(Self.full, unknown: 4)
-        try check(AppRecord(app: AppIdentity(name: "a"), declaration: AppDeclaration(), managers: []), unknown: 4)
+        try check(Self.full, unknown: 5)
+        try check(AppRecord(app: AppIdentity(name: "a"), declaration: AppDeclaration(), managers: []), unknown: 5)
         try check(Self.permissions)
         try check(PermissionRecord())
         try check(Self.controllers)
         try check(ControllerRecord())
+        try check(Self.accessories)
+        try check(AccessoryRecord())
         try check(Self.names)
         try check(Self.tables)
     }
@@ -161,6 +190,7 @@ import Testing
         check(Self.permissions)
         check(Self.names)
         check(Self.controllers)
+        check(Self.accessories)
         check(Self.tables)
         #expect(read > 1_000)
     }
@@ -210,6 +240,14 @@ import Testing
         #expect(throws: PacketError(.excess(1_025, limit: 1_024), at: "apps")) {
             try PermissionRecord(reading: PermissionRecord(Dictionary(uniqueKeysWithValues: apps)).encoded())
         }
+        // The same accessory twice.
+        var twice = Self.accessories
+        twice.table[AppIdentity(name: "b")] = twice.table[AppIdentity(name: "b")]?.map { _ in
+            SetUpAccessory(identifier: Self.peer, name: "", descriptor: AccessoryDescriptor())
+        }
+        #expect(throws: PacketError(.value(2), at: "accessories")) {
+            try AccessoryRecord(reading: twice.encoded())
+        }
         // The same app twice, and apps in the wrong order.
         for names in ["aa", "ba"] {
             let entries: [UInt8] = names.utf8.flatMap { [1, 0, $0, 2] as [UInt8] }
@@ -238,6 +276,7 @@ import Testing
     func appsOfVersion1() throws {
         var record = Self.full
         (record.version, record.executable, record.process) = (1, nil, nil)
+        record.declaration.setup = nil
         let octets = record.encoded()
         #expect(octets.bytes[0] == 1 && octets.count < Self.full.encoded().count)
         #expect(try AppRecord(reading: octets) == record)

@@ -47,6 +47,7 @@ import Testing
         switch role {
         case .central: first.send(Self.scan)
         case .peripheral: try first.publish()
+        case .accessorySetup: break
         }
         bench.world.run(.seconds(1))
         let recorded = try #require(bench.recorded)

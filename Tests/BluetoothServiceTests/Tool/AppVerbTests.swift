@@ -1,3 +1,4 @@
+import Foundation
 import ServiceMessages
 import Testing
 
@@ -47,6 +48,41 @@ import Testing
         let answer = Answer()
         device.system.perform(verb, on: name, of: owner) { answer.results.append($0) }
         return answer
+    }
+
+    @Test("behaviours 16.7, 16.8: a tool renames and removes the accessories of apps, running or not")
+    func accessoriesAreManaged() {
+        let phone = world.device("Phone")
+        let (app, belt) = (AppIdentity(name: "com.example.Belts"), UUID())
+        let accessories = phone.system.apps.accessories
+        let added = SetUpAccessory(identifier: belt, name: "Belt", descriptor: AccessoryDescriptor())
+        #expect(accessories.put(added, of: app) == nil)
+        func change(_ verb: AccessoryVerb, _ accessory: UUID, of name: String = "com.example.Belts") -> Bool {
+            if case .success = phone.system.perform(verb, on: accessory, ofApp: name) { true } else { false }
+        }
+        #expect(!change(.rename("Left belt"), belt, of: "com.example.Other"))
+        #expect(!change(.remove, UUID()))
+        #expect(change(.rename("Left belt"), belt))
+        #expect(phone.system.appsStatus.accessories?.map(\.name) == ["Left belt"])
+        #expect(
+            phone.system.appsStatus.lines.last
+                == "com.example.Belts, user 0: accessory \(belt) \"Left belt\""
+        )
+        #expect(change(.remove, belt))
+        #expect(phone.system.appsStatus.accessories == nil)
+        #expect(!change(.remove, belt))
+    }
+
+    @Test("AB-G05: an app has a limited number of accessories")
+    func accessoriesAreLimited() {
+        let accessories = world.device("Phone").system.apps.accessories
+        func add() -> ServiceError? {
+            let added = SetUpAccessory(identifier: UUID(), name: "Belt", descriptor: AccessoryDescriptor())
+            return accessories.put(added, of: AppIdentity(name: "app"))
+        }
+        for _ in 0..<ServiceLimits.accessories.app { #expect(add() == nil) }
+        #expect(add() != nil)
+        #expect(accessories.accessories(of: AppIdentity(name: "app")).count == ServiceLimits.accessories.app)
     }
 
     @Test(

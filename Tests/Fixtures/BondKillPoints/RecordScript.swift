@@ -5,7 +5,9 @@ import Security
 /// same operations.
 package struct RecordScript: Operations {
     /// The slots in use, of each kind.
-    package static let slots: [RecordSlot] = [.app(0), .app(9), .app(63), .permissions, .names, .tables, .controllers]
+    package static let slots: [RecordSlot] = [
+        .app(0), .app(9), .app(63), .permissions, .names, .tables, .controllers, .accessories,
+    ]
 
     package let seed: UInt64
 

@@ -139,7 +139,7 @@ import Testing
         try make()
         let whole = try content(of: "app-07")
         let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
-        for other in [RecordSlot.app(8), .permissions, .names, .tables, .controllers] {
+        for other in [RecordSlot.app(8), .permissions, .names, .tables, .controllers, .accessories] {
             try write(whole, to: other.name)
             #expect(throws: RecordError.self, "\(other)") { try storage.records.load(other) }
         }

@@ -78,7 +78,7 @@ final class ManagerLink: Sendable {
     /// Whether the app may block until its peer sends something.
     var canWait: Bool { connection.canWait }
 
-    private func send(_ request: Request) {
+    func send(_ request: Request) {
         guard !isClosed.load(ordering: .relaxed) else { return }
         guard let site = CallSites.present() else { return connection.send(request, from: id) }
         connection.send(request, from: id, at: site)

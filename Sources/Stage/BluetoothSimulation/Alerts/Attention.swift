@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import EventLoops
+import Foundation
 import GAP
 import SMP
 import Security
@@ -38,6 +39,12 @@ final class Attention {
     private(set) var permissionQuestions: [PermissionQuestion] = []
     /// The questions without an answer, with the functions that answer them.
     private var openQuestions: [(question: PermissionQuestion, answer: (Bool) -> Void)] = []
+    /// The person's answers to the views of AccessorySetupKit.
+    var manages: (AccessoryQuestion) -> PersonAnswer? = { _ in .refuse }
+    /// The views of AccessorySetupKit that the person was shown, the oldest first.
+    private(set) var accessoryQuestions: [AccessoryQuestion] = []
+    /// The view on the screen. There is one at a time.
+    private var openView: (number: UInt64, question: AccessoryQuestion, answer: (PersonAnswer) -> Void)?
     private(set) var notices: [String] = []
 
     /// The maximum length of a name on the screen, in Unicode scalars.
@@ -67,6 +74,7 @@ final class Attention {
         self.system = system
         system.peers.deviceSecurity.prompter = self
         system.apps.permissions.prompter = self
+        system.apps.accessories.prompter = self
         system.observers.add(.notices) { [weak self] in
             if case .noticed(let notice) = $0.content { self?.record(notice.description) }
         }
@@ -76,6 +84,7 @@ final class Attention {
     func forgetAll() {
         shown = []
         openQuestions = []
+        openView = nil
     }
 
     var alerts: [PairingAlert] { shown.filter { !$0.isAnswered }.map(\.alert) }
@@ -212,6 +221,56 @@ extension Attention: PermissionPrompter {
                 answer(allows)
             case .wait: openQuestions.append((question, answer))
             }
+        }
+    }
+}
+
+extension Attention: AccessoryPrompter {
+    func askAboutAccessories(
+        _ question: AccessoryQuestion,
+        number: UInt64,
+        answer: @escaping (PersonAnswer) -> Void
+    ) {
+        if accessoryQuestions.count >= Self.maximumNotices { accessoryQuestions.removeFirst() }
+        accessoryQuestions.append(question)
+        openView = (number, question, answer)
+        loop.schedule(after: delay) { [weak self] in self?.answerAccessoryQuestion() }
+    }
+
+    func closeAccessoryQuestion(_ number: UInt64) { if openView?.number == number { openView = nil } }
+
+    /// Makes the person look at the view on the screen.
+    func answerAccessoryQuestion() {
+        guard let (_, question, answer) = openView, let decision = manages(question) else { return }
+        openView = nil
+        note(question.words(for: decision))
+        answer(decision)
+    }
+
+    /// Changes an accessory in the settings.
+    func change(
+        accessory name: String,
+        of app: String,
+        _ change: (SetUpAccessories, UUID, AppIdentity) -> Bool
+    ) -> Bool {
+        let identity = AppIdentity(name: app)
+        guard let accessories = system?.apps.accessories else { return false }
+        guard let found = accessories.accessories(of: identity).first(where: { $0.name == name }) else { return false }
+        return change(accessories, found.identifier, identity)
+    }
+}
+
+extension AccessoryQuestion {
+    /// What the user does, in words.
+    fileprivate func words(for answer: PersonAnswer) -> String {
+        let name = app.displayName ?? app.identifier
+        switch answer {
+        case .choose(let identifier):
+            let chosen = offers.first { $0.identifier == identifier }?.name ?? "\(identifier)"
+            return "the user chooses \(chosen) for \(name)"
+        case .name(let text): return "the user names the accessory of \(name) \(text)"
+        case .accept: return "the user agrees to what \(name) does with accessories"
+        case .refuse, .passkey, .allow, .deny: return "the user cancels the view of \(name) about accessories"
         }
     }
 }

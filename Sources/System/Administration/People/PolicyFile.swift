@@ -152,7 +152,7 @@ extension ToolQuestion {
         case .status, .devices, .monitor, .apps: .inspect
         case .prompts: .answer
         case .ownAdvice: []
-        case .bonds, .forgetBond, .app, .advice, .packets: .control
+        case .bonds, .forgetBond, .app, .accessory, .advice, .packets: .control
         }
     }
 }

@@ -24,6 +24,7 @@ package final class PromptDesk {
     fileprivate enum Question {
         case pairing(PairingPrompt, PromptedPeer, (PairingAnswer) -> Void)
         case permission(AppQuestion, (Bool) -> Void)
+        case accessory(AccessoryQuestion, number: UInt64, (PersonAnswer) -> Void)
     }
 
     /// The policy that decides if there is no prompter.
@@ -62,6 +63,7 @@ package final class PromptDesk {
     /// Registers as a prompter only if a prompt could be answered: without a tool or a policy that lets devices pair,
     /// the system has no prompter and does not start such a pairing.
     private func showPresence() {
+        system.apps.accessories.prompter = routing.prompters.isEmpty ? nil : self
         let isThere = !routing.prompters.isEmpty || policy.pairs
         let security = system.peers.deviceSecurity
         guard isThere != (security.prompter === self) else { return }
@@ -154,6 +156,7 @@ package final class PromptDesk {
         case .pairing(let prompt, let peer, let answer):
             answer(policy.answer(to: prompt, of: peer, for: system.links.apps(of: peer).map(\.app)))
         case .permission(_, let answer): answer(false)
+        case .accessory(_, _, let answer): answer(.refuse)
         case nil: break
         }
     }
@@ -172,6 +175,7 @@ package final class PromptDesk {
             if peer.cause == .app { shown.origin = .apps(system.links.askers(of: peer)) }
             return .pairing(shown)
         case .permission(let question, _): return .permission(question)
+        case .accessory(let question, _, _): return .accessory(question)
         }
     }
 }
@@ -204,6 +208,24 @@ extension PromptDesk: PermissionPrompter {
     }
 }
 
+extension PromptDesk: AccessoryPrompter {
+    package func askAboutAccessories(
+        _ question: AccessoryQuestion,
+        number: UInt64,
+        answer: @escaping (PersonAnswer) -> Void
+    ) {
+        closeAccessoryQuestion(number)
+        ask(.accessory(question, number: number, answer), waits: false)
+    }
+
+    package func closeAccessoryQuestion(_ number: UInt64) {
+        let open = questions.first { if case .accessory(_, number, _) = $1 { true } else { false } }
+        guard let id = open?.key else { return }
+        questions[id] = nil
+        handle(.over(id))
+    }
+}
+
 extension PromptDesk.Question {
     /// Returns a closure that delivers the answer, or nil if the answer is of the wrong kind.
     fileprivate func settling(with answer: PersonAnswer) -> (() -> Void)? {
@@ -211,6 +233,9 @@ extension PromptDesk.Question {
         case (.permission(_, let resolve), .allow): return { resolve(true) }
         case (.permission(_, let resolve), .deny): return { resolve(false) }
         case (.pairing(_, _, let resolve), .refuse): return { resolve(.refuse) }
+        case (.accessory(_, _, let resolve), .refuse), (.accessory(_, _, let resolve), .accept),
+            (.accessory(_, _, let resolve), .choose), (.accessory(_, _, let resolve), .name):
+            return { resolve(answer) }
         case (.pairing(.enterPasskey, _, let resolve), .passkey(let passkey)) where passkey <= 999_999,
             (.pairing(.enterPasskeyOnBoth, _, let resolve), .passkey(let passkey)) where passkey <= 999_999:
             return { resolve(.passkey(passkey)) }
@@ -218,7 +243,7 @@ extension PromptDesk.Question {
             (.pairing(.confirmReplacement, _, let resolve), .accept),
             (.pairing(.compare, _, let resolve), .accept):
             return { resolve(.accept) }
-        case (.permission, _), (.pairing, _): return nil
+        case (.permission, _), (.pairing, _), (.accessory, _): return nil
         }
     }
 }

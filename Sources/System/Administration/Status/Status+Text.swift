@@ -74,7 +74,8 @@ extension AppStatus {
 extension ManagerStatus {
     package var line: String {
         let restored = restoreIdentifier.map { ", restored as \($0.quotedName)" } ?? ""
-        return "\(role.visible) manager \(number), \(state.visible)\(restored)"
+        let kind = role == ManagerRole.accessorySetup.name ? "accessory setup session" : "\(role.visible) manager"
+        return "\(kind) \(number), \(state.visible)\(restored)"
     }
 }
 
@@ -120,15 +121,16 @@ extension PreservedStatus {
 }
 
 extension AppsStatus {
-    /// The apps that run, that are preserved and that can be launched, then the permissions.
+    /// The apps that run, that are preserved and that can be launched, then the permissions and the accessories.
     package var lines: [String] {
         let kept = preserved.map { "\($0.line) (not running)" }
         let launchable = installed.map { "\($0.visible) can be launched" }
-        let lines = apps.flatMap(\.lines) + kept + launchable + permissions.map(\.line)
+        let set = (accessories ?? []).map(\.line)
+        let lines = apps.flatMap(\.lines) + kept + launchable + permissions.map(\.line) + set
         return lines.isEmpty ? ["no apps"] : lines
     }
 
-    /// The running apps with this name or executable, their preserved state and their permissions.
+    /// The running apps with this name or executable, their preserved state, permissions and accessories.
     package func lines(of name: String, _ owner: UInt32?) -> [String] {
         func matches(_ app: String, _ user: UInt32) -> Bool { app == name && (owner ?? user) == user }
         let running = apps.filter { app in
@@ -137,7 +139,8 @@ extension AppsStatus {
         }
         let kept = preserved.filter { matches($0.app, $0.owner) }.map { "\($0.line) (not running)" }
         let decisions = permissions.filter { matches($0.app, $0.owner) }.map(\.line)
-        return running.flatMap(\.lines) + kept + decisions
+        let set = (accessories ?? []).filter { matches($0.app, $0.owner) }.map(\.line)
+        return running.flatMap(\.lines) + kept + decisions + set
     }
 }
 
@@ -145,6 +148,13 @@ extension PermissionStatus {
     package var line: String {
         let program = executable.map { ", as \($0.quotedText)" } ?? ""
         return "\(app.visible), user \(owner)\(program): permission \(permission.visible)"
+    }
+}
+
+extension AccessoryStatus {
+    package var line: String {
+        let pending = state == "authorized" ? "" : ", \(state.visible)"
+        return "\(app.visible), user \(owner): accessory \(identifier) \(name.quotedName)\(pending)"
     }
 }
 

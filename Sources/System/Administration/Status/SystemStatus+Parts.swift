@@ -49,6 +49,18 @@ extension AppStatus {
     }
 }
 
+extension AccessoryStatus {
+    init(_ accessory: SetUpAccessory, of app: AppIdentity) {
+        self.init(
+            app: app.name,
+            owner: app.owner,
+            identifier: accessory.identifier,
+            name: accessory.name,
+            state: "\(accessory.state)"
+        )
+    }
+}
+
 extension LinkStatus {
     init(_ link: LinkSnapshot) {
         let (connection, facts) = (link.connection, link.facts)

@@ -95,7 +95,7 @@ package struct AppStatus: Codable, Hashable, Sendable {
 package struct ManagerStatus: Codable, Hashable, Sendable {
     /// The number of the manager within its app.
     package var number: UInt32
-    /// The role of the manager: `central` or `peripheral`.
+    /// The role of the manager: `central`, `peripheral`, or `accessorySetup` for a session of AccessorySetupKit.
     package var role: String
     package var restoreIdentifier: String?
     /// The last state reported to the manager.
@@ -166,6 +166,20 @@ package struct AppsStatus: Codable, Hashable, Sendable {
     package var installed: [String]
     /// The user's decisions about apps, running or not.
     package var permissions: [PermissionStatus]
+    /// The accessories that apps have set up with AccessorySetupKit (behaviour 1.23); nil if there are none.
+    package var accessories: [AccessoryStatus]?
+}
+
+/// An accessory of an app.
+package struct AccessoryStatus: Codable, Hashable, Sendable {
+    package var app: String
+    package var owner: UInt32
+    /// The identifier that the app knows the accessory by.
+    package var identifier: UUID
+    /// The name for the user.
+    package var name: String
+    /// `authorized` or `awaitingAuthorization`.
+    package var state: String
 }
 
 /// The user's decision about an app.

@@ -90,8 +90,16 @@ extension BluetoothSystem {
             installed: installed,
             permissions: apps.permissions.decisions.map { PermissionStatus($0, $1) }.sorted {
                 ($0.app, $0.owner) < ($1.app, $1.owner)
-            }
+            },
+            accessories: accessoryStatus
         )
+    }
+
+    private var accessoryStatus: [AccessoryStatus]? {
+        let all = apps.accessories.apps.sorted { ($0.name, $0.owner) < ($1.name, $1.owner) }.flatMap { app in
+            apps.accessories.accessories(of: app).map { AccessoryStatus($0, of: app) }
+        }
+        return all.isEmpty ? nil : all
     }
 
     /// Searches for apps that can be launched, and passes the status of all apps to `completion`, once, on the loop.
@@ -120,6 +128,23 @@ extension BluetoothSystem {
         switch app(named: name, of: owner) {
         case .success(let app): perform(verb, on: app, completion)
         case .failure(let error): completion(.failure(error))
+        }
+    }
+
+    /// Changes an accessory of the app with this name, as the user does in the settings (behaviours 16.7, 16.8).
+    package func perform(
+        _ verb: AccessoryVerb,
+        on accessory: UUID,
+        ofApp name: String,
+        of owner: UInt32? = nil
+    ) -> Result<Void, ServiceError> {
+        app(named: name, of: owner).flatMap { app in
+            let isDone =
+                switch verb {
+                case .remove: apps.accessories.remove(accessory, of: app)
+                case .rename(let name): apps.accessories.rename(accessory, of: app, to: name)
+                }
+            return isDone ? .success(()) : .failure(.unknownAccessory(accessory, app.name))
         }
     }
 
@@ -158,6 +183,7 @@ extension BluetoothSystem {
 
     private var knownApps: Set<AppIdentity> {
         Set(apps.running.map(\.identity)).union(preservedSnapshots.map(\.app)).union(apps.permissions.decisions.keys)
+            .union(apps.accessories.apps)
     }
 
     private func isKnown(_ app: AppIdentity) -> Bool {
@@ -253,6 +279,12 @@ extension ServiceError {
 
     fileprivate static func unknownApp(_ name: String) -> ServiceError {
         ServiceError(.unknownDevice, reason: "there is no app \(name.quotedName); `harald app list` lists all")
+    }
+
+    fileprivate static func unknownAccessory(_ accessory: UUID, _ name: String) -> ServiceError {
+        let reason =
+            "\(name.quotedName) has set up no accessory \(accessory); `harald app list` lists those of all apps"
+        return ServiceError(.unknownDevice, reason: reason)
     }
 
     fileprivate static func ofSeveralApps(_ name: String, _ names: [String]) -> ServiceError {

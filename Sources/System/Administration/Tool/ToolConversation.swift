@@ -170,6 +170,8 @@ package final class ToolConversation {
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
         case .prompts: receivePrompts(number)
         case .app(let verb, let name, let owner): perform(verb, name, owner, number)
+        case .accessory(let accessory, let verb, let name, let owner):
+            reply(number, system.perform(verb, on: accessory, ofApp: name, of: owner).map { system.appsStatus })
         case .advice: advise(number) { _ in true }
         case .ownAdvice: startProcessAdvice(number)
         case .packets: followPackets(number)

@@ -43,7 +43,7 @@ struct ManagerHints {
         switch request {
         case .central(let request): central.add(request, observation, at: time)
         case .peripheral(let request): peripheral.add(request)
-        case .channel: break
+        case .channel, .setup: break
         }
     }
 
@@ -56,11 +56,12 @@ struct ManagerHints {
         case .peripheral(let event):
             if case .willRestore = event { isRestored = true }
             peripheral.add(event, observation, at: time)
-        case .channel: break
+        case .channel, .setup: break
         }
     }
 
     func hints(_ context: HintContext) -> [WorldHint] {
+        guard role != .accessorySetup else { return [] }
         let type = role == .central ? "CBCentralManager" : "CBPeripheralManager"
         if let closed {
             return [

@@ -52,6 +52,8 @@ package final class App {
             return refuse(id, sink, "\(identity.name) has \(ServiceLimits.managers) managers already")
         }
         var options = options
+        // A session of AccessorySetupKit has no state to restore.
+        if role == .accessorySetup { options.restoreIdentifier = nil }
         if let identifier = options.restoreIdentifier, isTaken(identifier, role) {
             // Behaviour 10.26.
             let text =
@@ -71,9 +73,10 @@ package final class App {
         if let refusal = apps.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
         let (key, manager, session) = apps.makeManager(role, options, subject(of: id), sink, lifecycle)
         managers[id] = (manager, session)
-        lifecycle.handle(.hasManager(true))
+        if role != .accessorySetup { lifecycle.handle(.hasManager(true)) }
         manager.expect(left, on: apps.loop)
         apps.observers.report(.managers, .managerOpened(role), of: subject(of: id))
+        (session as? AccessorySetupSession)?.activate()
         apps.add(session, key, of: identity)
         // Behaviour 1.16.
         if options.showsPowerAlert, apps.controllers.state == .poweredOff {

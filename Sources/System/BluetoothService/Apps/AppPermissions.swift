@@ -103,6 +103,8 @@ package final class AppPermissions {
     func ask(for app: App) {
         let (identity, executable) = (app.identity, app.lifecycle.executable)
         guard permission(of: identity) == .notDetermined, !asking.contains(identity) else { return }
+        // Behaviour 1.23.
+        guard app.openManagers.contains(where: \.manager.needsPermission) else { return }
         let declaration = app.lifecycle.declaration
         guard !declaration.isManaged || declaration.usageDescription != nil else { return endUndeclared(app) }
         // A question for which there is no room is not refused. It is asked once there is room.

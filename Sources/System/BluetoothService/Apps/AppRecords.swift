@@ -37,6 +37,7 @@ final class AppRecords {
     private func load(from storage: any RecordStorage) {
         guard let found = keeper.open(storage) else { return }
         apps.permissions.adopt(found.permissions)
+        apps.accessories.adopt(found.accessories)
         apps.peers.adopt(found.names, found.tables)
         apps.controllers.memory.adopt(found.controllers.entries)
         keep(PermissionRecord(apps.permissions.decisions))
@@ -58,6 +59,8 @@ final class AppRecords {
     }
 
     func keep(_ permissions: PermissionRecord) { keeper.keep(permissions) }
+
+    func keep(_ accessories: AccessoryRecord) { keeper.keep(accessories) }
 
     // MARK: Changes
 

@@ -15,6 +15,7 @@ package final class Apps {
     let scan: SharedScan
     package private(set) lazy var permissions = AppPermissions(self)
     package private(set) lazy var preservation = Preservation(self)
+    package let accessories: SetUpAccessories
     private(set) lazy var records = AppRecords(self)
 
     private let makeSession: (ManagerKey, AppManager) -> any ManagerSession
@@ -34,6 +35,8 @@ package final class Apps {
         (controllers, peers, managers) = (links.controllers, links.peers, links.managers)
         self.scan = scan
         self.makeSession = makeSession
+        accessories = SetUpAccessories(isAvailable: links.configuration.version.setsUpAccessories)
+        accessories.onChange = { [weak self] in self?.accessoryChanged($2, $1, of: $0) }
     }
 
     func start() { records.open() }
@@ -92,6 +95,7 @@ package final class Apps {
             recorded: intent,
             observers,
             managers,
+            accessories,
             mayUseBluetooth: { [weak self] in self?.permission(of: $0) == .allowedAlways },
             noteChange: { [weak self] in self?.records.noteChange(of: $0) }
         )
@@ -102,7 +106,8 @@ package final class Apps {
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
         managers.add(session, key, of: app)
         records.noteChange(of: app)
-        if state(for: app) != .unknown { session.stateChanged(to: state(for: app)) }
+        let state = state(for: session, of: app)
+        if state != .unknown { session.stateChanged(to: state) }
     }
 
     func remove(_ session: any ManagerSession) {
@@ -131,12 +136,14 @@ package final class Apps {
 
     // MARK: The state of the radio
 
-    /// Returns the radio state as reported to an app, which depends on its permission.
-    func state(for app: AppIdentity) -> ManagerState {
+    /// Returns the radio state as reported to a manager. It depends on the permission of its app, or on whether the app
+    /// has an accessory (behaviours 1.18, 1.23).
+    private func state(for session: any ManagerSession, of app: AppIdentity) -> ManagerState {
         switch permission(of: app) {
-        case .allowedAlways: controllers.state
         case .denied, .restricted: .unauthorized
-        case .notDetermined: .unknown
+        case .notDetermined where session.manager.needsPermission: .unknown
+        case .allowedAlways, .notDetermined:
+            controllers.state == .poweredOn && !session.manager.hasReach ? .poweredOff : controllers.state
         }
     }
 
@@ -151,10 +158,25 @@ package final class Apps {
 
     /// Reports the state to all managers for which it has changed, because the radio or a permission did.
     func reportStates() {
-        for manager in managers.entries where manager.session.state != state(for: manager.app) {
-            manager.session.stateChanged(to: state(for: manager.app))
+        for manager in managers.entries {
+            let state = state(for: manager.session, of: manager.app)
+            if manager.session.state != state { manager.session.stateChanged(to: state) }
         }
         for app in preservation.ordered { app.radioReturned() }
+    }
+
+    /// Called when an app has another accessory, or has lost one. Its bond ends with the last app that had set it up
+    /// (behaviour 16.7).
+    private func accessoryChanged(_ accessory: SetUpAccessory, _ kind: SetupEvent.Kind, of app: AppIdentity) {
+        let peer = accessory.identifier
+        let sessions = managers.sessions(of: app)
+        if kind == .accessoryRemoved {
+            for session in sessions { (session as? CentralSession)?.loseAccessory(peer) }
+            if accessories.apps(with: peer).isEmpty { try? peers.forget(peer) }
+        }
+        for session in sessions { (session as? AccessorySetupSession)?.emit(kind, accessory) }
+        records.keep(AccessoryRecord(accessories.table))
+        reportStates()
     }
 
     package func permission(of app: AppIdentity) -> AppPermission { permissions.permission(of: app) }

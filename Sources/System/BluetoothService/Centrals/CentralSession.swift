@@ -150,12 +150,14 @@ final class CentralSession: LinkUser {
         let isOn = state == .poweredOn || configuration.version.retrievesWithoutPower
         switch query {
         case .peripherals(let identifiers):
-            return .success(.peripherals(isOn ? identifiers.compactMap { peers.recall($0)?.info } : []))
+            let found = isOn ? identifiers.filter(manager.reaches).compactMap { peers.recall($0)?.info } : []
+            return .success(.peripherals(found))
         // An empty list matches no peripheral (behaviour 11.7).
         case .connectedPeripherals(let services):
             let found = isOn ? links.all.filter { !$0.attributes.services.isDisjoint(with: services) } : []
-            return .success(.connectedPeripherals(found.compactMap { peers[$0.peer]?.info }))
-        case .names(let peer): return .success(.names(peers.names(of: peer)))
+            let reached = found.map(\.peer).filter(manager.reaches)
+            return .success(.connectedPeripherals(reached.compactMap { peers[$0]?.info }))
+        case .names(let peer): return .success(.names(manager.reaches(peer) ? peers.names(of: peer) : KnownNames()))
         case .scanCounts: return .success(.scanCounts(scan?.counts))
         case .system:
             return .failure(ServiceError(.invalidParameters, reason: "this query does not belong to a manager"))
@@ -204,7 +206,7 @@ extension CentralSession {
     }
 
     func receive(_ heard: ReceivedAdvertisement, from peer: Peer) {
-        guard scans else { return }
+        guard scans, manager.reaches(peer.identifier) else { return }
         let repeats = manager.lifecycle.rules.reportsDuplicates
         let news = scan?.report(heard, of: peer.identifier, at: loop.now, repeats: repeats)
         watchPresence()
@@ -224,7 +226,7 @@ extension CentralSession {
     /// Starts connecting to `peer`. A second request for the same peer has no effect (behaviour 3.3).
     private func connect(_ peer: UUID, _ options: ConnectOptions) {
         guard uses[peer] == nil else { return }
-        guard peers.recall(peer) != nil else {
+        guard manager.reaches(peer), peers.recall(peer) != nil else {
             let error = ServiceError(.unknownDevice, reason: "no known peripheral has the identifier \(peer)")
             return fail(peer, error)
         }
@@ -279,7 +281,7 @@ extension CentralSession {
     /// Reports a change of any link, used or not, if the app watches the peer or one of its services (behaviour 3.22).
     func linkChanged(of link: PeerLink, _ change: ConnectionChange) {
         guard let watch, watch.wants(change, of: link.peer, with: link.attributes.services) else { return }
-        guard state == .poweredOn, let info = peers[link.peer]?.info else { return }
+        guard state == .poweredOn, manager.reaches(link.peer), let info = peers[link.peer]?.info else { return }
         emit(.connectionChanged(info, isConnected: change != .disconnected))
     }
 
@@ -331,6 +333,17 @@ extension CentralSession {
         guard uses[peer] != nil else { return }
         manager.misuse("the connection to \(peer) was cancelled because the app did not keep a reference to it")
         drop(peer)
+    }
+
+    /// Called when the app has lost an accessory. Its connection ends (behaviour 16.7).
+    func loseAccessory(_ peer: UUID) {
+        guard manager.isLimited else { return }
+        withdraw(peer)
+        guard uses[peer] != nil else { return }
+        drop(peer)
+        let error = ServiceError(.peripheralDisconnected, reason: "the accessory was removed from the app")
+        let timestamp = configuration.calendarTime(at: loop.now)
+        emit(.disconnected(error, isReconnecting: false, timestamp: timestamp), of: peer)
     }
 
     private func drop(_ peer: UUID) {

@@ -60,6 +60,8 @@ final class SharedScan {
     /// The settings of the scan; nil if there is none.
     private var settings: ScanSettings? {
         if let open { return open.settings }
+        // The user looks at a picker.
+        if managers.sessions(as: AccessorySetupSession.self).contains(where: \.scans) { return .attentive }
         let scanning = managers.sessions(as: CentralSession.self).filter(\.scans)
         guard !scanning.isEmpty else { return nil }
         return scanning.contains(where: \.isWaitedFor) ? .attentive : .background
@@ -78,6 +80,7 @@ final class SharedScan {
         }
         let heard = ReceivedAdvertisement(sighting)
         for session in managers.sessions(as: CentralSession.self) { session.receive(heard, from: peer) }
+        for session in managers.sessions(as: AccessorySetupSession.self) { session.receive(heard, from: peer) }
     }
 }
 

@@ -63,6 +63,7 @@ package struct BackgroundRules: Hashable {
         switch role {
         case .central: modes.contains(.central)
         case .peripheral: modes.contains(.peripheral)
+        case .accessorySetup: false
         }
     }
 
@@ -83,7 +84,7 @@ extension Event {
         case .central(.peer(_, .writeCreditsReturned)), .central(.peer(_, .maximumWriteLengthChanged)): false
         case .peripheral(.updateCreditsReturned), .peripheral(.centralChanged): false
         case .channel(_, .room): false
-        case .stateChanged, .central, .peripheral, .channel: true
+        case .stateChanged, .central, .peripheral, .channel, .setup: true
         }
     }
 
@@ -96,7 +97,7 @@ extension Event {
         case .peripheral(.readRequested), .peripheral(.writeRequested), .peripheral(.subscribed),
             .peripheral(.unsubscribed), .peripheral(.channelOpened):
             true
-        case .stateChanged, .central, .peripheral, .channel: false
+        case .stateChanged, .central, .peripheral, .channel, .setup: false
         }
     }
 }

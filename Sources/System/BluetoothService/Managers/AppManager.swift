@@ -29,6 +29,7 @@ final class AppManager {
     /// Called when the intent may have changed, if a record contains it.
     private let noteChange: () -> Void
     private let mayUseBluetooth: (AppIdentity) -> Bool
+    private let accessories: SetUpAccessories
 
     /// How long a process has to create the managers that it had before, or to repeat their requests (behaviour 10.6).
     static let reclaimTimeout = Duration.seconds(10)
@@ -46,6 +47,7 @@ final class AppManager {
         recorded intent: Intent?,
         _ observers: Observers,
         _ managers: ManagerTable,
+        _ accessories: SetUpAccessories,
         mayUseBluetooth: @escaping (AppIdentity) -> Bool,
         noteChange: @escaping (AppIdentity) -> Void
     ) {
@@ -56,6 +58,7 @@ final class AppManager {
         self.lifecycle = lifecycle
         intents = IntentKeeper(recorded: intent)
         self.observers = observers
+        self.accessories = accessories
         self.mayUseBluetooth = mayUseBluetooth
         mailbox = EventMailbox(sink)
         channels = AppChannels(loop: lifecycle.loop)
@@ -76,9 +79,23 @@ final class AppManager {
         switch state {
         case .unauthorized: true
         // Until the user has decided, the state is unknown. It is also unknown before there is a radio.
-        case .unknown: subject.app.map { !mayUseBluetooth($0) } ?? false
+        case .unknown: needsPermission && subject.app.map { !mayUseBluetooth($0) } ?? false
         case .resetting, .unsupported, .poweredOff, .poweredOn: false
         }
+    }
+
+    /// Whether the manager reaches only the accessories that its app has set up (behaviour 1.23).
+    var isLimited: Bool { role == .central && accessories.limits(lifecycle.declaration) }
+
+    /// Whether the app needs the user's permission for the manager (behaviours 1.18, 1.23).
+    var needsPermission: Bool { role != .accessorySetup && !isLimited }
+
+    /// Whether there is something that the manager can reach.
+    var hasReach: Bool { !isLimited || subject.app.map { !accessories.accessories(of: $0).isEmpty } ?? false }
+
+    /// Whether the manager may use a peripheral (behaviour 1.23).
+    func reaches(_ peer: UUID) -> Bool {
+        !isLimited || subject.app.flatMap { accessories.accessory(peer, of: $0) } != nil
     }
 
     /// Sends an event to the app, or queues it.

@@ -20,4 +20,10 @@ protocol ManagerLifecycle: AnyObject {
     ///
     /// - Parameter isAwaited: Whether the app waits for the event, which then counts as news even if its kind does not.
     func willDeliver(_ event: Event, _ role: ManagerRole, isAwaited: Bool)
+    /// Ends the process as if it had crashed. By default there is none.
+    func crash()
+}
+
+extension ManagerLifecycle {
+    func crash() {}
 }

@@ -90,6 +90,8 @@ final class ProcessLifecycle: ManagerLifecycle {
         if event.isNews || isAwaited { handle(.eventDelivered) }
     }
 
+    func crash() { handle(.ended(.crashed)) }
+
     /// Calls `body` on behalf of the app, at once or when the app runs. Drops the call if too many wait already
     /// (AB-G05).
     ///

@@ -14,6 +14,7 @@ extension Request {
     var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)), .peripheral(.disconnectCentral(let peer)): peer
+        case .setup(_, let request): request.peer
         case .central, .peripheral, .channel: nil
         }
     }
@@ -25,7 +26,7 @@ extension Event {
         case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
         case .central(.connectionChanged(let peer, _)), .central(.lost(let peer)): peer.identifier
         case .peripheral(let event): event.central
-        case .stateChanged, .central, .channel: nil
+        case .stateChanged, .central, .channel, .setup: nil
         }
     }
 }
@@ -34,7 +35,8 @@ extension Event {
     /// Whether the event tells the app something about a peer.
     var isOfPeer: Bool {
         switch self {
-        case .stateChanged, .channel(_, .room), .channel(_, .ended): false
+        // The user has allowed what a session of AccessorySetupKit receives.
+        case .stateChanged, .channel(_, .room), .channel(_, .ended), .setup: false
         case .channel(_, .received): true
         // State restored after the end of a process is reported without its peers (``withoutPeers``).
         case .central(.willRestore): false
@@ -52,7 +54,18 @@ extension Event {
         case .peripheral(.willRestore(var state)):
             state.subscriptions = []
             return .peripheral(.willRestore(state))
-        case .stateChanged, .central, .peripheral, .channel: return self
+        case .stateChanged, .central, .peripheral, .channel, .setup: return self
+        }
+    }
+}
+
+extension SetupRequest {
+    fileprivate var peer: UUID? {
+        switch self {
+        case .rename(let peer), .remove(let peer), .finishAuthorization(let peer), .failAuthorization(let peer),
+            .updateAuthorization(let peer, _):
+            peer
+        case .showPicker: nil
         }
     }
 }

@@ -1,5 +1,5 @@
 /// The version of iOS whose rules a system follows where they changed between versions: behaviours 1.8, 1.18, 3.27 and
-/// 3.28, 7.25, 9.17, and 10.17 and 10.18.
+/// 3.28, 7.25, 9.17, 10.17 and 10.18, and 16.1.
 public struct SystemVersion: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
     /// The major version number.
     public var major: Int
@@ -25,6 +25,8 @@ public struct SystemVersion: Hashable, Comparable, Sendable, ExpressibleByIntege
     var preservesAcrossSwitches: Bool { self > 10 }
     /// Whether an app with a Live Activity has the privileges of the foreground in the background (behaviour 9.17).
     var grantsLiveActivities: Bool { self >= 26 }
+    /// Whether there is AccessorySetupKit (behaviour 16.1).
+    var setsUpAccessories: Bool { self >= 18 }
     /// Whether an app that uses AccessorySetupKit is restored after the user force-quit it (behaviour 10.17).
     var preservesSetUpAccessories: Bool { self >= 26 }
     /// The rules for connection parameter requests (behaviours 3.27, 3.28).

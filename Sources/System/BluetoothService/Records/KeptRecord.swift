@@ -8,6 +8,7 @@ enum KeptRecord: Hashable, Sendable {
     case names(NameRecord)
     case tables(TableRecord)
     case controllers(ControllerRecord)
+    case accessories(AccessoryRecord)
 
     /// Returns the encoded record.
     ///
@@ -21,6 +22,7 @@ enum KeptRecord: Hashable, Sendable {
         case .names(let record): try Self.encode(record, slot)
         case .tables(let record): try Self.encode(record, slot)
         case .controllers(let record): try Self.encode(record, slot)
+        case .accessories(let record): try Self.encode(record, slot)
         }
     }
 

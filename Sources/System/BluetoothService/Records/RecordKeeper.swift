@@ -83,6 +83,7 @@ final class RecordKeeper {
         var names = NameRecord()
         var tables = TableRecord()
         var controllers = ControllerRecord()
+        var accessories = AccessoryRecord()
     }
 
     /// Reads all records. Returns nil if that has been done before.
@@ -113,6 +114,7 @@ final class RecordKeeper {
         found.names = readOne(NameRecord.self, .names, storage) { .names($0) }
         found.tables = readOne(TableRecord.self, .tables, storage) { .tables($0) }
         found.controllers = readOne(ControllerRecord.self, .controllers, storage) { .controllers($0) }
+        found.accessories = readOne(AccessoryRecord.self, .accessories, storage) { .accessories($0) }
         return found
     }
 
@@ -169,6 +171,8 @@ final class RecordKeeper {
     func keep(_ new: TableRecord) { keep(.tables(new), in: .tables) }
 
     func keep(_ new: ControllerRecord) { keep(.controllers(new), in: .controllers) }
+
+    func keep(_ new: AccessoryRecord) { keep(.accessories(new), in: .accessories) }
 
     private func freeSlot() -> Int? {
         let taken = Set(apps.values)

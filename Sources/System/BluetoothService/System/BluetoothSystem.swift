@@ -227,6 +227,7 @@ extension BluetoothSystem {
         switch manager.role {
         case .central: CentralSession(key, of: manager, links, scan)
         case .peripheral: PeripheralSession(key, of: manager, links, attributes, advertising, channels)
+        case .accessorySetup: AccessorySetupSession(key, of: manager, apps.accessories, links, scan)
         }
     }
 

@@ -10,6 +10,7 @@ extension Event: MessageKinds, MessageValue {
         .central(.peer(.blank, .nameChanged(nil))),
         .peripheral(.updateCreditsReturned(0)),
         .channel(ChannelID(0), .room(0)),
+        .setup(.activated([])),
     ]
 
     /// Codes the kind and its fields.
@@ -27,6 +28,9 @@ extension Event: MessageKinds, MessageValue {
         case .channel(let channel, let event):
             try coder.kind(3, "channel")
             self = try .channel(coder.value("channel", channel), coder.value("event", event))
+        case .setup(let event):
+            try coder.kind(4, "setup")
+            self = try .setup(coder.value("event", event))
         }
     }
 }

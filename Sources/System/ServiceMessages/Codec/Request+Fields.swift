@@ -9,6 +9,7 @@ extension Request: MessageKinds, MessageValue {
         .central(.stopScan),
         .peripheral(.removeAllServices),
         .channel(ChannelID(0), .close),
+        .setup(number: 0, .remove(.blank)),
     ]
 
     /// Codes the kind and its fields.
@@ -23,6 +24,9 @@ extension Request: MessageKinds, MessageValue {
         case .channel(let channel, let request):
             try coder.kind(2, "channel")
             self = try .channel(coder.value("channel", channel), coder.value("request", request))
+        case .setup(let number, let request):
+            try coder.kind(3, "setup")
+            self = try .setup(number: coder.value("number", number), coder.value("request", request))
         }
     }
 }

@@ -133,6 +133,7 @@ extension Hello: PacketFields, MessageValue {
         try coder.value("version", &version)
         try coder.value("app", &app.name)
         try coder.value("declaration", &declaration)
+        try coder.value("accessory setup", &declaration.setup)
     }
 }
 
@@ -140,7 +141,7 @@ extension AppDeclaration: PacketFields, MessageValue {
     /// Creates the declaration of an app that declares nothing.
     public init() { self.init(displayName: nil) }
 
-    /// Codes the fields in wire order.
+    /// Codes the fields in wire order, without ``setup``, which records of before lack.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("display name", &displayName)
         try coder.value("usage description", &usageDescription)
@@ -173,11 +174,12 @@ extension ManagerRole: PacketFields, MessageValue {
     /// Creates the role of a central manager.
     public init() { self = .central }
 
-    /// Codes the role: 0 for a central manager, 1 for a peripheral manager.
+    /// Codes the role: 0 for a central manager, 1 for a peripheral manager, 2 for a session of AccessorySetupKit.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        let number: UInt8 = try coder.value("role", self == .central ? 0 : 1)
-        guard number < 2 else { throw PacketError(.value(UInt64(number)), at: "role") }
-        self = number == 0 ? .central : .peripheral
+        let roles = [ManagerRole.central, .peripheral, .accessorySetup]
+        let number = try coder.value("role", UInt8(roles.firstIndex(of: self) ?? 0))
+        guard roles.indices.contains(Int(number)) else { throw PacketError(.value(UInt64(number)), at: "role") }
+        self = roles[Int(number)]
     }
 }
 

@@ -30,7 +30,7 @@ extension ToolQuestion: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
     public static let kinds: [ToolQuestion] = [
         .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 0), .prompts, .apps,
-        .app(.launch, name: ""), .advice, .packets, .ownAdvice,
+        .app(.launch, name: ""), .advice, .packets, .ownAdvice, .accessory(.blank, .remove, name: ""),
     ]
 
     /// Codes the kind and its fields.
@@ -44,6 +44,14 @@ extension ToolQuestion: MessageKinds, MessageValue {
         case .advice: try coder.kind(8, "advice")
         case .packets: try coder.kind(9, "packets")
         case .ownAdvice: try coder.kind(10, "ownAdvice")
+        case .accessory(let accessory, let verb, let name, let owner):
+            try coder.kind(11, "accessory")
+            self = try .accessory(
+                coder.value("accessory", accessory),
+                coder.value("verb", verb),
+                name: coder.value("name", name),
+                owner: coder.value("owner", owner)
+            )
         case .forgetBond(let peer):
             try coder.kind(3, "forgetBond")
             self = try .forgetBond(coder.value("peer", peer))
@@ -126,7 +134,9 @@ extension Result<String, ServiceError> {
 
 extension PersonQuestion: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
-    public static let kinds: [PersonQuestion] = [.pairing(PairingQuestion()), .permission(AppQuestion()), .notice("")]
+    public static let kinds: [PersonQuestion] = [
+        .pairing(PairingQuestion()), .permission(AppQuestion()), .notice(""), .accessory(AccessoryQuestion()),
+    ]
 
     /// Codes the kind and its fields. A notice that is too long is truncated.
     public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -140,6 +150,9 @@ extension PersonQuestion: MessageKinds, MessageValue {
         case .notice(let text):
             try coder.kind(2, "notice")
             self = try .notice(coder.cutText("notice", text))
+        case .accessory(let question):
+            try coder.kind(3, "accessory")
+            self = try .accessory(coder.value("accessory", question))
         }
     }
 }
@@ -221,7 +234,9 @@ extension PairingQuestion.Kind: MessageKinds, MessageValue {
 
 extension PersonAnswer: MessageKinds, MessageValue {
     /// See ``MessageKinds/kinds``.
-    public static let kinds: [PersonAnswer] = [.accept, .refuse, .passkey(0), .allow, .deny]
+    public static let kinds: [PersonAnswer] = [
+        .accept, .refuse, .passkey(0), .allow, .deny, .choose(.blank), .name(""),
+    ]
 
     /// Codes the kind and its fields. A passkey is a secret field, which logs leave out.
     public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -233,6 +248,12 @@ extension PersonAnswer: MessageKinds, MessageValue {
         case .passkey(let passkey):
             try coder.kind(2, "passkey")
             self = try .passkey(coder.secret("passkey", passkey))
+        case .choose(let accessory):
+            try coder.kind(5, "choose")
+            self = try .choose(coder.value("accessory", accessory))
+        case .name(let name):
+            try coder.kind(6, "name")
+            self = try .name(coder.value("name", name))
         }
     }
 }

@@ -16,6 +16,8 @@ public enum ServiceLimits {
     public static let unreadEvents = 1_024
     /// Octets of a message. No request that Core Bluetooth allows comes close.
     public static let message = 1 << 20
+    /// Accessories that apps have set up.
+    package static let accessories = Quota(app: 64, user: 256, total: 1_024)
 }
 
 // MARK: - Lists in messages
@@ -41,6 +43,12 @@ extension ServiceLimits {
     package static let descriptors = 64
     /// Arguments of a launch command, the program included.
     package static let launchArguments = 64
+    /// Display items of a picker.
+    package static let pickerItems = 64
+    /// Accessories that a picker offers.
+    package static let pickerOffers = 64
+    /// Services, names or company identifiers in the declaration of an app that uses AccessorySetupKit.
+    package static let setupTraits = 256
     /// Services of a peer.
     package static let remoteServices = 256
     /// Services, or service data, in a received advertisement.

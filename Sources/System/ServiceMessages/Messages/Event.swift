@@ -11,6 +11,8 @@ public enum Event: Hashable, Sendable {
     case peripheral(PeripheralEvent)
     /// An event of one of the manager's channels.
     case channel(ChannelID, ChannelEvent)
+    /// An event for a session of AccessorySetupKit.
+    case setup(SetupEvent)
 }
 
 /// An event for a central manager.

@@ -29,7 +29,9 @@ extension Request {
                 ?? ServiceError("service data", request.serviceData.count, limit: ServiceLimits.advertisedData)
         case .peripheral(.updateValue(_, _, let centrals?)):
             ServiceError("centrals", centrals.count, limit: ServiceLimits.centrals)
-        case .central, .peripheral, .channel: nil
+        case .setup(_, .showPicker(let items, _)):
+            ServiceError("display items", items.count, limit: ServiceLimits.pickerItems)
+        case .central, .peripheral, .channel, .setup: nil
         }
     }
 
@@ -44,6 +46,8 @@ extension Request {
             .peripheral(.advertisingStarted(error, number: request.number))
         // Returns the credit that the manager has spent.
         case .peripheral(.updateValue): .peripheral(.updateCreditsReturned(1))
+        case .setup(let number, _):
+            .setup(.answered(number: number, SetupError(.invalidRequest, reason: error.reason)))
         case .central, .peripheral, .channel: nil
         }
     }

@@ -12,6 +12,8 @@ public enum Request: Hashable, Sendable {
     case peripheral(PeripheralRequest)
     /// A request for one of the manager's channels.
     case channel(ChannelID, ChannelRequest)
+    /// A request of a session of AccessorySetupKit, with a number that the answer repeats.
+    case setup(number: UInt32, SetupRequest)
 }
 
 /// A request of a central manager.
@@ -151,6 +153,7 @@ extension Request {
         case .central(let request): request.name
         case .peripheral(let request): request.name
         case .channel(_, let request): "\(request.kind.name) of a channel"
+        case .setup(_, let request): "\(request.kind.name)"
         }
     }
 }

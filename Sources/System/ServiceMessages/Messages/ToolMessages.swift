@@ -30,6 +30,8 @@ public enum ToolQuestion: Hashable, Sendable {
     /// Applies a command to the app of this name. `owner` is the number of its user; nil if only one user has an app of
     /// this name.
     case app(AppVerb, name: String, owner: UInt32? = nil)
+    /// Changes an accessory of the app of this name, as in ``app(_:name:owner:)``.
+    case accessory(UUID, AccessoryVerb, name: String, owner: UInt32? = nil)
     /// A stream of advice for the developers of apps, about what they do from now on. Answered when it ends.
     case advice
     /// The same about the apps of the process that asks, which needs no rights. Answered when it ends.
@@ -86,6 +88,8 @@ public enum PersonQuestion: Hashable, Sendable {
     case permission(AppQuestion)
     /// A notice without an answer.
     case notice(String)
+    /// A question about accessories of an app. Another one of the same app replaces it.
+    case accessory(AccessoryQuestion)
 }
 
 /// The question whether an app may use Bluetooth (behaviour 1.18).
@@ -211,4 +215,8 @@ public enum PersonAnswer: Hashable, Sendable {
     case allow
     /// Do not let the app use Bluetooth.
     case deny
+    /// Set up this accessory.
+    case choose(UUID)
+    /// Give the accessory this name.
+    case name(String)
 }

@@ -29,6 +29,9 @@ public struct AppDeclaration: Hashable, Sendable {
     /// Whether `NSAccessorySetupKitSupports` lists Bluetooth, so that the app's accessories were set up by
     /// AccessorySetupKit (behaviour 10.17).
     public var usesAccessorySetup = false
+    /// The accessories that the app may look for with AccessorySetupKit; nil if it does not use AccessorySetupKit for
+    /// Bluetooth. Its central managers reach only the accessories that it has set up (behaviour 1.23).
+    public var setup: SetupDeclaration?
     /// `HaraldLaunch`: the absolute path of the program that launches the app, followed by its arguments. Empty if the
     /// app cannot be launched.
     public var launchCommand: [String] = []
@@ -74,8 +77,8 @@ public struct AppDeclaration: Hashable, Sendable {
             isManaged: isManaged
         )
         launchCommand = propertyList["HaraldLaunch"] as? [String] ?? []
-        let kinds = propertyList["NSAccessorySetupKitSupports"] as? [String] ?? []
-        usesAccessorySetup = kinds.contains("Bluetooth")
+        setup = SetupDeclaration(propertyList: propertyList)
+        usesAccessorySetup = setup != nil
         if modes.contains("bluetooth-central") { backgroundModes.insert(.central) }
         if modes.contains("bluetooth-peripheral") { backgroundModes.insert(.peripheral) }
     }

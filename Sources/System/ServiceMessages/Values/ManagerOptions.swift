@@ -12,12 +12,14 @@ public struct ManagerID: Hashable, Sendable {
     }
 }
 
-/// The two kinds of manager.
+/// The kinds of manager, and the session of AccessorySetupKit, which is connected to the service like one.
 public enum ManagerRole: Hashable, Sendable {
     /// A central manager, which scans and connects.
     case central
     /// A peripheral manager, which publishes services and advertises.
     case peripheral
+    /// A session of AccessorySetupKit.
+    case accessorySetup
 }
 
 /// The options of a manager, from its initializer.

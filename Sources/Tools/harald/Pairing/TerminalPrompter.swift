@@ -15,6 +15,8 @@ final class TerminalPrompter: PairingPrompter {
         case yes
         case no
         case passkey(UInt32)
+        /// The number of an accessory in a list, or its name.
+        case text(String)
 
         /// Parses `yes`, `no` or six digits. Returns nil for any other text.
         init?(_ text: String) {
@@ -46,6 +48,8 @@ final class TerminalPrompter: PairingPrompter {
     private struct Open {
         /// Whether the answer is a code, or no.
         let expectsCode: Bool
+        /// Whether a text is an answer as well.
+        var expectsText: ((String) -> Bool)?
         /// The link that is being paired; nil for an app's permission.
         let link: UInt64?
         let decide: (Prepared) -> Void
@@ -166,11 +170,20 @@ final class TerminalPrompter: PairingPrompter {
 
     private func answered(_ line: String) {
         guard let expectsCode = open?.expectsCode else { return }
-        let answer = Prepared(line.trimmingCharacters(in: .whitespaces))
+        let line = line.trimmingCharacters(in: .whitespaces)
+        if let expectsText = open?.expectsText, line.lowercased() != "no" {
+            guard !expectsText(line) else { return decide(.text(line)) }
+            return answeredWrongly("one of the numbers, or no")
+        }
+        let answer = Prepared(line)
         if let answer, !expectsCode || answer != .yes { return decide(answer) }
+        answeredWrongly(expectsCode ? "six digits, or no" : "yes or no")
+    }
+
+    private func answeredWrongly(_ expected: String) {
         wrongAnswers += 1
         guard wrongAnswers < Self.maximumWrongAnswers else { return decide(.no) }
-        say("[ \(expectsCode ? "six digits, or no" : "yes or no") ]")
+        say("[ \(expected) ]")
     }
 
     private func ended() {
@@ -195,8 +208,55 @@ extension TerminalPrompter: PermissionPrompter {
         )
     }
 
+    /// Shows a view of AccessorySetupKit: the app, then the accessories with their numbers, then the question.
+    func ask(_ question: AccessoryQuestion, answer: @escaping (PersonAnswer) -> Void) {
+        let (app, offers) = (question.app.label, question.offers)
+        let lines = offers.enumerated().map { "\($0 + 1): \($1.line)" }
+        switch question.kind {
+        case .pick where offers.isEmpty: say("[ \(app) looks for accessories ]")
+        case .pick:
+            let isNumber: (String) -> Bool = { Int($0).map { offers.indices.contains($0 - 1) } ?? false }
+            ask(
+                lines + ["set up which one for \(app)? its number, or no"],
+                Open(expectsCode: false, expectsText: isNumber, link: nil) { prepared in
+                    switch prepared {
+                    case .text(let text): answer(.choose(offers[(Int(text) ?? 1) - 1].identifier))
+                    case .yes: answer(.choose(offers[0].identifier))
+                    case .no, .passkey: answer(.refuse)
+                    }
+                }
+            )
+        case .rename:
+            ask(
+                lines + ["which name, for \(app)? or no"],
+                Open(expectsCode: false, expectsText: { !$0.isEmpty }, link: nil) {
+                    if case .text(let text) = $0 { answer(.name(text)) } else { answer(.refuse) }
+                }
+            )
+        case .migrate, .update:
+            let what = question.kind == .migrate ? "manage these accessories" : "use more of this accessory"
+            ask(
+                lines + ["may \(app) \(what)? yes or no"],
+                Open(expectsCode: false, link: nil) { answer($0 == .yes ? .accept : .refuse) }
+            )
+        }
+    }
+
     func closePermission() {
         if let open, open.link == nil { close() }
+    }
+}
+
+extension AppQuestion {
+    /// The app for the user, with the name that it has chosen in quotes.
+    fileprivate var label: String { "\((displayName ?? identifier).quotedName) of user \(owner)" }
+}
+
+extension AccessoryQuestion.Offer {
+    fileprivate var line: String {
+        let seen = advertisedName.map { ", which calls itself \($0.quotedName)" } ?? ""
+        let picture = image.isEmpty ? "" : ", shown as the image \(image.quotedName)"
+        return "\(name.quotedName)\(seen)\(picture)\(isShared ? ", which another app uses too" : "")"
     }
 }
 

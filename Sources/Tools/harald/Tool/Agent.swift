@@ -60,6 +60,8 @@ final class Agent {
             prompter.askPermission(question) { [weak self] isAllowed in
                 self?.answered(number, isAllowed ? .allow : .deny)
             }
+        case .accessory(let question):
+            prompter.ask(question) { [weak self] in self?.answered(number, $0) }
         case .notice: break
         }
     }

@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import BluetoothTypes
+import Foundation
 import ServiceMessages
 
 struct AppCommand: ParsableCommand {
@@ -17,7 +18,7 @@ struct AppCommand: ParsableCommand {
         subcommands: [
             List.self, ActionCommand<0>.self, ActionCommand<1>.self, ActionCommand<2>.self, ActionCommand<3>.self,
             ActionCommand<4>.self, ActionCommand<5>.self, ActionCommand<6>.self, ActionCommand<7>.self,
-            ActionCommand<8>.self, ActionCommand<9>.self,
+            ActionCommand<8>.self, ActionCommand<9>.self, ForgetAccessory.self, RenameAccessory.self,
         ]
     )
 
@@ -37,6 +38,88 @@ struct AppCommand: ParsableCommand {
 
         func execute() throws(ToolError) {
             try showing.show(.apps, of: service, as: AppsStatus.self) { $0.lines }
+        }
+    }
+
+    struct ForgetAccessory: ShowingCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "forget-accessory",
+            abstract: "Remove an accessory from an app that has set it up with AccessorySetupKit.",
+            discussion: """
+                This is what the user does in Settings. The bond goes with the last app that has the accessory.
+
+                Example:
+                  harald app forget-accessory com.example.heart 00010203-0405-4607-8809-0A0B0C0D0E0F
+
+                \(ExitStatus.text())
+                """
+        )
+
+        @OptionGroup var service: ServiceOptions
+        @OptionGroup var showing: ShowingOptions
+        @OptionGroup var chosen: ChosenAccessory
+
+        func execute() throws(ToolError) {
+            try showing.show(chosen.question(.remove), of: service, as: AppsStatus.self) { status in
+                ["\(chosen.name.visible) has lost the accessory"] + status.lines(of: chosen.name, chosen.user)
+            }
+        }
+    }
+
+    struct RenameAccessory: ShowingCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rename-accessory",
+            abstract: "Rename an accessory that an app has set up with AccessorySetupKit.",
+            discussion: """
+                This is what the user does in Settings.
+
+                Example:
+                  harald app rename-accessory com.example.heart 00010203-0405-4607-8809-0A0B0C0D0E0F "Left belt"
+
+                \(ExitStatus.text())
+                """
+        )
+
+        @OptionGroup var service: ServiceOptions
+        @OptionGroup var showing: ShowingOptions
+        @OptionGroup var chosen: ChosenAccessory
+
+        @Argument(help: ArgumentHelp("The new name.", valueName: "NAME"))
+        var new: String
+
+        func execute() throws(ToolError) {
+            try showing.show(chosen.question(.rename(new)), of: service, as: AppsStatus.self) { status in
+                ["renamed the accessory of \(chosen.name.visible)"] + status.lines(of: chosen.name, chosen.user)
+            }
+        }
+    }
+
+    /// An accessory of an app.
+    struct ChosenAccessory: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "The numeric ID of the app's user, if several users have an app with this name.",
+                valueName: "UID"
+            )
+        )
+        var user: UInt32?
+
+        @Argument(
+            help: ArgumentHelp("The bundle identifier of the app, or the name of its executable.", valueName: "APP")
+        )
+        var name: String
+
+        @Argument(
+            help: ArgumentHelp("The identifier of the accessory, from harald app list.", valueName: "IDENTIFIER"),
+            transform: { text in
+                guard let identifier = UUID(uuidString: text) else { throw ValidationError("no identifier: \(text)") }
+                return identifier
+            }
+        )
+        var accessory: UUID
+
+        func question(_ verb: AccessoryVerb) -> ToolQuestion {
+            .accessory(accessory, verb, name: name, owner: user)
         }
     }
 

@@ -15,6 +15,8 @@ package enum RecordSlot: Hashable, Sendable {
     case tables
     /// The features that controllers turned out not to support reliably.
     case controllers
+    /// The accessories that apps have set up.
+    case accessories
 
     package var name: String {
         switch self {
@@ -23,6 +25,7 @@ package enum RecordSlot: Hashable, Sendable {
         case .names: "names"
         case .tables: "tables"
         case .controllers: "controllers"
+        case .accessories: "accessories"
         }
     }
 }
