@@ -152,7 +152,8 @@ let tests = """
     BluetoothTesting AppStandIns TestBasics
     CaptureStory
     Page BluetoothTesting NIOEmbedded
-    Examples Accessories BluetoothTesting DistanceMeter FileTransfer HealthThermometer HeartRate TextTransfer AppStandIns TestBasics
+    Examples Accessories BeltSetup BluetoothTesting DistanceMeter FileTransfer HealthThermometer HeartRate TextTransfer \
+        AppStandIns TestBasics
     Harald harald AppStandIns StandInKernel TestBasics
     """
 
@@ -245,10 +246,12 @@ for (folder, library, program) in [
     ("HeartRate", "HeartRate", "heart-rate"), ("FileTransfer", "FileTransfer", "file-transfer"),
     ("DistanceMeter", "DistanceMeter", "distance-meter"),
     ("TextTransfer", "TextTransfer", "text-transfer"), ("Thermometer", "HealthThermometer", "thermometer"),
+    ("BeltSetup", "BeltSetup", "belt-setup"),
 ] {
     let path = "Examples/\(folder)/Sources"
-    targets.append(named.target(library, path: "\(path)/\(library)", ["CoreBluetooth"]))
-    targets.append(named.target(program, path: "\(path)/\(program)", [library, "CoreBluetooth"]))
+    let frameworks = folder == "BeltSetup" ? ["CoreBluetooth", "AccessorySetupKit"] : ["CoreBluetooth"]
+    targets.append(named.target(library, path: "\(path)/\(library)", frameworks))
+    targets.append(named.target(program, path: "\(path)/\(program)", [library] + frameworks))
 }
 for line in tests.split(separator: "\n") {
     let words = line.split(separator: " ").map(String.init)
