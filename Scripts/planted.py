@@ -109,10 +109,9 @@ PLANTS = [
     Plant(
         "a trap: a link that ends in the background",
         "Sources/System/BluetoothService/Centrals/CentralSession.swift",
-        "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
-        "        if isReconnecting {",
-        "        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false\n"
-        "        precondition(!IS_PLANTED || manager.lifecycle.rules.restartsScans)\n        if isReconnecting {",
+        "        if isReconnecting {\n            uses[peer] = .connecting\n",
+        "        precondition(!IS_PLANTED || manager.lifecycle.rules.restartsScans)\n"
+        "        if isReconnecting {\n            uses[peer] = .connecting\n",
         r"the process survives: it was ended by signal \d+\n.*CentralSession\.swift:\d+: Precondition failed",
     ),
     Plant(

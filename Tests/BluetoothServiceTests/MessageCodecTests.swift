@@ -140,7 +140,7 @@ import Testing
         let event = ServiceMessage.event(ManagerID(1), .stateChanged(.poweredOn)).encoded().bytes
         #expect(event == [1, 1, 0, 0, 0, 0, 5] as [UInt8])
         let hello = Opening.app(Hello(AppIdentity(name: "a"))).encoded()
-        #expect(hello.bytes == [0, 10, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
+        #expect(hello.bytes == [0, 10, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0] as [UInt8])
         #expect(Opening.version(in: hello) == 10)
         #expect(Opening.version(in: [1, 99, 0, 7]) == 99)
         #expect(Opening.version(in: [0, 5]) == nil)

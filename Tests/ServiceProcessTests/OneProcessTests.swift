@@ -102,6 +102,18 @@ import Testing
         #expect(world.with { $0.apps.preservation.apps.isEmpty })
     }
 
+    @Test("behaviour 9.20: a process of a kind without Bluetooth is refused, with the reason")
+    func processesWithoutBluetooth() {
+        let world = ClientWorld(table: processes.table)
+        let widget = ProcessKind.appExtension(point: "com.apple.widgetkit-extension")
+        let refused = open(world, process: 77, declaring: AppDeclaration(kind: widget))
+        #expect(refused.goodbye()?.contains("\"com.apple.widgetkit-extension\" has no Bluetooth") == true)
+        let transport = ProcessKind.appExtension(point: ProcessKind.transportExtensionPoint)
+        let client = open(world, process: 78, declaring: AppDeclaration(kind: transport))
+        #expect(client.take().first == .welcome(Welcome()))
+        #expect(world.with { $0.apps.running.map(\.phase) } == [.background])
+    }
+
     @Test("behaviour 9.16: a process that reconnects before its old connection has ended continues")
     func aProcessThatConnectsAnew() {
         let world = ClientWorld(table: processes.table)

@@ -39,6 +39,9 @@ public struct DeviceOptions: Hashable, Sendable {
     /// Whether apps with the background mode `bluetooth-peripheral` can start advertising in the background, on all
     /// versions. False refuses that from iOS 14 on (behaviour 7.25).
     public var startsAdvertisingInBackground: Bool
+    /// Whether, from iOS 26 on, only apps that use AccessorySetupKit are launched again after the switch in Control Centre
+    /// and after airplane mode, as note 5 of TN3115 says by its letter. By default no app loses this (behaviour 10.28).
+    public var restoresOnlySetUpApps = false
     /// The version of iOS that the device follows where their rules differ.
     public var version: SystemVersion
     /// The deviations of the device's controller from the specification, as some real ones have them.
@@ -110,6 +113,7 @@ extension SystemConfiguration {
         version = options.version
         startsAdvertisingInBackground = options.startsAdvertisingInBackground
         allowsChannelSounding = options.channelSounding != .notAllowed
+        restoresOnlySetUpApps = options.restoresOnlySetUpApps
         pairing.ioCapability = options.pairingScreen.ioCapability
         if let lifetime = options.addressLifetime {
             privacyInterval = lifetime

@@ -65,10 +65,12 @@ final class DeviceParts {
     }
 
     func restart(isLocked: Bool) {
+        let staysOff = system.staysOff
         end()
         system = makeSystem(system.fixedAddress)
         system.apps.preservation.isLocked = isLocked
         socket.plugIn()
+        if staysOff { system.controllers.setPower(false) }
         begin()
     }
 

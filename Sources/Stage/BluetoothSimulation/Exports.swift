@@ -16,4 +16,5 @@
 @_exported import struct ServiceMessages.AppDeclaration
 @_exported import enum ServiceMessages.AppPermission
 @_exported import enum ServiceMessages.PersonAnswer
+@_exported import enum ServiceMessages.ProcessKind
 @_exported import struct ServiceMessages.SetupDeclaration

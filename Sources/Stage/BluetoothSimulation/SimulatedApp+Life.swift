@@ -36,11 +36,11 @@ extension SimulatedApp {
     /// iOS 26 on, an app with a manager keeps the Bluetooth privileges of the foreground until the activity ends, after
     /// eight hours at the latest (behaviour 9.17).
     ///
-    /// - Returns: `false` if the app is not in the foreground.
+    /// - Returns: `false` if the app is not in the foreground, or if the device has a version before iOS 16.1.
     @discardableResult
     public func startLiveActivity() -> Bool {
         device.world.loop.waitFor { [self] in
-            guard connection.phase == .foreground else {
+            guard connection.canStartActivity else {
                 device.ignored("startLiveActivity() of \(name): the app is \(connection.phase.words)")
                 return false
             }

@@ -23,6 +23,7 @@ import Testing
         declaration.launchCommand = ["/usr/bin/heart", "--quiet"]
         declaration.usesAccessorySetup = true
         declaration.setup = SetupDeclaration(services: ["180D"], names: ["Belt"], companies: [0x012D])
+        declaration.kind = .appExtension(point: ProcessKind.transportExtensionPoint)
         var connect = ConnectOptions()
         (connect.notifiesOnConnection, connect.startDelay, connect.reconnectsAutomatically) = (true, 7, true)
         var advertisement = AdvertisingRequest(localName: "Belt", services: [0x180D])
@@ -132,16 +133,18 @@ import Testing
     @Test("a record without process information can be read")
     func appsOfVersion2() throws {
         var record = Self.full
-        (record.version, record.process, record.declaration.setup) = (2, nil, nil)
+        (record.version, record.process) = (2, nil)
+        (record.declaration.setup, record.declaration.kind) = (nil, .app)
         let octets = record.encoded()
         #expect(octets.bytes[0] == 2 && octets.count < Self.full.encoded().count)
         #expect(try AppRecord(reading: octets) == record)
     }
 
-    @Test("a record without the setup of the declaration can be read")
+    @Test("a record without the setup of the declaration and the kind of the process can be read, and is about an app")
     func appsOfVersion3() throws {
         var record = Self.full
-        (record.version, record.declaration.setup) = (3, nil)
+        record.version = 3
+        (record.declaration.setup, record.declaration.kind) = (nil, .app)
         let octets = record.encoded()
         #expect(octets.bytes[0] == 3 && octets.count < Self.full.encoded().count)
         #expect(try AppRecord(reading: octets) == record)
@@ -276,7 +279,7 @@ import Testing
     func appsOfVersion1() throws {
         var record = Self.full
         (record.version, record.executable, record.process) = (1, nil, nil)
-        record.declaration.setup = nil
+        (record.declaration.setup, record.declaration.kind) = (nil, .app)
         let octets = record.encoded()
         #expect(octets.bytes[0] == 1 && octets.count < Self.full.encoded().count)
         #expect(try AppRecord(reading: octets) == record)

@@ -6,7 +6,8 @@ import Foundation
 import ServiceMessages
 import Testing
 
-/// Which apps are relaunched after which event (behaviours 10.15 to 10.18): a test for each cell of that table.
+/// Which apps are relaunched after which event (behaviours 10.15 to 10.18, 10.28): a test for each cell of the table of
+/// TN3115.
 @Suite struct ComingBackTests {
     /// How an app, or its preserved state, ends.
     enum End: CaseIterable {
@@ -14,31 +15,45 @@ import Testing
         /// `restart` happens while the app runs; the others follow a crash.
         case restart, crashAndRestart
         case crashAndSettings, crashAndControlCentre
+        /// Airplane mode switches Bluetooth off, or leaves it alone.
+        case crashAndAirplane, crashAndAirplaneWithBluetooth
     }
 
     struct Cell: CustomTestStringConvertible {
         let end: End
         let version: Int
         let usesAccessorySetup: Bool
+        /// Whether note 5 of TN3115 applies by its letter.
+        var isLiteral = false
 
         /// Whether the app is relaunched, according to the rules.
         var comesBack: Bool {
             switch end {
             case .crash, .memory: true
             case .forceQuit: version >= 26 && usesAccessorySetup
-            case .restart, .crashAndRestart, .crashAndControlCentre: version > 10
-            case .crashAndSettings: false
+            case .restart, .crashAndRestart: version > 10
+            case .crashAndControlCentre, .crashAndAirplaneWithBluetooth: version > 10 && !losesByTheLetter
+            case .crashAndSettings, .crashAndAirplane: false
             }
         }
 
+        private var losesByTheLetter: Bool { isLiteral && version >= 26 && !usesAccessorySetup }
+
         var testDescription: String {
-            "\(end), iOS \(version)\(usesAccessorySetup ? ", AccessorySetupKit" : "")"
+            "\(end), iOS \(version)\(usesAccessorySetup ? ", AccessorySetupKit" : "")\(isLiteral ? ", literal" : "")"
         }
     }
 
     static let cells = End.allCases.flatMap { end in
         [10, 11, 25, 26].flatMap { version in
             [false, true].map { Cell(end: end, version: version, usesAccessorySetup: $0) }
+        }
+    }
+
+    /// The cells of the rows that note 5 of TN3115 is at, by its letter.
+    static let literalCells = [25, 26].flatMap { version in
+        [End.forceQuit, .crashAndRestart, .crashAndControlCentre, .crashAndAirplaneWithBluetooth].flatMap { end in
+            [false, true].map { Cell(end: end, version: version, usesAccessorySetup: $0, isLiteral: true) }
         }
     }
 
@@ -59,15 +74,31 @@ import Testing
             world.collector.crash()
             world.phone.setPower(false, by: .controlCentre)
             world.phone.setPower(true, by: .controlCentre)
+        case .crashAndAirplane, .crashAndAirplaneWithBluetooth:
+            world.collector.crash()
+            world.phone.person.switchesAirplaneMode(true)
+            world.phone.person.switchesAirplaneMode(false)
         }
     }
 
-    @Test("behaviours 10.15 to 10.18: which apps are relaunched after which event, by version", arguments: cells)
+    /// The user switches Bluetooth on in airplane mode, which remembers that.
+    private func keepBluetooth(_ phone: SimulatedDevice) {
+        phone.person.switchesAirplaneMode(true)
+        phone.setPower(true)
+        phone.person.switchesAirplaneMode(false)
+    }
+
+    @Test(
+        "behaviours 10.15 to 10.18, 10.23, 10.28: which apps are relaunched after which event, by version",
+        arguments: cells + literalCells
+    )
     func whichAppsComeBack(cell: Cell) {
         let world = RestorationWorld(
             usesAccessorySetup: cell.usesAccessorySetup,
-            version: SystemVersion(integerLiteral: cell.version)
+            version: SystemVersion(integerLiteral: cell.version),
+            restoresOnlySetUpApps: cell.isLiteral
         )
+        if cell.end == .crashAndAirplaneWithBluetooth { keepBluetooth(world.phone) }
         world.collect()
         meet(cell.end, world)
         world.world.run(for: .seconds(15))

@@ -264,9 +264,11 @@ final class RestorationWorld: Sendable {
         connectOptions: @escaping @Sendable () -> [String: Any]? = { nil },
         sensor identifier: String? = Sensor.identifier,
         usesAccessorySetup: Bool = false,
-        version: SystemVersion = .newest
+        version: SystemVersion = .newest,
+        restoresOnlySetUpApps: Bool = false
     ) {
         var options = DeviceOptions()
+        options.restoresOnlySetUpApps = restoresOnlySetUpApps
         options.version = version
         self.world = world
         phone = world.addDevice(named: "Phone", options: options)

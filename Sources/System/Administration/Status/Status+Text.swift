@@ -64,8 +64,9 @@ extension AppStatus {
         let life = isManaged ? phase.visible : "\(phase.visible), unmanaged"
         let pace = isSlowedDown == true ? ", woken less often because it overran its time in the background" : ""
         let activity = hasLiveActivity == true ? ", with a Live Activity" : ""
+        let kind = kind.map { ", \($0.visible)" } ?? ""
         let first =
-            "\(name.visible)\(called), user \(owner), \(life)\(pace)\(activity), permission \(permission.visible)"
+            "\(name.visible)\(called), user \(owner), \(life)\(kind)\(pace)\(activity), permission \(permission.visible)"
             + (executable.map { ", program \($0.quotedText)" } ?? "")
         return [first] + managers.map { "  \($0.line)" }
     }

@@ -33,6 +33,7 @@ extension AppStatus {
             owner: app.identity.owner,
             phase: app.phase.name,
             isManaged: app.declaration.isManaged,
+            kind: app.declaration.kind.visibleName,
             isSlowedDown: app.isSlowedDown ? true : nil,
             hasLiveActivity: app.hasActivity ? true : nil,
             permission: permission.name,
@@ -58,6 +59,16 @@ extension AccessoryStatus {
             name: accessory.name,
             state: "\(accessory.state)"
         )
+    }
+}
+
+extension ProcessKind {
+    /// The name of a kind with rules of its own.
+    fileprivate var visibleName: String? {
+        switch self {
+        case .app, .commandLineProgram: nil
+        case .iOSAppOnMac, .appExtension, .other: name
+        }
     }
 }
 

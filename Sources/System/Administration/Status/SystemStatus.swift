@@ -80,6 +80,8 @@ package struct AppStatus: Codable, Hashable, Sendable {
     package var phase: String
     /// Whether the app has the life cycle of an iOS app.
     package var isManaged: Bool
+    /// `appExtension`, `iOSAppOnMac` or `other`; nil for apps and command-line programs (behaviours 9.19 to 9.21).
+    package var kind: String?
     /// True if the app is woken less often because it overran its time in the background (behaviour 9.7).
     package var isSlowedDown: Bool?
     /// True if the app has a Live Activity (behaviour 9.17).

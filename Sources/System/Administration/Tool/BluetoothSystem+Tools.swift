@@ -205,11 +205,14 @@ extension BluetoothSystem {
         return .success(())
     }
 
-    /// The reason why a Live Activity cannot start or end (behaviour 9.18).
+    /// The reason why a Live Activity cannot start or end, or an app come to the front (behaviours 9.18, 9.20).
     private func refusal(of verb: AppVerb, for found: [App], _ app: AppIdentity) -> ServiceError? {
         let name = app.name.quotedName
         switch verb {
-        case .startLiveActivity where !found.contains { $0.phase == .foreground }:
+        case .foreground where found.allSatisfy(\.declaration.kind.isExtension):
+            let reason = "\(name) is an app extension, which has no foreground"
+            return ServiceError(.operationNotSupported, reason: reason)
+        case .startLiveActivity where !found.contains(where: \.canStartActivity):
             let reason = "\(name) is not in the foreground, where alone a Live Activity starts: harald app foreground"
             return ServiceError(.operationNotSupported, reason: reason)
         case .endLiveActivity where !found.contains(where: \.hasActivity):
@@ -228,7 +231,7 @@ extension BluetoothSystem {
             return completion(.failure(.notRunning(app.name)))
         }
         // Force-quitting an app that is not running discards its preserved state (behaviour 10.16).
-        if end == .forceQuit { apps.preservation.discard(of: app) }
+        if end == .forceQuit { apps.preservation.userForceQuit(app) }
         let held = found.filter { $0.process != nil }
         for app in held { app.happened(.ended(end)) }
         var left = found.count - held.count

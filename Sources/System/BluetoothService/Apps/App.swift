@@ -31,10 +31,11 @@ package final class App {
             declaration,
             program.executable,
             inBackground: inBackground,
-            grantsPrivileges: apps.configuration.version.grantsLiveActivities,
+            version: apps.configuration.version,
             loop: apps.loop
         ) { [unowned apps] in apps.nextInFront() }
         lifecycle.onChange = { [weak self] in self?.lifecycleChanged($0) }
+        apps.permissions.begin(identity, declaration.kind)
         apps.permissions.forget(ofOtherProgramsThan: self)
         apps.preservation.processBegan(self, running: program)
     }
@@ -48,6 +49,9 @@ package final class App {
     }
 
     private func open(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
+        if let refusal = apps.configuration.version.refusal(of: lifecycle.declaration.kind) {
+            return refuse(id, sink, refusal)
+        }
         guard managers.count < ServiceLimits.managers else {
             return refuse(id, sink, "\(identity.name) has \(ServiceLimits.managers) managers already")
         }
@@ -119,10 +123,10 @@ package final class App {
     /// Handles the end of the process. Managers live on if they opted in (behaviours 10.1, 10.4), or else end (9.14).
     private func processEnded(_ end: AppEnd) {
         apps.preservation.apps[identity]?.processEnded(self)
-        let isKept = apps.preservation.keeps(lifecycle.declaration, after: end)
+        let isKept = apps.preservation.keeps(lifecycle.declaration, after: .processEnded(end))
         // The process asked for these before it ended, so they still count.
         if isKept { gate.open() }
-        let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
+        let opted = isKept ? ids.filter { managers[$0].map { apps.preservation.keeps($0.manager) } ?? false } : []
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
             let app = apps.preservation.app(identity, after: lifecycle)
@@ -292,7 +296,7 @@ extension App {
             for id in ids { noteLoss(of: managers[id]?.manager.release(on: apps.loop) ?? 0, id) }
         case .end: if case .notRunning(let end) = lifecycle.phase { processEnded(end) }
         case .startActivityTimer, .endActivityTimer:
-            let isPrivileged = apps.configuration.version.grantsLiveActivities
+            let isPrivileged = apps.configuration.version.has(.liveActivityPrivileges)
             rulesChanged(by: .liveActivity(isShown: lifecycle.hasActivity, isPrivileged: isPrivileged))
         case .startTimer, .endTimer, nil: rulesChanged(by: .appMoved(lifecycle.phase))
         }
@@ -325,6 +329,9 @@ extension App {
 extension App {
     package var phase: AppPhase { lifecycle.phase }
 
+    /// Whether the app can start a Live Activity now (behaviour 9.18).
+    package var canStartActivity: Bool { lifecycle.canStartActivity }
+
     /// Whether the app has a Live Activity (behaviour 9.17).
     package var hasActivity: Bool { lifecycle.hasActivity }
 
@@ -341,6 +348,7 @@ extension App {
     /// - Returns: `false` if its process is gone.
     package func enter() -> Bool {
         guard lifecycle.hasProcess else { return false }
+        guard !declaration.kind.isExtension else { return true }
         apps.preservation.personOpens(identity)
         lifecycle.handle(.entered)
         return true

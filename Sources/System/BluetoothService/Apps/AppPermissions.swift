@@ -22,6 +22,8 @@ package final class AppPermissions {
     /// Decisions about apps that override the rule and the configuration.
     package private(set) var decisions: [AppIdentity: AppDecision] = [:]
     private var asking: Set<AppIdentity> = []
+    /// The apps of the extensions, whose permission the extensions have (behaviour 9.20).
+    private var containers: [AppIdentity: AppIdentity] = [:]
     private unowned let apps: Apps
 
     init(_ apps: Apps) {
@@ -29,9 +31,17 @@ package final class AppPermissions {
     }
 
     func permission(of app: AppIdentity) -> AppPermission {
+        let app = containers[app] ?? app
         let configuration = apps.configuration
         let permission = decisions[app]?.permission ?? rule?(app) ?? configuration.permission
-        return permission == .notDetermined && !configuration.version.asksForPermission ? .allowedAlways : permission
+        return permission == .notDetermined && !configuration.version.has(.permission) ? .allowedAlways : permission
+    }
+
+    /// Called when a process of an app begins, or when its preserved state is restored.
+    func begin(_ app: AppIdentity, _ kind: ProcessKind) {
+        guard kind.isExtension, let end = app.name.lastIndex(of: ".") else { return containers[app] = nil }
+        guard containers.count < Self.maximumDecisions else { return }
+        containers[app] = AppIdentity(name: String(app.name[..<end]), owner: app.owner)
     }
 
     /// Adopts the decisions that a previous system had saved, and saves those that apply now.
@@ -106,7 +116,10 @@ package final class AppPermissions {
         // Behaviour 1.23.
         guard app.openManagers.contains(where: \.manager.needsPermission) else { return }
         let declaration = app.lifecycle.declaration
-        guard !declaration.isManaged || declaration.usageDescription != nil else { return endUndeclared(app) }
+        // An extension shows no prompt (behaviour 9.20).
+        guard !declaration.kind.isExtension else { return }
+        let needsDescription = declaration.isManaged && apps.configuration.version.has(.usageDescription)
+        guard !needsDescription || declaration.usageDescription != nil else { return endUndeclared(app) }
         // A question for which there is no room is not refused. It is asked once there is room.
         guard let prompter, hasRoomToAsk(about: identity) else { return }
         asking.insert(identity)

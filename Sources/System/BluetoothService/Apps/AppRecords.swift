@@ -43,10 +43,10 @@ final class AppRecords {
         keep(PermissionRecord(apps.permissions.decisions))
         for app in apps.managers.apps { noteChange(of: app) }
         for record in found.apps {
-            if apps.configuration.version.preservesAcrossSwitches, apps.preservation.apps[record.app] == nil {
+            if apps.configuration.version.has(.restorationAfterRestart), apps.preservation.apps[record.app] == nil {
                 apps.preservation.restore(record)
             } else {
-                // The version does not preserve apps across switches (behaviour 10.18), or the app is here by now.
+                // The version does not preserve apps across restarts (behaviour 10.18), or the app is here by now.
                 noteChange(of: record.app)
             }
         }

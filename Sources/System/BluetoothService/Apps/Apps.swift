@@ -35,7 +35,7 @@ package final class Apps {
         (controllers, peers, managers) = (links.controllers, links.peers, links.managers)
         self.scan = scan
         self.makeSession = makeSession
-        accessories = SetUpAccessories(isAvailable: links.configuration.version.setsUpAccessories)
+        accessories = SetUpAccessories(isAvailable: links.configuration.version.has(.accessorySetup))
         accessories.onChange = { [weak self] in self?.accessoryChanged($2, $1, of: $0) }
     }
 
@@ -149,7 +149,8 @@ package final class Apps {
 
     func info(for app: AppIdentity) -> SystemInfo {
         SystemInfo(
-            hasExtendedScanAndConnect: controllers.readyInformation?.supportsExtendedAdvertising ?? false,
+            hasExtendedScanAndConnect: configuration.version.has(.extendedFeature)
+                && controllers.readyInformation?.supportsExtendedAdvertising == true,
             permission: permission(of: app),
             hasChannelSounding: configuration.allowsChannelSounding
                 && controllers.readyInformation?.supports(LECSProcedureEnable.self) == true

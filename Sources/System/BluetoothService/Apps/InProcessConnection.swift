@@ -168,6 +168,9 @@ extension InProcessConnection {
         app.with { $0.hasActivity }
     }
 
+    /// Whether the app can start a Live Activity now (behaviour 9.18). Used on the loop only.
+    package var canStartActivity: Bool { app.value.canStartActivity }
+
     package func happened(_ event: AppLifecycle.Event) {
         app.with { $0.happened(event) }
     }

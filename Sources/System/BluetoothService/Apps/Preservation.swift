@@ -154,6 +154,7 @@ extension Preservation {
     func restore(_ record: AppRecord) {
         let lifecycle = PreservedLifecycle(record, lastInFront: owner.nextInFront(), loop: owner.loop)
         let app = add(record.app, lifecycle, settlesUntil: owner.loop.now + Self.settleTime)
+        owner.permissions.begin(record.app, record.declaration.kind)
         for kept in record.managers {
             let subject = Observation.Subject(app: record.app)
             let (key, _, session) = owner.makeManager(
@@ -178,24 +179,54 @@ extension Preservation {
         kept.manager.channels.closeAll()
     }
 
-    /// Whether managers of an app that opted in outlive its process (behaviours 10.15 to 10.18).
-    func keeps(_ declaration: AppDeclaration, after end: AppEnd) -> Bool {
-        switch end {
-        case .crashed, .removedFromMemory: true
-        case .deviceRestarted: owner.configuration.version.preservesAcrossSwitches
-        case .forceQuit: declaration.usesAccessorySetup && owner.configuration.version.preservesSetUpAccessories
+    /// Whether managers of an app that opted in outlive this event (behaviours 10.15 to 10.18, 10.23, 10.28): the table
+    /// of TN3115.
+    func keeps(_ declaration: AppDeclaration, after event: RelaunchEvent) -> Bool {
+        let (version, isSetUp) = (owner.configuration.version, declaration.usesAccessorySetup)
+        let isKept = isSetUp || !(owner.configuration.restoresOnlySetUpApps && version.has(.restorationAfterForceQuit))
+        return switch event {
+        case .processEnded(.crashed), .processEnded(.removedFromMemory): true
+        case .processEnded(.forceQuit): isSetUp && version.has(.restorationAfterForceQuit)
+        case .processEnded(.deviceRestarted): version.has(.restorationAfterRestart)
+        case .switchedOff(.settings): false
+        case .switchedOff(.controlCentre): version.has(.restorationAfterControlCentre) && isKept
+        case .airplaneMode: isKept
         }
+    }
+
+    /// Whether a manager opted in to outlive its process (behaviours 10.1, 10.29, 10.30).
+    func keeps(_ manager: AppManager) -> Bool {
+        guard manager.options.restoreIdentifier != nil else { return false }
+        let version = owner.configuration.version
+        if manager.role == .peripheral, version.has(.forgottenPeripheralApps) { return false }
+        if case .appExtension = manager.lifecycle.declaration.kind {
+            return version.has(.transportExtensionRestoration)
+        }
+        return true
     }
 
     /// Called when the user has force-quit an app, even one without a process here (behaviours 10.16, 10.17).
     package func userForceQuit(_ identity: AppIdentity) {
         relaunches.forget(identity)
-        guard let app = apps[identity], !keeps(app.lifecycle.declaration, after: .forceQuit) else { return }
+        guard let app = apps[identity], !keeps(app.lifecycle.declaration, after: .processEnded(.forceQuit)) else {
+            return
+        }
         app.discard()
     }
 
-    /// Discards the preserved state of an app that was force-quit, or of all at power off (behaviour 10.16).
-    package func discard(of identity: AppIdentity? = nil) {
-        for app in ordered where identity == nil || app.identity == identity { app.discard() }
+    /// Discards the preserved state of an app.
+    func discard(of identity: AppIdentity) { apps[identity]?.discard() }
+
+    /// Discards the preserved state of the apps that do not come back after the event.
+    func discard(after event: RelaunchEvent) {
+        for app in ordered where !keeps(app.lifecycle.declaration, after: event) { app.discard() }
     }
+}
+
+/// An event that decides whether an app is launched again: a row of TN3115 (behaviours 10.15 to 10.18, 10.28).
+enum RelaunchEvent: Hashable {
+    case processEnded(AppEnd)
+    case switchedOff(PowerSwitch)
+    /// Airplane mode was switched on or off, and left Bluetooth alone.
+    case airplaneMode
 }

@@ -106,7 +106,12 @@ final class CentralSession: LinkUser {
             sharedScan.changed()
         case .resetScanFilter: scan?.forgetReported()
         case .peer(let peer, let request): perform(request, of: peer)
-        case .watchConnections(let new): watch = new
+        case .watchConnections(let new):
+            // Behaviour 3.22.
+            if let error = configuration.version.error(lacking: .connectionEvents) {
+                return manager.misuse("\(request.name) has no effect: \(error.reason ?? "")")
+            }
+            watch = new
         }
     }
 
@@ -147,7 +152,7 @@ final class CentralSession: LinkUser {
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         guard !manager.isBarred else { return query.withoutPeers }
         // Behaviour 1.8.
-        let isOn = state == .poweredOn || configuration.version.retrievesWithoutPower
+        let isOn = state == .poweredOn || configuration.version.has(.retrievalWithoutPower)
         switch query {
         case .peripherals(let identifiers):
             let found = isOn ? identifiers.filter(manager.reaches).compactMap { peers.recall($0)?.info } : []
@@ -212,6 +217,10 @@ extension CentralSession {
         watchPresence()
         guard var advertisement = news else { return }
         advertisement.timestamp = configuration.calendarTime(at: loop.now)
+        // Behaviour 2.41.
+        if configuration.version.has(.joinedManufacturerData) {
+            advertisement.manufacturerData = heard.sighting.data.joinedManufacturerData
+        }
         emit(.discovered(peer.info, advertisement, rssi: heard.sighting.rssi))
     }
 }
@@ -265,7 +274,9 @@ extension CentralSession {
     func use(of link: PeerLink) -> Attachment? {
         let peer = link.peer
         guard wants(peer), peers[peer] != nil else { return nil }
-        let needsANCS = manager.intent.connections[peer]?.requiresNotifications == true
+        let needsANCS =
+            manager.intent.connections[peer]?.requiresNotifications == true
+            && configuration.version.has(.notificationSharing)
         let use = Attachment(key, manager, of: peer, loop: loop, requiresNotifications: needsANCS)
         uses[peer] = .connected(link, use)
         return use
@@ -290,7 +301,9 @@ extension CentralSession {
         let peer = link.peer
         guard case .connected(_, let current) = uses[peer], current === user else { return }
         noteLoss(of: peer)
-        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false
+        let isReconnecting =
+            manager.intent.connections[peer]?.reconnectsAutomatically == true
+            && configuration.version.has(.automaticReconnection)
         if isReconnecting {
             uses[peer] = .connecting
         } else {

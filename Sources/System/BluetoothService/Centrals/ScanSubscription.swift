@@ -99,9 +99,19 @@ extension Advertisement {
 }
 
 extension AdvertisingData {
-    /// The manufacturer data, unless it is an overflow area or an iBeacon, which are not for apps (behaviour 2.29).
-    fileprivate var manufacturerDataForApps: PacketBuffer? {
-        guard let data = manufacturerData else { return nil }
+    /// The manufacturer data, unless they are for the system.
+    fileprivate var manufacturerDataForApps: PacketBuffer? { manufacturerData.flatMap(Self.forApps) }
+
+    /// All manufacturer data of the advertisement and the scan response, one after the other (behaviour 2.41).
+    var joinedManufacturerData: PacketBuffer? {
+        let parts = structures.filter { $0.type == .manufacturerData && $0.payload.count >= 2 }.map(\.payload)
+        let visible = parts.compactMap(Self.forApps)
+        return visible.isEmpty ? nil : PacketBuffer(visible.flatMap { Array($0) })
+    }
+
+    /// Returns manufacturer data, unless they are an overflow area or an iBeacon, which are not for apps
+    /// (behaviour 2.29).
+    private static func forApps(_ data: PacketBuffer) -> PacketBuffer? {
         let isApple = data.starts(with: [0x4C, 0x00])
         let isOverflowArea =
             isApple && data.count == OverflowArea.encodedLength - AdvertisingData.headerLength

@@ -11,11 +11,12 @@ final class SharedScan {
     private let peers: Peers
     private let controllers: Controllers
     private let managers: ManagerTable
+    private let version: SystemVersion
     private var open: OpenScan?
 
     init(_ links: SharedLinks) {
         (loop, observers, peers) = (links.loop, links.observers, links.peers)
-        (controllers, managers) = (links.controllers, links.managers)
+        (controllers, managers, version) = (links.controllers, links.managers, links.configuration.version)
     }
 
     /// Whether the radio is on, whether or not an app may use it.
@@ -73,7 +74,7 @@ final class SharedScan {
 
     private func receive(_ sighting: Sighting) {
         open?.onSighting(sighting)
-        guard sighting.isForApps else { return }
+        guard sighting.isForApps(in: version) else { return }
         let (identifier, name) = (peers.peer(at: sighting.address).identifier, sighting.data.localName?.text)
         guard let peer = peers.noteAdvertisement(identifier, name: name, rssi: sighting.rssi, at: loop.now) else {
             return
@@ -89,10 +90,12 @@ extension Sighting {
     private static let maximumExtendedLength = 124
 
     /// Whether apps receive the advertisement. Anonymous ones are left out, since a peer without an address can neither
-    /// be connected nor identified. Of extended advertisements, only those on 2M are reported (behaviour 2.26).
-    fileprivate var isForApps: Bool {
+    /// be connected nor identified. Of extended advertisements, only those on 2M are reported, since iOS 13
+    /// (behaviour 2.26).
+    fileprivate func isForApps(in version: SystemVersion) -> Bool {
         guard !isAnonymous else { return false }
         guard let phys else { return true }
+        guard version.has(.extendedAdvertisements) else { return false }
         return phys.secondary == .le2M && data.encodedLength <= Self.maximumExtendedLength
     }
 }

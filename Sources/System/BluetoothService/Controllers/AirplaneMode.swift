@@ -1,10 +1,17 @@
 /// The state of airplane mode, and whether it switches Bluetooth off (behaviour 10.23). Performs no I/O.
 struct AirplaneMode: Hashable {
+    /// Whether airplane mode can leave Bluetooth alone.
+    private let mayLeaveBluetooth: Bool
     private(set) var isOn = false
     /// Whether airplane mode leaves Bluetooth alone, because the user has switched Bluetooth on during airplane mode.
     private(set) var leavesBluetooth = false
     /// Whether airplane mode has switched Bluetooth off.
     private var hasSwitched = false
+
+    /// - Parameter mayLeaveBluetooth: Whether airplane mode can leave Bluetooth alone, as from iOS 11 on.
+    init(mayLeaveBluetooth: Bool = true) {
+        self.mayLeaveBluetooth = mayLeaveBluetooth
+    }
 
     /// Called when the user switches airplane mode.
     ///
@@ -21,6 +28,6 @@ struct AirplaneMode: Hashable {
     /// Called when the user switches Bluetooth itself. During airplane mode the choice is remembered for the next time.
     mutating func bluetoothSwitched(_ hasPower: Bool) {
         guard isOn else { return }
-        (leavesBluetooth, hasSwitched) = (hasPower, false)
+        (leavesBluetooth, hasSwitched) = (hasPower && mayLeaveBluetooth, false)
     }
 }

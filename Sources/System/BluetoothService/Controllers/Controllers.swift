@@ -45,6 +45,8 @@ package final class Controllers {
     var onAttach: ((AttachedController) -> Void)?
     /// Called when the user switches Bluetooth on or off, before the switch has any effect.
     var onSwitch: ((_ isOn: Bool, PowerSwitch) -> Void)?
+    /// Called when airplane mode is switched and leaves Bluetooth alone.
+    var onAirplaneMode: (() -> Void)?
     /// Called when the state of the radio has been determined, which may be the same as before.
     var onState: ((ManagerState, _ isNew: Bool) -> Void)?
 
@@ -57,7 +59,9 @@ package final class Controllers {
     private let tap: PacketTap
     private var waiting: [() -> Void] = []
     private(set) var power = PowerMachine()
-    private var airplaneMode = AirplaneMode()
+    private var airplaneMode: AirplaneMode
+    /// The switch with which the user has switched Bluetooth off; nil while it is on, or off by airplane mode.
+    private(set) var switchedOffBy: PowerSwitch?
     private var retry: ScheduledTask?
     private(set) var recovery = RecoveryLadder()
     private var quietTime: ScheduledTask?
@@ -72,6 +76,7 @@ package final class Controllers {
         observers: Observers,
         tap: PacketTap,
         advertisingException: AdvertisingException,
+        airplaneMode: AirplaneMode,
         makeDevice: @escaping (HCIHost) -> GenericAccess
     ) {
         self.source = source
@@ -79,6 +84,7 @@ package final class Controllers {
         self.observers = observers
         self.tap = tap
         self.advertisingException = advertisingException
+        self.airplaneMode = airplaneMode
         self.makeDevice = makeDevice
         source.onArrival = { [weak self] in self?.arrived() }
     }
@@ -124,13 +130,19 @@ extension Controllers {
     /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
     package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
         airplaneMode.bluetoothSwitched(isOn)
+        switchedOffBy = isOn ? nil : powerSwitch
         switchPower(isOn, by: powerSwitch)
     }
 
     /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
     /// (behaviours 10.15, 10.23).
     package func setAirplaneMode(_ isOn: Bool) {
-        if let isOn = airplaneMode.set(isOn, hasPower: power.isSwitchedOn) { switchPower(isOn, by: .settings) }
+        let isNew = isOn != airplaneMode.isOn
+        if let isOn = airplaneMode.set(isOn, hasPower: power.isSwitchedOn) {
+            switchPower(isOn, by: .settings)
+        } else if isNew, power.isSwitchedOn {
+            onAirplaneMode?()
+        }
     }
 
     private func switchPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {

@@ -72,13 +72,12 @@ package struct AppLifecycle {
     private var state: State
     private var activity = Activity.none
     private var hasManager = false
-    /// Whether Live Activities have privileges in the background (behaviour 9.17).
-    private let grantsPrivileges: Bool
+    private let version: SystemVersion
     /// Consecutive wakes in which the app overran its time.
     private var overruns = 0
 
-    init(inBackground: Bool = false, grantsPrivileges: Bool = true) {
-        self.grantsPrivileges = grantsPrivileges
+    init(inBackground: Bool = false, version: SystemVersion = .newest) {
+        self.version = version
         state = inBackground ? .woken(hasTask: false) : .foreground(hasTask: false)
     }
 
@@ -93,6 +92,9 @@ package struct AppLifecycle {
 
     /// Whether the app has a Live Activity.
     var hasActivity: Bool { activity != .none }
+
+    /// Whether the app can start a Live Activity now (behaviour 9.18).
+    var canStartActivity: Bool { state.isForeground && version.has(.liveActivities) }
 
     /// Whether the app may do in the background what it may do in the foreground (behaviour 9.17).
     var isPrivileged: Bool { activity == .privileged }
@@ -113,16 +115,17 @@ package struct AppLifecycle {
         case .liveActivity(true): return startActivity()
         case .liveActivity(false): return endActivity()
         case .entered where isPrivileged: activity = .shown
-        case .left where state.isForeground && hasActivity && hasManager && grantsPrivileges: activity = .privileged
+        case .left where state.isForeground && hasActivity && hasManager && version.has(.liveActivityPrivileges):
+            activity = .privileged
         default: break
         }
         return move(by: event)
     }
 
-    /// Starts a Live Activity, which only an app in the foreground can (behaviour 9.18). Another one starts its time
-    /// again.
+    /// Starts a Live Activity, which only an app in the foreground can, from iOS 16.1 on (behaviour 9.18). Another one
+    /// starts its time again.
     private mutating func startActivity() -> [Action] {
-        guard state.isForeground else { return [] }
+        guard canStartActivity else { return [] }
         activity = .shown
         return [.startActivityTimer(Self.activityTime)]
     }

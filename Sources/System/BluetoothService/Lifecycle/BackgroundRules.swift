@@ -16,9 +16,11 @@ package struct BackgroundRules: Hashable {
     /// Whether the app has the privileges of the foreground in the background, by a Live Activity (behaviour 9.17).
     let isPrivileged: Bool
 
-    /// Creates the rules for an app. An unmanaged app behaves as on a Mac, like one with both background modes.
+    /// Creates the rules for an app. An unmanaged app behaves as on a Mac, like one with both background modes. In an
+    /// iPad app on a Mac the modes have no effect (behaviour 9.19).
     init(_ declaration: AppDeclaration, in phase: AppPhase, isPrivileged: Bool = false) {
-        modes = declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral]
+        let declared = declaration.kind == .iOSAppOnMac ? [] : declaration.backgroundModes
+        modes = declaration.isManaged ? declared : [.central, .peripheral]
         self.phase = phase
         self.isPrivileged = isPrivileged
     }

@@ -36,6 +36,7 @@ final class PeerLink {
     private let attachments = Attachments()
     private var lingering: ScheduledTask?
     private var hasBegunExchange = false
+    private var hasReportedServiceChange = false
     private var closure: ATTBearerClosure?
 
     /// Adopts a link on which nothing has been received yet.
@@ -152,10 +153,22 @@ extension PeerLink {
     /// peer (behaviour 3.41).
     func prepare(_ completion: @escaping (Result<Void, SecurityError>) -> Void) {
         secureLink.prepare { [weak self] result in
-            guard let self, case .success = result else { return completion(result) }
-            guard secureLink.manager.encryption == nil else { return ready(completion) }
-            link.whenEstablished { [weak self] in self?.ready(completion) }
+            guard let self else { return completion(result) }
+            // Behaviour 6.12.
+            if case .failure(.peerLostKey) = result, !links.configuration.version.has(.lostBondsRefused) {
+                return secureLink.secure(.encrypted) { [weak self] in self?.prepared($0, completion) }
+            }
+            prepared(result, completion)
         }
+    }
+
+    private func prepared(
+        _ result: Result<Void, SecurityError>,
+        _ completion: @escaping (Result<Void, SecurityError>) -> Void
+    ) {
+        guard case .success = result else { return completion(result) }
+        guard secureLink.manager.encryption == nil else { return ready(completion) }
+        link.whenEstablished { [weak self] in self?.ready(completion) }
     }
 
     private func ready(_ completion: (Result<Void, SecurityError>) -> Void) {
@@ -226,6 +239,7 @@ extension PeerLink {
         // Encryption comes first with a bonded peer, so this time-out is one of encryption (behaviour 6.13).
         case .linkLost, .local, nil:
             !isReady && reason == .linkLayerResponseTimeout
+                && links.configuration.version.has(.encryptionTimeoutCode)
                 ? ServiceError(SecurityError.encryptionTimedOut)
                 : ServiceError(disconnection: reason, wasConnected: isReady)
         }
@@ -311,6 +325,9 @@ extension PeerLink {
         operations.reportKnownOutcomes()
         attributes.invalidate(range)
         subscriptions.invalidate(range)
+        // Behaviour 4.15.
+        if links.configuration.version.has(.missedServiceChange), hasReportedServiceChange { return }
+        hasReportedServiceChange = true
         for user in users {
             user.emit(.servicesModified(invalidated: user.invalidate(range)))
         }
@@ -395,8 +412,8 @@ extension PeerLink {
     /// Whether Apple's rules accept the parameters that the peer requests. Reports a refusal in the log and for advice.
     private func accepts(_ parameters: ConnectionParameters) -> Bool {
         let isInputDevice = attributes.services.contains(HiddenServices.humanInterfaceDevice)
-        let edition = links.configuration.version.parameterEdition
-        let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: isInputDevice)
+        let version = links.configuration.version
+        let rules = AppleConnectionParameterRules(of: version, allowsHumanInterfaceDevice: isInputDevice)
         guard !rules.accept(parameters) else { return true }
         let explanation = rules.explanation(of: parameters)
         links.observers.trouble("refused parameters that \(label) requests: \(explanation)", .notice)
@@ -506,12 +523,21 @@ extension PeerLink {
             run(lookingAt: handle, for: asker, { .descriptorUpdated(handle, $0) }) { $0.readDescriptor(handle, $1) }
         case .writeCharacteristic(let handle, let value):
             run(for: asker, { .valueWritten(handle, $0.failure) }) { $0.write(value, to: handle, $1) }
-        case .writeWithoutResponse(let handle, let value): commands.add(value, to: handle, of: asker.user)
+        case .writeWithoutResponse(let handle, let value):
+            commands.add(value, to: handle, of: asker.user)
+            // Behaviour 5.5.
+            if links.configuration.version.has(.reportedWriteWithoutResponse) {
+                asker.user.emit(.valueWritten(handle, nil))
+            }
         case .writeDescriptor(let handle, let value):
             run(for: asker, { .descriptorWritten(handle, $0.failure) }) { $0.writeDescriptor(value, to: handle, $1) }
         case .setNotify(let handle, let isEnabled): subscriptions.set(isEnabled, handle, for: asker)
         case .readRSSI: reporter.readRSSI(for: asker)
-        case .openChannel(let psm): channelOpener.open(psm, for: asker, in: channels)
+        case .openChannel(let psm):
+            if let error = links.configuration.version.error(lacking: .openedChannels) {
+                return asker.answer(.channelOpened(psm: psm, .failure(error)))
+            }
+            channelOpener.open(psm, for: asker, in: channels)
         case .refreshServices: refreshServices(for: asker)
         case .readLinkInformation: reporter.readInformation(for: asker)
         case .watchLink(let isWatched): reporter.watch(isWatched, for: asker.user)

@@ -84,12 +84,15 @@ extension ServiceError {
     /// Creates the error for an operation that waited in vain for a secured link; `refusal` is the peer's refusal.
     init(_ reason: UnderlyingError, otherwise refusal: ServiceError, _ peers: Peers) {
         self = refusal
+        let version = peers.version
         guard let security = reason.error as? SecurityError else { return }
         switch security {
         case .pairing(.timedOut):
             self = ServiceError(att: .insufficientEncryption, reason: "\(security)", cause: refusal.cause)
-        case .keysRefused where peers.isFull: self = ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
-        case .peerLostKey, .encryptionTimedOut: self = ServiceError(security)
+        case .keysRefused where peers.isFull && version.has(.pairedDeviceLimitCode):
+            self = ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
+        case .peerLostKey where version.has(.lostBondsRefused): self = ServiceError(security)
+        case .encryptionTimedOut where version.has(.encryptionTimeoutCode): self = ServiceError(security)
         default: break
         }
     }

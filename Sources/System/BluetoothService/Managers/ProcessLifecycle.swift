@@ -40,13 +40,13 @@ final class ProcessLifecycle: ManagerLifecycle {
     private let nextInFront: () -> UInt64
 
     /// - Parameters:
-    ///   - grantsPrivileges: Whether Live Activities have privileges in the background (behaviour 9.17).
+    ///   - version: The version of the system, with its rules for Live Activities (behaviours 9.17, 9.18).
     ///   - nextInFront: Returns a number that is greater than all before, for an app that enters the foreground.
     init(
         _ declaration: AppDeclaration,
         _ executable: String?,
         inBackground: Bool,
-        grantsPrivileges: Bool,
+        version: SystemVersion,
         loop: any EventLoop,
         nextInFront: @escaping () -> UInt64
     ) {
@@ -54,9 +54,10 @@ final class ProcessLifecycle: ManagerLifecycle {
         self.executable = executable
         self.loop = loop
         self.nextInFront = nextInFront
-        // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
-        let isBehind = inBackground && declaration.isManaged
-        machine = AppLifecycle(inBackground: isBehind, grantsPrivileges: grantsPrivileges)
+        // An unmanaged app is in the foreground from the beginning, no matter how it was launched, and an extension
+        // never is (behaviours 9.20, 9.21).
+        let isBehind = (inBackground || declaration.kind.isExtension) && declaration.isManaged
+        machine = AppLifecycle(inBackground: isBehind, version: version)
         rules = BackgroundRules(declaration, in: machine.phase)
         lastInFront = isBehind ? 0 : nextInFront()
         perform(machine.firstActions)
@@ -64,6 +65,7 @@ final class ProcessLifecycle: ManagerLifecycle {
 
     var phase: AppPhase { machine.phase }
     var hasActivity: Bool { machine.hasActivity }
+    var canStartActivity: Bool { machine.canStartActivity }
     /// Whether the app is not woken for now (behaviour 9.7).
     var isSlowedDown: Bool { machine.isSlowedDown }
     var hasProcess: Bool { isRunning || phase == .suspended }
@@ -75,6 +77,7 @@ final class ProcessLifecycle: ManagerLifecycle {
     func handle(_ event: AppLifecycle.Event) {
         // An unmanaged app is in the foreground until it is gone.
         guard declaration.isManaged || event.isEnd else { return }
+        if declaration.kind.isExtension, event == .entered { return }
         let before = phase
         let actions = machine.handle(event)
         if phase != before || machine.isPrivileged != rules.isPrivileged {

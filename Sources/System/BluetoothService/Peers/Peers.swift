@@ -35,6 +35,9 @@ package final class Peers {
     /// The peers that are kept in the tables, with the number of holds and the address that the scanner keeps.
     private var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
 
+    /// The version of the system.
+    let version: SystemVersion
+
     /// - Parameter bonds: The storage for bonds and records, in place of the one in the configuration.
     init(
         _ configuration: SystemConfiguration,
@@ -46,6 +49,7 @@ package final class Peers {
         self.loop = loop
         self.random = random
         run = configuration.run
+        version = configuration.version
         writtenTables = TableRecord(run: configuration.run ?? "")
         let keeper = BondKeeper(configuration, storage: bonds, random: random, loop: loop)
         self.keeper = keeper
@@ -60,7 +64,7 @@ package final class Peers {
         if configuration.pairing.ioCapability == .keyboardDisplay {
             deviceSecurity.policy.capabilityAsPeripheral = .keyboardOnly
         }
-        deviceSecurity.policy.lostBonds = configuration.lostBonds
+        deviceSecurity.policy.lostBonds = configuration.lostBondsInVersion
         deviceSecurity.policy.lostBondsOfCentrals = .asked
         deviceSecurity.onBondChange = { [weak self] _ in self?.followBonds() }
         keeper.onNotice = { [weak observers] in observers?.report($0) }

@@ -161,6 +161,7 @@ final class PeripheralSession: LinkServer {
 
     private func publishChannel(_ needsEncryption: Bool, _ number: UInt32) {
         do throws(ServiceError) {
+            if let error = configuration.version.error(lacking: .publishedChannels) { throw error }
             emit(.channelPublished(psm: try channels.publish(needsEncryption: needsEncryption), nil, number: number))
         } catch {
             emit(.channelPublished(psm: 0, error, number: number))

@@ -58,11 +58,27 @@ package struct AppleConnectionParameterRules: Hashable, Sendable {
     package var edition: Edition
     /// Whether a Human Interface Device service is connected, for which 11.25 ms is allowed.
     package var allowsHumanInterfaceDevice: Bool
+    /// Whether the shortest interval may be requested alone, without a range (behaviour 3.31).
+    private let allowsShortestAlone: Bool
 
     /// Creates the rules of an edition, with or without the exception for input devices.
     package init(_ edition: Edition = .current, allowsHumanInterfaceDevice: Bool = false) {
+        self.init(edition, allowsHumanInterfaceDevice: allowsHumanInterfaceDevice, allowsShortestAlone: true)
+    }
+
+    private init(_ edition: Edition, allowsHumanInterfaceDevice: Bool, allowsShortestAlone: Bool) {
         self.edition = edition
-        self.allowsHumanInterfaceDevice = allowsHumanInterfaceDevice
+        self.allowsHumanInterfaceDevice = allowsHumanInterfaceDevice && allowsShortestAlone
+        self.allowsShortestAlone = allowsShortestAlone
+    }
+
+    /// Creates the rules of a version, with or without the exception for input devices.
+    init(of version: SystemVersion, allowsHumanInterfaceDevice: Bool) {
+        self.init(
+            Edition.allCases.first { version.has($0.rule) } ?? .current,
+            allowsHumanInterfaceDevice: allowsHumanInterfaceDevice,
+            allowsShortestAlone: !version.has(.noShortestIntervalAlone)
+        )
     }
 
     private static let elevenMilliseconds = 9
@@ -96,7 +112,7 @@ package struct AppleConnectionParameterRules: Hashable, Sendable {
 
     /// Whether this is the shortest of all intervals, which may be requested alone, without a range.
     private func isShortest(_ minimum: Int) -> Bool {
-        edition != .first
+        edition != .first && allowsShortestAlone
             && (minimum == edition.step || allowsHumanInterfaceDevice && minimum == Self.elevenMilliseconds)
     }
 
@@ -145,6 +161,14 @@ private func tidy(_ number: Double) -> String {
 }
 
 extension AppleConnectionParameterRules.Edition {
+    fileprivate var rule: DatedRule {
+        switch self {
+        case .first: .parametersOfFirstEdition
+        case .second: .parametersOfSecondEdition
+        case .current: .parametersOfCurrentEdition
+        }
+    }
+
     private static let twoSeconds = 1600
     private static let sixSeconds = 4800
     /// The longest interval of the specification, in units of 1.25 ms.

@@ -48,6 +48,9 @@ package struct SystemConfiguration: Sendable {
     package var sharesNotifications = false
     /// Whether apps with the background mode may start advertising in the background in all versions (behaviour 7.25).
     package var startsAdvertisingInBackground = true
+    /// Whether, from iOS 26 on, only apps with AccessorySetupKit come back after the switch in Control Centre and after
+    /// airplane mode: note 5 of TN3115 by its letter (behaviour 10.28).
+    package var restoresOnlySetUpApps = false
     /// The version of iOS whose rules apply where versions differ.
     package var version = SystemVersion.newest
     /// Whether the region allows to measure distances by Channel Sounding (behaviour 18.2).
@@ -75,12 +78,25 @@ package struct SystemConfiguration: Sendable {
 
     /// Whether apps with the background mode may start advertising in the background.
     var mayStartAdvertisingInBackground: Bool {
-        startsAdvertisingInBackground || version.startsAdvertisingInBackground
+        startsAdvertisingInBackground || version.has(.advertisingStartedInBackground)
     }
+
+    /// The response of this system, as central, to a peer that no longer has the bond. Before iOS 13.4 it paired again
+    /// (behaviour 6.12).
+    var lostBondsInVersion: SecurityPolicy.LostBonds { version.has(.lostBondsRefused) ? lostBonds : .asked }
 
     /// Returns the time of an instant, in seconds since the beginning of 2001, UTC; nil without a calendar.
     package func calendarTime(at instant: Instant) -> Double? {
         loopStart.map { $0 + Double(instant.nanoseconds) / 1_000_000_000 }
+    }
+
+    /// Returns the time until it is 5:00, UTC, at which a switch-off in Control Centre ends (behaviour 1.17); nil without
+    /// a calendar.
+    func timeUntilFive(from instant: Instant) -> Duration? {
+        guard let now = calendarTime(at: instant) else { return nil }
+        let day = 24.0 * 3_600
+        let sinceFive = (now - 5 * 3_600).truncatingRemainder(dividingBy: day)
+        return .milliseconds(Int64((day - (sinceFive < 0 ? sinceFive + day : sinceFive)) * 1_000))
     }
 
     /// The security level that attributes with the encryption requirement demand of a link.

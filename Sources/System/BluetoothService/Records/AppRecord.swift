@@ -4,7 +4,7 @@ import ServiceMessages
 /// The saved state of an app, which outlives its process (behaviours 10.3, 10.15).
 package struct AppRecord: Hashable, Sendable {
     /// The version that this code writes. It also reads 1, which lacks ``executable``, 2, which lacks ``process``, and 3,
-    /// which lacks the setup of the declaration.
+    /// which lacks the setup of the declaration and the kind of the process.
     package static let version: UInt16 = 4
 
     /// The version that the record was read from.
@@ -62,6 +62,7 @@ extension AppRecord: PacketFields {
         try coder.list("managers", &managers, limit: ServiceLimits.managers)
         if version > 2 { try coder.value("process", &process) }
         if version > 3 { try coder.value("accessory setup", &declaration.setup) }
+        if version > 3 { try coder.value("kind", &declaration.kind) }
     }
 }
 

@@ -39,6 +39,7 @@ package final class BluetoothSystem {
         observers: observers,
         tap: tap,
         advertisingException: configuration.advertising,
+        airplaneMode: AirplaneMode(mayLeaveBluetooth: configuration.version.has(.airplaneModeWithBluetooth)),
         makeDevice: { [unowned self] in makeDevice(on: $0) }
     )
     package private(set) lazy var links = SharedLinks(
@@ -61,6 +62,8 @@ package final class BluetoothSystem {
     /// Accepts the enhanced bearers that peers open, if the configuration allows them.
     let enhancedBearers: EnhancedBearerListener?
 
+    /// Ends a switch-off in Control Centre.
+    private var switchOn: ScheduledTask?
     private let source: ControllerSource
     private let random: RandomSource
     private let identity: DeviceIdentity
@@ -114,6 +117,7 @@ package final class BluetoothSystem {
         }
         controllers.onAttach = { [weak self] in self?.willStart($0) }
         controllers.onSwitch = { [weak self] in self?.userWillSwitch($0, by: $1) }
+        controllers.onAirplaneMode = { [weak self] in self?.apps.preservation.discard(after: .airplaneMode) }
         controllers.onState = { [weak self] in self?.radioStateChanged($0, isNew: $1) }
         // The records follow the changes of peers and controllers from the beginning.
         _ = apps.records
@@ -201,9 +205,23 @@ extension BluetoothSystem {
 
     /// Called when the user switches Bluetooth on or off, before the switch has any effect.
     private func userWillSwitch(_ isOn: Bool, by powerSwitch: PowerSwitch) {
-        let isKept = powerSwitch == .controlCentre && configuration.version.preservesAcrossSwitches
-        if !isOn, !isKept { apps.preservation.discard() }
+        if let switchOn = switchOn.take() { loop.cancel(switchOn) }
+        guard !isOn else { return }
+        apps.preservation.discard(after: .switchedOff(powerSwitch))
+        guard isTemporary(powerSwitch), let pause = configuration.timeUntilFive(from: loop.now) else { return }
+        switchOn = loop.schedule(after: pause) { [weak self] in
+            self?.switchOn = nil
+            self?.controllers.setPower(true, by: .controlCentre)
+        }
     }
+
+    /// Whether a switch-off ends by itself (behaviour 1.17).
+    private func isTemporary(_ powerSwitch: PowerSwitch) -> Bool {
+        powerSwitch == .controlCentre && configuration.version.has(.temporarySwitchOff)
+    }
+
+    /// Whether Bluetooth is still off after a restart of the device (behaviour 1.17).
+    package var staysOff: Bool { controllers.switchedOffBy.map { !isTemporary($0) } ?? false }
 
     /// Called when the state of the radio has been determined, which may be the same as before.
     private func radioStateChanged(_ state: ManagerState, isNew: Bool) {

@@ -134,6 +134,7 @@ extension Hello: PacketFields, MessageValue {
         try coder.value("app", &app.name)
         try coder.value("declaration", &declaration)
         try coder.value("accessory setup", &declaration.setup)
+        try coder.value("kind", &declaration.kind)
     }
 }
 
@@ -149,6 +150,21 @@ extension AppDeclaration: PacketFields, MessageValue {
         try coder.value("uses accessory setup", &usesAccessorySetup)
         try coder.list("launch command", of: "argument", &launchCommand, limit: ServiceLimits.launchArguments)
         try coder.value("is managed", &isManaged)
+    }
+}
+
+extension ProcessKind: PacketFields, MessageValue {
+    /// Creates the kind of an app.
+    public init() { self = .app }
+
+    /// Codes the number of the kind, and the extension point or package type.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        var (number, _, detail) = fields
+        try coder.value("kind", &number)
+        try coder.value("detail", &detail)
+        guard coder.isReading else { return }
+        guard let kind = ProcessKind(number, detail) else { throw PacketError(.value(UInt64(number)), at: "kind") }
+        self = kind
     }
 }
 

@@ -37,6 +37,8 @@ public struct AppDeclaration: Hashable, Sendable {
     public var launchCommand: [String] = []
     /// Whether the app has the life cycle of an iOS app. If false, it is always in the foreground, as on a Mac.
     public var isManaged: Bool
+    /// The kind of the process.
+    public var kind: ProcessKind
 
     /// Creates a declaration. The remaining properties have their default values.
     ///
@@ -44,17 +46,20 @@ public struct AppDeclaration: Hashable, Sendable {
     ///   - displayName: The app's name for the user; nil if the app is shown by its identifier.
     ///   - usageDescription: Why the app uses Bluetooth; nil if missing (behaviour 1.19).
     ///   - backgroundModes: The uses of Bluetooth in the background (behaviours 9.5, 9.6).
-    ///   - isManaged: Whether the app has the life cycle of an iOS app.
+    ///   - isManaged: Whether the app has the life cycle of an iOS app. A command-line program never has.
+    ///   - kind: The kind of the process (behaviours 9.19 to 9.21).
     public init(
         displayName: String? = nil,
         usageDescription: String? = nil,
         backgroundModes: BackgroundModes = [],
-        isManaged: Bool = true
+        isManaged: Bool = true,
+        kind: ProcessKind = .app
     ) {
         self.displayName = displayName
         self.usageDescription = usageDescription
         self.backgroundModes = backgroundModes
-        self.isManaged = isManaged
+        self.isManaged = isManaged && kind != .commandLineProgram
+        self.kind = kind
     }
 
     /// Whether the preserved state of the app is saved. An app with the life cycle of a Mac app, where nothing is
@@ -62,7 +67,7 @@ public struct AppDeclaration: Hashable, Sendable {
     package var isRecorded: Bool { isManaged || !launchCommand.isEmpty }
 
     /// The declaration of a process that links the library and declares nothing.
-    public static let unmanaged = AppDeclaration(isManaged: false)
+    public static let unmanaged = AppDeclaration(isManaged: false, kind: .commandLineProgram)
 
     /// Creates the declaration in a property list of Apple's form. A value of the wrong type counts as missing.
     ///
@@ -74,7 +79,8 @@ public struct AppDeclaration: Hashable, Sendable {
         self.init(
             displayName: propertyList["CFBundleDisplayName"] as? String,
             usageDescription: propertyList["NSBluetoothAlwaysUsageDescription"] as? String,
-            isManaged: isManaged
+            isManaged: isManaged,
+            kind: ProcessKind(propertyList: propertyList, isManaged: isManaged)
         )
         launchCommand = propertyList["HaraldLaunch"] as? [String] ?? []
         setup = SetupDeclaration(propertyList: propertyList)

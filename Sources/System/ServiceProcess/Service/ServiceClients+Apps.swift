@@ -12,6 +12,9 @@ extension ServiceClients {
         for case let tool as ToolSession in conversations(of: caller) where !tool.isProcess(of: identity) {
             return .failure(.answersAlready)
         }
+        if let reason = system.configuration.version.refusal(of: declaration.kind) {
+            return .failure(ServiceError(.operationNotSupported, reason: reason))
+        }
         let isExpected = processes.isLaunchedInBackground(identity)
         if let running = otherProcess(of: identity, declaration, than: caller) {
             // Launching an app that is running brings it to the foreground, like a tap on its icon.

@@ -5,6 +5,7 @@ import { AppVerbs, verbsHelp } from "./verbs.js";
 const PERMISSIONS = {
   allowedAlways: "allowed", denied: "denied", restricted: "restricted", notDetermined: "not decided yet",
 };
+const KINDS = { appExtension: "app extension", iOSAppOnMac: "iPad app on a Mac" };
 const STRIP_SECONDS = 300;
 const NAMES = { foreground: "in the foreground", background: "in the background", suspended: "suspended",
   notRunning: "not running" };
@@ -89,6 +90,7 @@ export class Apps {
     card.article.classList.toggle("ended", !isRunning);
     card.facts.textContent = [app.displayName ? app.name : null, app.owner ? `user ${app.owner}` : null,
       app.permission ? `Bluetooth ${PERMISSIONS[app.permission] ?? app.permission}` : null,
+      KINDS[app.kind] ?? null,
       app.hasLiveActivity ? "with a Live Activity" : null,
       app.kept ? "kept for restoration" : null].filter(Boolean).join(", ");
     replace(card.life, this.strip(app, phase), this.axis());
