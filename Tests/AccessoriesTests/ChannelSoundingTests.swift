@@ -105,7 +105,7 @@ private struct Room {
 }
 
 @Suite struct ChannelSoundingTests {
-    @Test("behaviour 18.1: a system whose controller supports Channel Sounding has the feature")
+    @Test("behaviour 17.1: a system whose controller supports Channel Sounding has the feature")
     func theFeatureIsReported() {
         let options: [DeviceOptions.ChannelSounding: Bool] = [
             .supported: true, .unsupported: false, .notAllowed: false,
@@ -121,7 +121,7 @@ private struct Room {
         }
     }
 
-    @Test("behaviour 18.3: a session reports distances until it is cancelled")
+    @Test("behaviour 17.3: a session reports distances until it is cancelled")
     func distancesArriveUntilTheSessionIsCancelled() throws {
         let room = Room(distance: 4)
         let last = try #require(room.measure())
@@ -139,7 +139,7 @@ private struct Room {
         #expect(room.ruler.distances.count > count)
     }
 
-    @Test("behaviour 18.3: the distance follows an accessory that moves")
+    @Test("behaviour 17.3: the distance follows an accessory that moves")
     func theDistanceFollowsTheAccessory() throws {
         let room = Room(distance: 4)
         _ = room.measure()
@@ -148,7 +148,7 @@ private struct Room {
         #expect(abs(try #require(room.ruler.distances.last) - 12) < 0.3)
     }
 
-    @Test("behaviour 18.2: a device that is not paired is refused")
+    @Test("behaviour 17.2: a device that is not paired is refused")
     func anUnpairedDeviceIsRefused() {
         let room = Room(pairs: false)
         #expect(room.measure() == nil)
@@ -156,7 +156,7 @@ private struct Room {
     }
 
     @Test(
-        "behaviour 18.2: without a controller that supports it, and in some regions, a session is refused",
+        "behaviour 17.2: without a controller that supports it, and in some regions, a session is refused",
         arguments: [DeviceOptions.ChannelSounding.unsupported, .notAllowed]
     )
     func unsupportedChipsAndRegionsAreRefused(option: DeviceOptions.ChannelSounding) {
@@ -165,7 +165,7 @@ private struct Room {
         #expect(room.ruler.ends == [.operationNotSupported])
     }
 
-    @Test("behaviour 18.2: an app in the background is refused")
+    @Test("behaviour 17.2: an app in the background is refused")
     func anAppInTheBackgroundIsRefused() {
         let room = Room()
         _ = room.phone.app("ruler")?.leave()
@@ -174,7 +174,7 @@ private struct Room {
         #expect(room.ruler.ends == [.channelSoundingConfigurationFailed])
     }
 
-    @Test("behaviour 18.6: in the background a session pauses, and in the foreground it continues")
+    @Test("behaviour 17.6: in the background a session pauses, and in the foreground it continues")
     func theSessionPausesInTheBackground() {
         let room = Room()
         _ = room.measure()
@@ -189,7 +189,7 @@ private struct Room {
         #expect(room.ruler.ends.isEmpty)
     }
 
-    @Test("behaviour 18.2: one session at a time")
+    @Test("behaviour 17.2: one session at a time")
     func oneSessionAtATime() {
         let room = Room()
         _ = room.measure()
@@ -199,7 +199,7 @@ private struct Room {
         #expect(!room.ruler.distances.isEmpty)
     }
 
-    @Test("behaviour 18.4: beside traffic the distances come more slowly")
+    @Test("behaviour 17.4: beside traffic the distances come more slowly")
     func trafficSlowsTheSessionDown() {
         let idle = Room()
         _ = idle.measure(for: .seconds(20))
@@ -213,7 +213,7 @@ private struct Room {
         #expect(Double(busy.ruler.distances.count) < 0.8 * Double(idle.ruler.distances.count))
     }
 
-    @Test("behaviour 18.5: an accessory out of range has no distance")
+    @Test("behaviour 17.5: an accessory out of range has no distance")
     func outOfRangeThereIsNoDistance() {
         let room = Room()
         _ = room.measure()

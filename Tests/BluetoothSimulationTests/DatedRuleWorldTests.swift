@@ -98,4 +98,18 @@ import Testing
         #expect(error != nil)
         withExtendedLifetime(secondApp) {}
     }
+
+    @Test(
+        "behaviour 17.1: from iOS 27 on, distances can be measured",
+        arguments: DatedRule.channelSounding.neighbours
+    )
+    func channelSounding(version: SystemVersion) {
+        let world = SimulatedWorld(seed: 1)
+        var options = DeviceOptions(channelSounding: .supported)
+        options.version = version
+        let phone = world.addDevice(named: "Phone", options: options)
+        world.run(for: .seconds(1))
+        let info = phone.withSystem { $0.apps.info(for: AppIdentity(name: "test")) }
+        #expect(info.hasChannelSounding == version.has(.channelSounding))
+    }
 }

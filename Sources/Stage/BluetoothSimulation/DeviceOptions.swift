@@ -49,7 +49,7 @@ public struct DeviceOptions: Hashable, Sendable {
     /// Whether the device can measure distances by Channel Sounding, as initiator and as reflector.
     public var channelSounding: ChannelSounding
 
-    /// Whether a device can measure distances (behaviours 18.1, 18.2).
+    /// Whether a device can measure distances (behaviours 17.1, 17.2).
     public enum ChannelSounding: Hashable, Sendable {
         /// The controller does not support Channel Sounding.
         case unsupported

@@ -402,6 +402,22 @@ import Testing
         #expect(isPreserved(version, .peripheral) == !version.has(.forgottenPeripheralApps))
         #expect(isPreserved(version, .central))
     }
+
+    // MARK: Accessories
+
+    @Test(
+        "behaviour 16.1: from iOS 18 on, there is AccessorySetupKit",
+        arguments: DatedRule.accessorySetup.neighbours
+    )
+    func accessorySetup(version: SystemVersion) {
+        let world = ServiceWorld()
+        let session = phone(version, in: world).manager(.accessorySetup)
+        world.run(.seconds(1))
+        let isActive = session.take().contains { event in
+            if case .setup(.happened(.activated, _, _)) = event { true } else { false }
+        }
+        #expect(isActive == version.has(.accessorySetup))
+    }
 }
 
 extension TestDevice {

@@ -33,7 +33,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
         /// Extended advertisements are reported, and connected to (behaviours 1.25, 2.26).
         public static let extendedScanAndConnect = Feature(rawValue: 0x1)
-        /// Distances can be measured by Channel Sounding (behaviour 18.1).
+        /// Distances can be measured by Channel Sounding (behaviour 17.1).
         public static let channelSounding = Feature(rawValue: 0x400)
     }
 
@@ -109,7 +109,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     /// Returns whether the controller has all of the given features.
     ///
-    /// The answer is certain once a manager is `poweredOn` (behaviours 1.25, 18.1). The call blocks until the service has answered.
+    /// The answer is certain once a manager is `poweredOn` (behaviours 1.25, 17.1). The call blocks until the service has answered.
     ///
     /// - Parameter features: The features; for an empty set the result is true.
     /// - Returns: Whether all of them are supported.

@@ -298,7 +298,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ///
     /// The distances arrive in ``CBPeripheralDelegate/peripheral(_:didReceive:error:)`` until
     /// ``cancelChannelSoundingSession()``. A session that cannot be started ends at once with an error, in
-    /// ``CBPeripheralDelegate/peripheral(_:didCompleteChannelSoundingSession:)`` (behaviours 18.2, 18.3).
+    /// ``CBPeripheralDelegate/peripheral(_:didCompleteChannelSoundingSession:)`` (behaviours 17.2, 17.3).
     ///
     /// - Parameter configuration: The configuration of the session.
     open func startChannelSoundingSession(_ configuration: CBChannelSoundingSessionConfiguration) {

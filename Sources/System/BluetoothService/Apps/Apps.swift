@@ -152,7 +152,7 @@ package final class Apps {
             hasExtendedScanAndConnect: configuration.version.has(.extendedFeature)
                 && controllers.readyInformation?.supportsExtendedAdvertising == true,
             permission: permission(of: app),
-            hasChannelSounding: configuration.allowsChannelSounding
+            hasChannelSounding: configuration.version.has(.channelSounding) && configuration.allowsChannelSounding
                 && controllers.readyInformation?.supports(LECSProcedureEnable.self) == true
         )
     }

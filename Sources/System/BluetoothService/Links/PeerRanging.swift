@@ -8,11 +8,11 @@ import HCIHost
 import Security
 import ServiceMessages
 
-/// The measurement of the distance to the peer of one link for an app (behaviours 18.1 to 18.6).
+/// The measurement of the distance to the peer of one link for an app (behaviours 17.1 to 17.6).
 ///
 /// The controller gives the own results, and the peer's Ranging Service those of the peer. Used on the loop only.
 final class PeerRanging {
-    /// The time from one procedure to the next: on an idle link, and beside traffic (behaviour 18.4).
+    /// The time from one procedure to the next: on an idle link, and beside traffic (behaviour 17.4).
     static let (pause, pauseBesideTraffic) = (Duration.milliseconds(200), Duration.seconds(1))
     /// The time in which the peer has to send its results.
     static let dataTimeout = Duration.seconds(5)
@@ -71,6 +71,9 @@ final class PeerRanging {
     }
 
     private func refusal(of asker: Asker, _ isBusy: Bool) -> ServiceError? {
+        guard configuration.version.has(.channelSounding) else {
+            return .init(.operationNotSupported, reason: "distance measurement needs iOS 27")
+        }
         guard link.sounding != nil else {
             return .init(.operationNotSupported, reason: "the controller does not support distance measurement")
         }
@@ -165,7 +168,7 @@ final class PeerRanging {
         if session?.timer == nil, session?.own == nil { measure() }
     }
 
-    /// Starts a procedure, unless the app is in the background, where the session pauses (behaviour 18.6).
+    /// Starts a procedure, unless the app is in the background, where the session pauses (behaviour 17.6).
     private func measure() {
         guard var session else { return }
         guard session.isReady, session.asker.user.phase == .foreground else { return wait(Self.pauseBesideTraffic) }

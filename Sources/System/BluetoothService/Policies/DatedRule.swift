@@ -35,6 +35,7 @@ enum DatedRule: CaseIterable, Sendable {
     case transportExtensionRestoration
     case forgottenPeripheralApps
     case accessorySetup
+    case channelSounding
 
     /// A row of the table.
     struct Row: Sendable {
@@ -133,6 +134,7 @@ extension DatedRule {
                 "BLERestorationPlayground alone"
             )
         case .accessorySetup: Row("16.1", from: 18, "there is AccessorySetupKit", "AS")
+        case .channelSounding: Row("17.1", from: 27, "distances can be measured", "HDR of Xcode 27 beta")
         }
     }
 }

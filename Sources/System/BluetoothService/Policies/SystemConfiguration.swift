@@ -53,7 +53,7 @@ package struct SystemConfiguration: Sendable {
     package var restoresOnlySetUpApps = false
     /// The version of iOS whose rules apply where versions differ.
     package var version = SystemVersion.newest
-    /// Whether the region allows to measure distances by Channel Sounding (behaviour 18.2).
+    /// Whether the region allows to measure distances by Channel Sounding (behaviour 17.2).
     package var allowsChannelSounding = true
     /// The permission of apps for which there is no decision (behaviour 1.18).
     package var permission = AppPermission.allowedAlways

@@ -18,7 +18,7 @@ public enum AppPermission: Int, Hashable, Sendable {
 public struct SystemInfo: Hashable, Sendable {
     /// Whether a controller is present that supports extended scanning and connecting (behaviour 1.25).
     public var hasExtendedScanAndConnect: Bool
-    /// Whether distances can be measured by Channel Sounding (behaviour 18.1).
+    /// Whether distances can be measured by Channel Sounding (behaviour 17.1).
     public var hasChannelSounding: Bool
     /// Whether the app may use Bluetooth.
     public var permission: AppPermission
@@ -31,7 +31,7 @@ public struct SystemInfo: Hashable, Sendable {
     /// - Parameters:
     ///   - hasExtendedScanAndConnect: Whether a controller is present that supports both (behaviour 1.25).
     ///   - permission: Whether the app may use Bluetooth.
-    ///   - hasChannelSounding: Whether distances can be measured (behaviour 18.1).
+    ///   - hasChannelSounding: Whether distances can be measured (behaviour 17.1).
     public init(hasExtendedScanAndConnect: Bool, permission: AppPermission, hasChannelSounding: Bool = false) {
         self.hasExtendedScanAndConnect = hasExtendedScanAndConnect
         self.hasChannelSounding = hasChannelSounding

@@ -60,9 +60,9 @@ public struct ServiceError: Error, Hashable, Sendable {
         case encryptionTimedOut = 15
         /// The limit on the number of bonded devices is reached (behaviour 6.13).
         case tooManyLEPairedDevices = 16
-        /// A session that measures the distance could not be configured (behaviour 18.2).
+        /// A session that measures the distance could not be configured (behaviour 17.2).
         case channelSoundingConfigurationFailed = 19
-        /// A distance could not be measured (behaviour 18.5).
+        /// A distance could not be measured (behaviour 17.5).
         case channelSoundingProcedureFailed = 20
     }
 
