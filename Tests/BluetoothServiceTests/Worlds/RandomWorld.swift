@@ -163,7 +163,7 @@ final class RandomWorld {
         let name = app.shape.name
         let number = sent(by: name) + 1
         sent[name] = number
-        for other in apps where other.central?.isChanging(name) != true {
+        for other in apps where other.central?.isChanging(name) != true && !other.missesServiceChanges {
             other.memory.expect(number, of: name, now: now)
         }
         sensor.measure(number)

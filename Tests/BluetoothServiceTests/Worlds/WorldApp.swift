@@ -27,6 +27,8 @@ final class WorldApp {
     }
 
     private var number: Int { shape.name.app }
+    /// Whether its subscriptions may end in silence, because the version does not report each Service Changed (behaviour 4.15).
+    var missesServiceChanges: Bool { device.shape.version.has(.missedServiceChange) }
     private var declaration: AppDeclaration { shape.declaration }
     var phase: AppPhase? { process?.phase }
     var isRunning: Bool { phase == .foreground || phase == .background }
