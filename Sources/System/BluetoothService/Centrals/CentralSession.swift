@@ -217,8 +217,7 @@ extension CentralSession {
         watchPresence()
         guard var advertisement = news else { return }
         advertisement.timestamp = configuration.calendarTime(at: loop.now)
-        // Behaviour 2.41.
-        if configuration.version.has(.joinedManufacturerData) {
+        if sharedScan.joinsManufacturerData {
             advertisement.manufacturerData = heard.sighting.data.joinedManufacturerData
         }
         emit(.discovered(peer.info, advertisement, rssi: heard.sighting.rssi))

@@ -11,12 +11,19 @@ final class SharedScan {
     private let peers: Peers
     private let controllers: Controllers
     private let managers: ManagerTable
-    private let version: SystemVersion
+    /// Whether extended advertisements are reported (behaviour 2.26).
+    private let reportsExtended: Bool
+    /// Whether the manufacturer data of an advertisement and its scan response are reported as one (behaviour 2.41).
+    let joinsManufacturerData: Bool
     private var open: OpenScan?
+    /// Whether the user looks at a picker.
+    private var isPicking = false
 
     init(_ links: SharedLinks) {
         (loop, observers, peers) = (links.loop, links.observers, links.peers)
-        (controllers, managers, version) = (links.controllers, links.managers, links.configuration.version)
+        (controllers, managers) = (links.controllers, links.managers)
+        reportsExtended = links.configuration.version.has(.extendedAdvertisements)
+        joinsManufacturerData = links.configuration.version.has(.joinedManufacturerData)
     }
 
     /// Whether the radio is on, whether or not an app may use it.
@@ -39,6 +46,7 @@ final class SharedScan {
     /// - Returns: Whether the scan is under way.
     @discardableResult
     func changed() -> Bool {
+        isPicking = managers.sessions(as: AccessorySetupSession.self).contains(where: \.scans)
         guard let device = controllers.device else { return false }
         guard let settings else {
             device.endScan(for: self)
@@ -61,8 +69,7 @@ final class SharedScan {
     /// The settings of the scan; nil if there is none.
     private var settings: ScanSettings? {
         if let open { return open.settings }
-        // The user looks at a picker.
-        if managers.sessions(as: AccessorySetupSession.self).contains(where: \.scans) { return .attentive }
+        if isPicking { return .attentive }
         let scanning = managers.sessions(as: CentralSession.self).filter(\.scans)
         guard !scanning.isEmpty else { return nil }
         return scanning.contains(where: \.isWaitedFor) ? .attentive : .background
@@ -74,13 +81,14 @@ final class SharedScan {
 
     private func receive(_ sighting: Sighting) {
         open?.onSighting(sighting)
-        guard sighting.isForApps(in: version) else { return }
+        guard sighting.isForApps(reportsExtended) else { return }
         let (identifier, name) = (peers.peer(at: sighting.address).identifier, sighting.data.localName?.text)
         guard let peer = peers.noteAdvertisement(identifier, name: name, rssi: sighting.rssi, at: loop.now) else {
             return
         }
         let heard = ReceivedAdvertisement(sighting)
         for session in managers.sessions(as: CentralSession.self) { session.receive(heard, from: peer) }
+        guard isPicking else { return }
         for session in managers.sessions(as: AccessorySetupSession.self) { session.receive(heard, from: peer) }
     }
 }
@@ -92,10 +100,9 @@ extension Sighting {
     /// Whether apps receive the advertisement. Anonymous ones are left out, since a peer without an address can neither
     /// be connected nor identified. Of extended advertisements, only those on 2M are reported, since iOS 13
     /// (behaviour 2.26).
-    fileprivate func isForApps(in version: SystemVersion) -> Bool {
+    fileprivate func isForApps(_ reportsExtended: Bool) -> Bool {
         guard !isAnonymous else { return false }
         guard let phys else { return true }
-        guard version.has(.extendedAdvertisements) else { return false }
-        return phys.secondary == .le2M && data.encodedLength <= Self.maximumExtendedLength
+        return reportsExtended && phys.secondary == .le2M && data.encodedLength <= Self.maximumExtendedLength
     }
 }
