@@ -5,11 +5,16 @@ import Testing
 
 @testable import Meter
 
-@Test func showsTheDistance() {
+let file = """
+    {
+        "format": 1, "name": "Tag", "channelSounding": true,
+        "advertising": {"services": ["185B"]}
+    }
+    """
+
+@Test func showsTheDistance() throws {
     let world = SimulatedWorld(seed: 1)
-    var accessory = Accessory(name: "Tag")
-    accessory.hasChannelSounding = true
-    accessory.advertising.services = [0x185B]
+    let accessory = try Accessory(json: file)
     let tag = world.addAccessory(accessory, at: Position(x: 3))
     let options = DeviceOptions(channelSounding: .supported)
     let phone = world.addDevice(named: "Phone", options: options)

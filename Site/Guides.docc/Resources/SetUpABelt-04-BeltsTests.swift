@@ -36,7 +36,7 @@ func advertise(_ app: SimulatedApp) -> CBPeripheralManager {
         world.run(for: .seconds(1))
         belts.add()
         world.run(for: .seconds(10))
-        #expect(belts.events == ["added Belt"])
+        #expect(belts.events == ["added Heart-rate belt"])
         #expect(phone.person.permissionQuestions.isEmpty)
     }
 }
