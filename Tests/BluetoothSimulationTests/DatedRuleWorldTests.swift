@@ -40,11 +40,6 @@ import Testing
             if restarts { phone.restart() }
             world.run(for: .seconds(2))
             #expect(isOn() == version.has(.temporarySwitchOff))
-            phone.setPower(false, by: .settings)
-            world.run(for: .seconds(24 * 3_600))
-            phone.restart()
-            world.run(for: .seconds(1))
-            #expect(!isOn())
         }
     }
 

@@ -220,8 +220,9 @@ extension BluetoothSystem {
         powerSwitch == .controlCentre && configuration.version.has(.temporarySwitchOff)
     }
 
-    /// Whether Bluetooth is still off after a restart of the device (behaviour 1.17).
-    package var staysOff: Bool { controllers.switchedOffBy.map { !isTemporary($0) } ?? false }
+    /// Whether Bluetooth is still off after a restart of the device, because a switch-off in Control Centre lasts in this
+    /// version (behaviour 1.17). One in Settings ends with the simulated device.
+    package var staysOff: Bool { controllers.switchedOffBy == .controlCentre && !isTemporary(.controlCentre) }
 
     /// Called when the state of the radio has been determined, which may be the same as before.
     private func radioStateChanged(_ state: ManagerState, isNew: Bool) {
