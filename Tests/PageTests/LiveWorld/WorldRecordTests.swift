@@ -2,10 +2,12 @@ import Accessories
 import Administration
 import BluetoothService
 import BluetoothSimulation
+import BluetoothTypes
 import EventLoops
 import Foundation
 import ServiceEvents
 import ServiceMessages
+import ServiceProcess
 import Synchronization
 import Testing
 
@@ -255,5 +257,28 @@ import Testing
         #expect(try number("milliseconds", in: values) == 0)
         #expect(await page.send(move) == "")
         page.runner.stop()
+    }
+
+    @Test("a running world waits for a slow tool, so that Pause does not wait behind a thousand messages")
+    func slowTool() async throws {
+        let page = Page()
+        let loop = VirtualEventLoop()
+        let line = WorldLine(page.runner, loop: loop)
+        var (arrived, most) = (0, 0)
+        line.onReceive = { _ in arrived += 1 }
+        line.send(Opening.tool(version: Hello.version).encoded())
+        line.send(ToolMessage.ask(number: 1, .monitor(kinds: .max)).encoded())
+        line.send(ToolMessage.ask(number: 2, .packets).encoded())
+        for act in [#"{"act":"speed","amount":100}"#, #"{"act":"run"}"#] { #expect(await page.send(act) == "") }
+        // Reads once for each picture of the world, which come every 100 ms at most.
+        for await value in page.values where value.name == "world" {
+            arrived = 0
+            loop.run(for: .zero)
+            most = max(most, arrived)
+            if try number("milliseconds", in: [value]) >= 20_000 { break }
+        }
+        line.close()
+        page.runner.stop()
+        #expect((1...WorldOutlet.maximumPending / 8).contains(most), "\(most) messages waited")
     }
 }

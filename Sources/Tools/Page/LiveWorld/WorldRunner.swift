@@ -157,9 +157,7 @@ private final class WorldLoop {
         if let target, !isHeld {
             leap(to: target)
         } else if due > 0, !isHeld {
-            let end = now + Self.longestRun
-            let clock = clock
-            world.advance(by: due) { clock.now >= end }
+            advance(by: due)
             hasNews = true
         }
         if hasNews, target == nil, clock.now - lastNews >= Self.newsInterval { publishNews() }
@@ -181,16 +179,21 @@ private final class WorldLoop {
         if milliseconds < world.milliseconds { beginAgain(seed: world.seed, repeating: record) }
     }
 
-    /// Lets time pass as fast as possible, while the tools keep up.
+    /// Lets time pass as fast as possible.
     private func leap(to target: Int64) {
-        let end = clock.now + Self.longestRun
-        let (clock, outlets) = (clock, tools.values.map(\.outlet))
         let left = target - world.milliseconds
         if left > 0, !isBusy {
             for tool in tools.values { world.withPhone { _ in tool.end.value.hurry() } }
-            world.advance(by: left) { clock.now >= end || outlets.contains(where: \.isBusy) }
+            advance(by: left)
         }
         if world.milliseconds >= target { arrive() }
+    }
+
+    /// Lets time pass while the tools keep up, and not for long: a message is not to wait behind either.
+    private func advance(by milliseconds: Int64) {
+        let end = clock.now + Self.longestRun
+        let (clock, outlets) = (clock, tools.values.map(\.outlet))
+        world.advance(by: milliseconds) { clock.now >= end || outlets.contains(where: \.isBusy) }
     }
 
     private var isBusy: Bool { tools.values.contains { $0.outlet.isBusy } }
