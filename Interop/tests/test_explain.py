@@ -181,45 +181,60 @@ async def test_the_verdict_on_a_capture_of_bumble_names_the_fault(
         assert verdict["cause"]["text"].startswith(cause), verdict
 
 
-# --- captures of BlueZ ------------------------------------------------------------------------------------------------
+# --- captures of other stacks -----------------------------------------------------------------------------------------
 
-# By BlueZ 5.66 in the machine, recorded by its btmon and redacted: as the central of `harald serve` with a fault, and as
-# the peripheral of `harald explore`. What was attempted, and why it failed.
-BLUEZ = Path(__file__).parents[1] / "captures/bluez"
+# Of centrals of `harald serve` with a fault, and of peripherals of `harald explore` or `harald read`, redacted: BlueZ 5.66 in
+# the machine, recorded by its btmon, and NimBLE (commit 1e8ed602, on Linux) on `harald controllers`, between which a
+# program copied the packets. What was attempted, and why it failed.
+CAPTURES = Path(__file__).parents[1] / "captures"
 BROKEN = {
-    "central-att-error": ("exchanging the MTU with", "the peer refused to exchange the MTU"),
-    "central-bond-lost": ("encrypting the link to", "the peer no longer has the key of the bond"),
-    "central-malformed-answers": ("asking for the MTU of", "the peer did not respond within 30 s, but sent an unreadable PDU (opcode 0x2d)"),
-    "central-no-answers": ("asking for the MTU of", "the peer did not respond within 30 s"),
-    "central-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
-    "central-peer-leaves": ("writing 0x000B Client Supported Features", "the peer disconnected before it responded"),
-    "central-peer-vanishes": ("keeping the connection to", "nothing was received from the peer for 420 ms"),
-    "peripheral-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
-    "peripheral-peer-vanishes": ("keeping the connection to", "nothing was received from the peer for 720 ms"),
-    "peripheral-unpaired-read": ("reading 0x0017 FFE1, on request of", "this device refused: insufficient encryption"),
+    "bluez/central-att-error": ("exchanging the MTU with", "the peer refused to exchange the MTU"),
+    "bluez/central-bond-lost": ("encrypting the link to", "the peer no longer has the key of the bond"),
+    "bluez/central-malformed-answers": ("asking for the MTU of", "the peer did not respond within 30 s, but sent an unreadable PDU (opcode 0x2d)"),
+    "bluez/central-no-answers": ("asking for the MTU of", "the peer did not respond within 30 s"),
+    "bluez/central-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
+    "bluez/central-peer-leaves": ("writing 0x000B Client Supported Features", "the peer disconnected before it responded"),
+    "bluez/central-peer-vanishes": ("keeping the connection to", "nothing was received from the peer for 420 ms"),
+    "bluez/peripheral-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
+    "bluez/peripheral-peer-vanishes": ("keeping the connection to", "nothing was received from the peer for 720 ms"),
+    "bluez/peripheral-unpaired-read": ("reading 0x0017 FFE1, on request of", "this device refused: insufficient encryption"),
+    "nimble/central-att-error": ("looking for services of", "the peer refused: unlikely error"),
+    "nimble/central-bond-lost": ("encrypting the link to", "the peer no longer has the key of the bond"),
+    "nimble/central-malformed-answers": ("asking for the MTU of", "the peer did not respond within 30 s, but sent an unreadable PDU (opcode 0x2d)"),
+    "nimble/central-no-answers": ("asking for the MTU of", "the peer did not respond within 30 s"),
+    "nimble/central-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
+    "nimble/central-peer-vanishes": ("keeping the connection to", "nothing was received from the peer for 2.6 s"),
+    "nimble/central-short-answers": ("looking for services of", "the peer did not respond within 30 s, but sent an unreadable PDU (opcode 0x11)"),
+    "nimble/central-unpaired-read": ("reading 0x001A HID Information (2A4A) of", "the peer refused: insufficient authentication"),
+    "nimble/peripheral-pairing-declined": ("pairing with", "the peer ended the pairing: unspecified reason"),
+    "nimble/peripheral-refuses-read": ("reading 0x0026 FFE1, on request of", "this device refused: unlikely error"),
+    "nimble/peripheral-refuses-write": ("writing 0x0026 FFE1, on request of", "this device refused: application error 0x80"),
+    "nimble/peripheral-unpaired-read": ("reading 0x0029 FFE2, on request of", "this device refused: insufficient authentication"),
 }  # fmt: skip
 HEALTHY = [
-    "central-pairs", "central-pairs-unasked", "central-pairs-with-accessory", "central-read", "central-small-mtu",
-    "central-uses-bond", "peripheral-pairs", "peripheral-pairs-again", "peripheral-uses-bond",
+    "bluez/central-pairs", "bluez/central-pairs-unasked", "bluez/central-pairs-with-accessory", "bluez/central-read",
+    "bluez/central-small-mtu", "bluez/central-uses-bond", "bluez/peripheral-pairs", "bluez/peripheral-pairs-again",
+    "bluez/peripheral-uses-bond", "nimble/central-mtu-refused", "nimble/central-pairs", "nimble/central-pairs-legacy",
+    "nimble/central-read", "nimble/central-small-mtu", "nimble/central-uses-bond", "nimble/peripheral-pairs",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_the_verdict_on_a_broken_connection_of_bluez_names_its_cause(binary: str, name: str) -> None:
-    verdict = explained(binary, BLUEZ / f"{name}.btsnoop")[0]
+def test_the_verdict_on_a_broken_connection_of_another_stack_names_its_cause(binary: str, name: str) -> None:
+    verdict = explained(binary, CAPTURES / f"{name}.btsnoop")[0]
     attempted, cause = BROKEN[name]
     assert verdict["attempted"].startswith(attempted), verdict
     assert verdict["cause"]["text"].startswith(cause), verdict
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_the_verdict_on_a_healthy_connection_of_bluez_accuses_no_device(binary: str, name: str) -> None:
-    verdict = explained(binary, BLUEZ / f"{name}.btsnoop")[0]
+def test_the_verdict_on_a_healthy_connection_of_another_stack_accuses_no_device(binary: str, name: str) -> None:
+    verdict = explained(binary, CAPTURES / f"{name}.btsnoop")[0]
     assert verdict["outcome"] == "succeeded", verdict
 
 
-def test_each_capture_of_bluez_is_judged() -> None:
-    assert sorted([*BROKEN, *HEALTHY]) == sorted(path.stem for path in BLUEZ.iterdir())
+def test_each_capture_is_judged() -> None:
+    assert sorted([*BROKEN, *HEALTHY]) == sorted(f"{path.parent.name}/{path.stem}" for path in CAPTURES.glob("*/*"))
 
 
 # --- redacted captures of the air -------------------------------------------------------------------------------------

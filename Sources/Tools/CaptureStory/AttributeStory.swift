@@ -168,6 +168,7 @@ struct AttributeStory: Sendable {
     ) -> News? {
         if opcode == .errorResponse { errors += 1 }
         guard let request = pending.change(client, { $0.take() }) else { return nil }
+        guard Self.isReadable(pdu, opcode) else { return missRead(request, pdu, opcode, client, name) }
         operations += 1
         let latency = Self.latency(from: request.time, to: time)
         add(latency: latency)
@@ -183,6 +184,29 @@ struct AttributeStory: Sendable {
         news.latency = latency
         if isRetry { news.text.append(", tried again") }
         return news
+    }
+
+    /// Whether a response has the format of its kind. Any value that is read has.
+    private static func isReadable(_ pdu: PacketBuffer, _ opcode: ATTOpcode) -> Bool {
+        opcode == .readResponse || opcode == .readBlobResponse || (try? ATTPDU(reading: pdu)) != nil
+    }
+
+    /// Keeps a request whose response cannot be read, since most clients go on waiting for another one. What there is of
+    /// a table is learned all the same.
+    private mutating func missRead(
+        _ request: StoryRequest,
+        _ pdu: PacketBuffer,
+        _ opcode: ATTOpcode,
+        _ client: StorySide,
+        _ name: (StorySide) -> LinkEnd
+    ) -> News? {
+        var waiting = request
+        waiting.stray = opcode.rawValue
+        pending[client] = waiting
+        if request.isDiscovery { learn(request, pdu, server: client.other) }
+        let what = describe(request, attribute(of: request, client.other).title, client, name)
+        let response = StoryWords.count(pdu.count, "octet")
+        return News(kind: .error, text: StoryText("\(what), and the response of \(response) cannot be read"))
     }
 
     private mutating func succeed(_ request: StoryRequest, _ client: StorySide, _ name: (StorySide) -> LinkEnd) {

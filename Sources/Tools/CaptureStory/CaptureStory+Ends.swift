@@ -162,7 +162,7 @@ extension CaptureStory {
                 now &- waiting.moment.time >= Self.transactionTimeout
             else { continue }
             let verb = waiting.isIndication ? "confirm" : "respond"
-            let stray = waiting.stray.map { ", but sent an unreadable PDU (opcode 0x\(String($0, radix: 16)))" } ?? ""
+            let stray = waiting.stray.map { ", but sent \(Self.unreadable($0))" } ?? ""
             let text = "\(Self.name(side.other, of: link)) did not \(verb) within 30 s\(stray)"
             let cause = StoryEvidence(text, at: waiting.moment, section: Self.transactionSection)
             let attempted = Self.gerund(waiting.what, client: side, of: link)
@@ -201,11 +201,34 @@ extension CaptureStory {
             let attempted = Self.gerund(waiting.what, client: initiator.other, of: link)
             return failure(.unanswered, attempted, cause, of: link, waiting.redemption)
         }
+        if let stray = unreadableResponse(on: link, to: initiator) {
+            var failure = stray
+            failure.effect = evidence("\(who) disconnected: \(status)", section)
+            return failure
+        }
         guard initiator == .far, link.isCentral == true, link.isBlank, now &- link.begin < Self.shortLink else {
             return nil
         }
         let text = "\(who) disconnected at once, before anything was exchanged: \(status)"
         return failure(.lost, "using the connection to", evidence(text, section), of: link, .connection)
+    }
+
+    /// Returns the failure of the last request of an end, if the response cannot be read.
+    private func unreadableResponse(on link: LinkStory, to side: StorySide) -> StoryFailure? {
+        guard totals.drops == 0, link.isFollowed,
+            let waiting = link.attributes.unanswered(side, name: { LinkEnd($0, isCentral: link.isCentral) }),
+            let stray = waiting.stray
+        else {
+            return nil
+        }
+        let text = "\(Self.name(side.other, of: link)) sent \(Self.unreadable(stray)) in place of the response"
+        let cause = StoryEvidence(text, at: waiting.moment, section: Self.transactionSection)
+        let attempted = Self.gerund(waiting.what, client: side, of: link)
+        return failure(.unanswered, attempted, cause, of: link, waiting.redemption)
+    }
+
+    private static func unreadable(_ opcode: UInt8) -> String {
+        "an unreadable PDU (opcode 0x\(String(opcode, radix: 16)))"
     }
 
     // MARK: Links that work, without use

@@ -19,7 +19,7 @@ struct StoryRequest: Sendable {
     let rest: PacketBuffer
     /// The length of the PDU.
     let count: Int
-    /// The first octet of a PDU that the peer has sent since, and that nothing can be made of.
+    /// The first octet of a PDU that the peer has sent since, and that cannot be read.
     var stray: UInt8?
     /// Whether the request belongs to the discovery of a table.
     let isDiscovery: Bool

@@ -153,6 +153,21 @@ extension VerdictCase {
             $0.att([0x01, 0x2D, 0, 0, 6])
             $0.leave(after: 30 * second)
         },
+        VerdictCase("services that are cut off, and a client that waits", says: "30 s, but sent an unreadable PDU (opcode 0x11)")
+        {
+            $0.connectAsAsked()
+            $0.request([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x11, 6, 1, 0, 5, 0, 0, 0x18, 6, 0, 0xF, 0, 1])
+            $0.leave(after: 30 * second)
+        },
+        VerdictCase(
+            "services that are cut off, and a client that gives up",
+            says: "the peer sent an unreadable PDU (opcode 0x11) in place of the response",
+            "Then: this device disconnected"
+        ) {
+            $0.connectAsAsked()
+            $0.request([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x11, 6, 1, 0, 5, 0, 0, 0x18, 6, 0, 0xF, 0, 1])
+            $0.leave()
+        },
         VerdictCase("a request without a response for 30 s, of the peer", says: "on request of", "this device did not")
         {
             $0.accept()

@@ -201,6 +201,11 @@ extension VerdictCase {
             $0.read()
             $0.leave()
         },
+        VerdictCase(healthyLink: "an MTU that is cut off, and requests that work", says: "1 request") {
+            $0.request([0x02, 5, 2], [0x03, 0xB9])
+            $0.read()
+            $0.leave()
+        },
         VerdictCase(healthyLink: "Read Multiple, which the peer does not know, and reads in its place") {
             $0.request([0x20, 3, 0, 5, 0], [0x01, 0x20, 0, 0, 0x06])
             $0.read()
