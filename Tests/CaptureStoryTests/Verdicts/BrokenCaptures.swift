@@ -153,8 +153,10 @@ extension VerdictCase {
             $0.att([0x01, 0x2D, 0, 0, 6])
             $0.leave(after: 30 * second)
         },
-        VerdictCase("services that are cut off, and a client that waits", says: "30 s, but sent an unreadable PDU (opcode 0x11)")
-        {
+        VerdictCase(
+            "services that are cut off, and a client that waits",
+            says: "30 s, but sent an unreadable PDU (opcode 0x11)"
+        ) {
             $0.connectAsAsked()
             $0.request([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x11, 6, 1, 0, 5, 0, 0, 0x18, 6, 0, 0xF, 0, 1])
             $0.leave(after: 30 * second)
