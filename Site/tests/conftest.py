@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = Path(os.environ.get("SITE", ROOT / ".build/site/public"))
@@ -16,6 +16,7 @@ PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
 # For what appears in tenths of a second on a quiet machine.
 MILLISECONDS = 20_000
+expect.set_options(timeout=MILLISECONDS)
 
 
 def tshark(path: Path, *fields: str) -> list[list[str]]:
