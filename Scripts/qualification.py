@@ -16,7 +16,7 @@ import citations
 
 LIST = pathlib.Path(__file__).parent / "qualification.txt"
 # Anything that starts like a case must be one, or is in no list.
-NAMED = re.compile(r"(?<![\w/])(?:GATT|GAP|SM|L2CAP|RAS|RAP)/(?:[\w/-]*\w)?")
+NAMED = re.compile(r"(?<![\w/])(?:GATT|GAP|SM|L2CAP|LL|RAS|RAP)/(?:[\w/-]*\w)?")
 CASES = re.compile(r"((?:[A-Z]+/)?B[VI]-)(\d\d)(?:\.\.(\d\d))?$")
 
 

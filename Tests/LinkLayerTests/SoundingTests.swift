@@ -116,7 +116,8 @@ private struct SoundingPair {
 }
 
 @Suite struct SoundingTests {
-    @Test func theTwoControllersAgreeStepByStep() throws {
+    @Test("LL/CS/CEN/INI/BV-03, LL/CS/CEN/INI/BV-05: after capabilities and configuration both ends measure the same steps")
+    func theTwoControllersAgreeStepByStep() throws {
         let scene = try SoundingPair()
         scene.prepare()
         let capabilities = scene.initiator.events(LECSReadRemoteSupportedCapabilitiesComplete.self)
@@ -181,7 +182,19 @@ private struct SoundingPair {
         #expect(tones.count == 72 + 2 * (events.count - 1))
     }
 
-    @Test func proceduresGoOnUntilTheyAreEnded() throws {
+    @Test("LL/CS/CEN/BV-01, LL/CS/PER/INI/BV-02: a peripheral asks for the capabilities, and its central answers")
+    func thePeripheralAsksForCapabilities() throws {
+        let scene = try SoundingPair()
+        let handle = scene.pair.peripheralHandle
+        #expect(scene.reflector.send(LECSReadRemoteSupportedCapabilities(handle: handle)) == .success)
+        scene.pair.world.run(.seconds(1))
+        let events = scene.reflector.events(LECSReadRemoteSupportedCapabilitiesComplete.self)
+        #expect(events.map(\.status) == [.success])
+        #expect(events.first?.capabilities == .simulated)
+    }
+
+    @Test("LL/CS/CEN/INI/BV-01: procedures go on until they are ended, and can be started again")
+    func proceduresGoOnUntilTheyAreEnded() throws {
         let scene = try SoundingPair()
         scene.prepare(count: 0)
         #expect(scene.enable() == .success)
@@ -254,7 +267,8 @@ private struct SoundingPair {
         #expect(scene.enable() == .invalidParameters)
     }
 
-    @Test func aRemovedConfigurationIsGoneAtBothEnds() throws {
+    @Test("LL/CS/PER/REF/BV-36: a configuration that the central removes is gone at both ends")
+    func aRemovedConfigurationIsGoneAtBothEnds() throws {
         let scene = try SoundingPair()
         scene.prepare()
         #expect(scene.initiator.send(LECSRemoveConfig(handle: scene.pair.centralHandle, config: 0)) == .success)
