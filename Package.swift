@@ -73,6 +73,7 @@ let floors: KeyValuePairs = [
         DequeModule Logging
     CoreBluetoothExtras BluetoothTypes ServiceMessages CoreBluetooth
     AccessorySetupKit BluetoothTypes ServiceMessages CoreBluetooth
+    ActivityKit ServiceMessages CoreBluetooth
     """,
     "Stage": """
     BluetoothSimulation BluetoothTypes Cryptography EventLoops HCI SMP Security GAP LinkLayer \
@@ -146,6 +147,7 @@ let tests = """
     CoreBluetoothExtras BluetoothSimulation AppStandIns ServiceStandIns TestBasics
     BluetoothSimulation BluetoothTesting CoreBluetoothExtras Demos AppStandIns TestBasics
     AccessorySetupKit BluetoothSimulation AppStandIns TestBasics
+    ActivityKit BluetoothTesting AppStandIns TestBasics
     Quirk BluetoothSimulation AppStandIns
     Accessories AppStandIns TestBasics
     RadioEnergy
@@ -297,6 +299,7 @@ let package = Package(
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreBluetoothExtras", targets: ["CoreBluetoothExtras"]),
         .library(name: "AccessorySetupKit", targets: ["AccessorySetupKit"]),
+        .library(name: "ActivityKit", targets: ["ActivityKit"]),
         .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
         // For tests: it links Swift Testing and XCTest.
         .library(name: "BluetoothTesting", targets: ["BluetoothTesting"]),
@@ -331,8 +334,8 @@ let package = Package(
 // sockets once more, for ThreadSanitizer. The tests of BluetoothService run on the test's thread alone; its service meets
 // threads in the tests of the modules above it.
 let watched = """
-    AccessorySetupKit BluetoothSimulation BluetoothTesting CoreBluetooth CoreBluetoothExtras CoreBluetoothSwift5 Cryptography ServiceProcess \
-    EventLoops Examples HCITransports
+    AccessorySetupKit ActivityKit BluetoothSimulation BluetoothTesting CoreBluetooth CoreBluetoothExtras \
+    CoreBluetoothSwift5 Cryptography ServiceProcess EventLoops Examples HCITransports
     """
 if let chosen = isForRaces ? watched : Context.environment["HARALD_TESTS"] {
     let tests = chosen.split(separator: " ").map { "\($0)Tests" }

@@ -394,7 +394,7 @@ WORK = Path(".build/blocks")
 TOOL = BUILD / "harald"
 # Both lists together have the objects of all products.
 LINKED = ["harald", "interop-app"]
-TESTING = ["AccessorySetupKit", "BluetoothTesting", "VirtualAppTime", "CAppTime"]
+TESTING = ["AccessorySetupKit", "ActivityKit", "BluetoothTesting", "VirtualAppTime", "CAppTime"]
 SETTINGS = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
 SECONDS = 120
 RUNNER = """import Testing

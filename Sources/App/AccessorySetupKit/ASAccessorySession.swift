@@ -89,7 +89,7 @@ open class ASAccessorySession: NSObject, @unchecked Sendable {
         // There is no service.
         case .stateChanged(.unsupported) where !core.withLock { $0.isActive }:
             end(ASAccessoryEvent(.invalidated, nil, ASError(.activationFailed)))
-        case .stateChanged, .central, .peripheral, .channel: break
+        case .stateChanged, .central, .peripheral, .channel, .activity: break
         }
     }
 

@@ -102,7 +102,7 @@ struct AppAdvisor: Sendable {
     private mutating func open(_ id: ManagerID, _ role: ManagerRole, at now: Instant) {
         // A number that is used again has lost its manager.
         managers.removeAll { $0.id == id }
-        guard managers.count < Self.maximumManagers, role != .accessorySetup else { return }
+        guard managers.count < Self.maximumManagers, role.isOfBluetooth else { return }
         // A new process is in the foreground, unless a move was reported.
         if case .notRunning = findings.phase { findings.phase = .foreground }
         if began == nil { began = now }
@@ -111,7 +111,7 @@ struct AppAdvisor: Sendable {
         switch role {
         case .central: manager.central = CentralAdvisor()
         case .peripheral: manager.peripheral = PeripheralAdvisor(began: began ?? now)
-        case .accessorySetup: break
+        case .accessorySetup, .activities: break
         }
         managers.append(manager)
     }

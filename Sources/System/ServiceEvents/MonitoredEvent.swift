@@ -221,6 +221,7 @@ extension ManagerRole {
         case .central: "central"
         case .peripheral: "peripheral"
         case .accessorySetup: "accessorySetup"
+        case .activities: "activities"
         }
     }
 }

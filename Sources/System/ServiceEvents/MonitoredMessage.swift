@@ -89,7 +89,7 @@ extension MonitoredMessage {
         case .channel(_, .send(let octets)): setValue(octets)
         case .setup(_, .showPicker(let items, _)):
             self.services = Self.names(of: items.compactMap(\.descriptor.service))
-        case .channel, .setup: break
+        case .channel, .setup, .activity: break
         }
     }
 
@@ -164,6 +164,7 @@ extension MonitoredMessage {
             self.init(.event, "\(event.kind.name) of a channel")
             if case .received(let octets) = event { setValue(octets) }
         case .setup(let event): self.init(event)
+        case .activity(_, let isRemoved): self.init(.event, isRemoved ? "activityRemoved" : "activityEnded")
         }
     }
 

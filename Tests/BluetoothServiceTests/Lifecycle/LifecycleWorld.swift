@@ -217,7 +217,7 @@ final class LifecycleWorld: AppLauncher {
             app.manager.send(.stopScan)
             app.manager.send(.connect(peer: peer.identifier, options: ConnectOptions()))
         case .central(.peer(let peer, let event)): react(app, event, of: peer)
-        case .central, .peripheral, .channel, .setup: break
+        case .central, .peripheral, .channel, .setup, .activity: break
         }
     }
 
@@ -284,7 +284,7 @@ final class LifecycleWorld: AppLauncher {
         case .peripheral(.serviceAdded(_, let error)): app.isPublished = error == nil ? true : nil
         case .peripheral(.advertisingStarted(let error, _)): app.isAdvertising = error == nil ? true : nil
         case .peripheral(.updateCreditsReturned(let count)): app.room += count
-        case .peripheral, .central, .channel, .setup: break
+        case .peripheral, .central, .channel, .setup, .activity: break
         }
     }
 
@@ -325,7 +325,7 @@ extension Event? {
     fileprivate var isBeginning: Bool {
         switch self {
         case .stateChanged, .central(.willRestore), .peripheral(.willRestore): true
-        case .central, .peripheral, .channel, .setup, nil: false
+        case .central, .peripheral, .channel, .setup, .activity, nil: false
         }
     }
 }

@@ -67,6 +67,8 @@ import Testing
         let apps = try scanningApps()
         for (opens, closes) in [(false, false), (true, true), (true, false)] {
             let app = apps.phone.app("Late \(opens) \(closes)", .central)
+            // What ActivityKit has open is no manager of Bluetooth.
+            _ = apps.phone.manager(.activities, of: app)
             app.happened(.liveActivity(true))
             let first = opens ? apps.phone.manager(.central, of: app) : nil
             if closes { first?.close() }

@@ -47,7 +47,7 @@ import Testing
         switch role {
         case .central: first.send(Self.scan)
         case .peripheral: try first.publish()
-        case .accessorySetup: break
+        case .accessorySetup, .activities: break
         }
         bench.world.run(.seconds(1))
         let recorded = try #require(bench.recorded)

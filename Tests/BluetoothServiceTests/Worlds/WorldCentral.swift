@@ -87,7 +87,7 @@ final class WorldCentral {
         case .central(.answered(let peer, let number, let event)):
             if let wrong = ledger.take(event, number: number, of: peer) { fault(wrong) }
             answered(event, of: peer)
-        case .central, .peripheral, .channel, .setup: fault("nobody asked for \(event)")
+        case .central, .peripheral, .channel, .setup, .activity: fault("nobody asked for \(event)")
         }
     }
 

@@ -47,7 +47,7 @@ final class WorldPeripheral {
         switch event {
         case .stateChanged(let state): stateChanged(state, isOfLine)
         case .peripheral(let event): react(event)
-        case .central, .channel, .setup: fault("nobody asked for \(event)")
+        case .central, .channel, .setup, .activity: fault("nobody asked for \(event)")
         }
     }
 

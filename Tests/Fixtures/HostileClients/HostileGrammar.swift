@@ -129,6 +129,7 @@ package struct HostileGrammar {
                     case .peripheral: nested(PeripheralRequest.kinds) { _ in [[]] }
                     case .channel: nested(ChannelRequest.kinds) { _ in [[]] }
                     case .setup: nested(SetupRequest.kinds) { _ in [[]] }
+                    case .activity: [[]]
                     }
                 }
             case .query: nested(Query.kinds) { _ in [[]] }

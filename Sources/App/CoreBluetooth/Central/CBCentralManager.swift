@@ -312,7 +312,7 @@ extension CBCentralManager {
             guard isScanning, let link else { return }
             updates.notify(.lost(registry.peripheral(for: info, link: link)))
         case .central(.willRestore(let state)): restore(state)
-        case .peripheral, .channel, .setup: break
+        case .peripheral, .channel, .setup, .activity: break
         }
     }
 

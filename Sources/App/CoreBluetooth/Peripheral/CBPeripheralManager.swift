@@ -271,7 +271,7 @@ extension CBPeripheralManager {
         switch event {
         case .stateChanged(let state): receiveState(state)
         case .peripheral(let event): handle(event)
-        case .central, .channel, .setup: break
+        case .central, .channel, .setup, .activity: break
         }
     }
 

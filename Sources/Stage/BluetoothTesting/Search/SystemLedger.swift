@@ -206,7 +206,7 @@ extension SystemLedger.Account {
             note(event, of: peer)
         case .central(.willRestore(let restored)): for peer in restored.peers { note(peer) }
         case .peripheral(let event): note(event)
-        case .central, .channel, .setup: break
+        case .central, .channel, .setup, .activity: break
         }
     }
 

@@ -75,7 +75,12 @@ extension AppStatus {
 extension ManagerStatus {
     package var line: String {
         let restored = restoreIdentifier.map { ", restored as \($0.quotedName)" } ?? ""
-        let kind = role == ManagerRole.accessorySetup.name ? "accessory setup session" : "\(role.visible) manager"
+        let kind =
+            switch role {
+            case ManagerRole.accessorySetup.name: "accessory setup session"
+            case ManagerRole.activities.name: "live activities"
+            default: "\(role.visible) manager"
+            }
         return "\(kind) \(number), \(state.visible)\(restored)"
     }
 }

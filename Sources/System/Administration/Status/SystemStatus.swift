@@ -97,7 +97,8 @@ package struct AppStatus: Codable, Hashable, Sendable {
 package struct ManagerStatus: Codable, Hashable, Sendable {
     /// The number of the manager within its app.
     package var number: UInt32
-    /// The role of the manager: `central`, `peripheral`, or `accessorySetup` for a session of AccessorySetupKit.
+    /// The role of the manager: `central`, `peripheral`, `accessorySetup` for a session of AccessorySetupKit, or
+    /// `activities` for the Live Activities of the app.
     package var role: String
     package var restoreIdentifier: String?
     /// The last state reported to the manager.

@@ -43,7 +43,7 @@ struct ManagerHints {
         switch request {
         case .central(let request): central.add(request, observation, at: time)
         case .peripheral(let request): peripheral.add(request)
-        case .channel, .setup: break
+        case .channel, .setup, .activity: break
         }
     }
 
@@ -56,12 +56,12 @@ struct ManagerHints {
         case .peripheral(let event):
             if case .willRestore = event { isRestored = true }
             peripheral.add(event, observation, at: time)
-        case .channel, .setup: break
+        case .channel, .setup, .activity: break
         }
     }
 
     func hints(_ context: HintContext) -> [WorldHint] {
-        guard role != .accessorySetup else { return [] }
+        guard role.isOfBluetooth else { return [] }
         let type = role == .central ? "CBCentralManager" : "CBPeripheralManager"
         if let closed {
             return [

@@ -56,8 +56,8 @@ package final class App {
             return refuse(id, sink, "\(identity.name) has \(ServiceLimits.managers) managers already")
         }
         var options = options
-        // A session of AccessorySetupKit has no state to restore.
-        if role == .accessorySetup { options.restoreIdentifier = nil }
+        // The other roles have no state to restore.
+        if !role.isOfBluetooth { options.restoreIdentifier = nil }
         if let identifier = options.restoreIdentifier, isTaken(identifier, role) {
             // Behaviour 10.26.
             let text =
@@ -77,7 +77,7 @@ package final class App {
         if let refusal = apps.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
         let (key, manager, session) = apps.makeManager(role, options, subject(of: id), sink, lifecycle)
         managers[id] = (manager, session)
-        if role != .accessorySetup { lifecycle.handle(.hasManager(true)) }
+        if role.isOfBluetooth { lifecycle.handle(.hasManager(true)) }
         manager.expect(left, on: apps.loop)
         apps.observers.report(.managers, .managerOpened(role), of: subject(of: id))
         (session as? AccessorySetupSession)?.activate()
@@ -146,7 +146,7 @@ package final class App {
 
     private func close(_ id: ManagerID) {
         guard let (manager, session) = managers.removeValue(forKey: id) else { return }
-        if managers.isEmpty { lifecycle.handle(.hasManager(false)) }
+        if !managers.values.contains(where: \.manager.role.isOfBluetooth) { lifecycle.handle(.hasManager(false)) }
         apps.remove(session)
         apps.observers.report(.managers, .managerClosed, of: subject(of: id)) {
             session.close()
@@ -206,7 +206,11 @@ package final class App {
 
     /// Answers a query from a manager, whose caller blocks until then.
     package func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
-        if case .system = query { return .success(.system(apps.info(for: identity))) }
+        if case .system = query {
+            var info = apps.info(for: identity)
+            info.activityAccess = lifecycle.activityAccess
+            return .success(.system(info))
+        }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
         if let error = query.listError { return .failure(error) }
         return apps.observers.report(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }

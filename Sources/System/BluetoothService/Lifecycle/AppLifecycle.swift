@@ -94,7 +94,10 @@ package struct AppLifecycle {
     var hasActivity: Bool { activity != .none }
 
     /// Whether the app can start a Live Activity now (behaviour 9.18).
-    var canStartActivity: Bool { state.isForeground && version.has(.liveActivities) }
+    var canStartActivity: Bool { state.isForeground && hasActivities }
+
+    /// Whether the system has Live Activities (behaviour 9.18).
+    var hasActivities: Bool { version.has(.liveActivities) }
 
     /// Whether the app may do in the background what it may do in the foreground (behaviour 9.17).
     var isPrivileged: Bool { activity == .privileged }

@@ -65,7 +65,7 @@ package struct BackgroundRules: Hashable {
         switch role {
         case .central: modes.contains(.central)
         case .peripheral: modes.contains(.peripheral)
-        case .accessorySetup: false
+        case .accessorySetup, .activities: false
         }
     }
 
@@ -86,7 +86,7 @@ extension Event {
         case .central(.peer(_, .writeCreditsReturned)), .central(.peer(_, .maximumWriteLengthChanged)): false
         case .peripheral(.updateCreditsReturned), .peripheral(.centralChanged): false
         case .channel(_, .room): false
-        case .stateChanged, .central, .peripheral, .channel, .setup: true
+        case .stateChanged, .central, .peripheral, .channel, .setup, .activity: true
         }
     }
 
@@ -99,7 +99,7 @@ extension Event {
         case .peripheral(.readRequested), .peripheral(.writeRequested), .peripheral(.subscribed),
             .peripheral(.unsubscribed), .peripheral(.channelOpened):
             true
-        case .stateChanged, .central, .peripheral, .channel, .setup: false
+        case .stateChanged, .central, .peripheral, .channel, .setup, .activity: false
         }
     }
 }

@@ -88,7 +88,7 @@ final class AppManager {
     var isLimited: Bool { role == .central && accessories.limits(lifecycle.declaration) }
 
     /// Whether the app needs the user's permission for the manager (behaviours 1.18, 1.23).
-    var needsPermission: Bool { role != .accessorySetup && !isLimited }
+    var needsPermission: Bool { role.isOfBluetooth && !isLimited }
 
     /// Whether there is something that the manager can reach.
     var hasReach: Bool { !isLimited || subject.app.map { !accessories.accessories(of: $0).isEmpty } ?? false }

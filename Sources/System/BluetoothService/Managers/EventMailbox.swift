@@ -193,7 +193,7 @@ extension Event {
         switch self {
         case .central(.discovered), .central(.peer(_, .valueNotified)): true
         case .peripheral(.writeRequested(_, _, _, let needsResponse)): !needsResponse
-        case .stateChanged, .central, .peripheral, .channel, .setup: false
+        case .stateChanged, .central, .peripheral, .channel, .setup, .activity: false
         }
     }
 
@@ -202,7 +202,7 @@ extension Event {
         switch self {
         case .central(.peer(_, .writeCreditsReturned)), .peripheral(.updateCreditsReturned): true
         case .channel(_, .room), .channel(_, .received): true
-        case .stateChanged, .central, .peripheral, .channel, .setup: false
+        case .stateChanged, .central, .peripheral, .channel, .setup, .activity: false
         }
     }
 
@@ -210,7 +210,7 @@ extension Event {
     fileprivate var resetsCounts: Bool {
         switch self {
         case .stateChanged, .central(.peer(_, .connected)), .central(.peer(_, .disconnected)): true
-        case .central, .peripheral, .channel, .setup: false
+        case .central, .peripheral, .channel, .setup, .activity: false
         }
     }
 

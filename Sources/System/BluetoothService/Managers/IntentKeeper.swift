@@ -100,7 +100,7 @@ extension Request {
         switch self {
         case .central(.startScan), .central(.peer(_, .connect)): true
         case .peripheral(.addService), .peripheral(.startAdvertising): true
-        case .central, .peripheral, .channel, .setup: false
+        case .central, .peripheral, .channel, .setup, .activity: false
         }
     }
 }

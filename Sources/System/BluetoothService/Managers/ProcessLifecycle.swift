@@ -66,6 +66,11 @@ final class ProcessLifecycle: ManagerLifecycle {
     var phase: AppPhase { machine.phase }
     var hasActivity: Bool { machine.hasActivity }
     var canStartActivity: Bool { machine.canStartActivity }
+    var activityAccess: ActivityAccess {
+        guard machine.hasActivities else { return .unsupported }
+        guard declaration.supportsLiveActivities else { return .undeclared }
+        return canStartActivity ? .allowed : .notVisible
+    }
     /// Whether the app is not woken for now (behaviour 9.7).
     var isSlowedDown: Bool { machine.isSlowedDown }
     var hasProcess: Bool { isRunning || phase == .suspended }

@@ -22,7 +22,7 @@ struct UnreadEvents {
         // The app itself released the peer, so events before that are void.
         case .central(.peer(let peer, .disconnected(nil, _, _))): events.removeAll { $0.peer == peer }
         case _ where event.isKeptUnread: events.append(event)
-        case .central, .peripheral, .channel, .setup: break
+        case .central, .peripheral, .channel, .setup, .activity: break
         }
     }
 
@@ -40,7 +40,7 @@ struct UnreadEvents {
         switch state {
         case .central(.willRestore(let central)): .central(.willRestore(before(central, ended, info)))
         case .peripheral(.willRestore(let peripheral)): .peripheral(.willRestore(before(peripheral)))
-        case .central, .peripheral, .stateChanged, .channel, .setup: state
+        case .central, .peripheral, .stateChanged, .channel, .setup, .activity: state
         }
     }
 
@@ -90,7 +90,7 @@ extension Event {
             true
         case .peripheral(.subscribed), .peripheral(.unsubscribed): true
         case .peripheral(.writeRequested(_, _, _, let needsResponse)): !needsResponse
-        case .stateChanged, .central, .peripheral, .channel, .setup: false
+        case .stateChanged, .central, .peripheral, .channel, .setup, .activity: false
         }
     }
 

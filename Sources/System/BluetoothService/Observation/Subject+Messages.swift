@@ -15,7 +15,7 @@ extension Request {
         switch self {
         case .central(.peer(let peer, _)), .peripheral(.disconnectCentral(let peer)): peer
         case .setup(_, let request): request.peer
-        case .central, .peripheral, .channel: nil
+        case .central, .peripheral, .channel, .activity: nil
         }
     }
 }
@@ -26,7 +26,7 @@ extension Event {
         case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
         case .central(.connectionChanged(let peer, _)), .central(.lost(let peer)): peer.identifier
         case .peripheral(let event): event.central
-        case .stateChanged, .central, .channel, .setup: nil
+        case .stateChanged, .central, .channel, .setup, .activity: nil
         }
     }
 }
@@ -36,7 +36,7 @@ extension Event {
     var isOfPeer: Bool {
         switch self {
         // The user has allowed what a session of AccessorySetupKit receives.
-        case .stateChanged, .channel(_, .room), .channel(_, .ended), .setup: false
+        case .stateChanged, .channel(_, .room), .channel(_, .ended), .setup, .activity: false
         case .channel(_, .received): true
         // State restored after the end of a process is reported without its peers (``withoutPeers``).
         case .central(.willRestore): false
@@ -54,7 +54,7 @@ extension Event {
         case .peripheral(.willRestore(var state)):
             state.subscriptions = []
             return .peripheral(.willRestore(state))
-        case .stateChanged, .central, .peripheral, .channel, .setup: return self
+        case .stateChanged, .central, .peripheral, .channel, .setup, .activity: return self
         }
     }
 }

@@ -48,7 +48,7 @@ package struct Intent: Hashable, Sendable {
         case .peripheral(.removeAllServices): services = []
         case .peripheral(.startAdvertising(let request)): advertisement = advertisement ?? request
         case .peripheral(.stopAdvertising): advertisement = nil
-        case .central, .peripheral, .channel, .setup: break
+        case .central, .peripheral, .channel, .setup, .activity: break
         }
     }
 
@@ -76,7 +76,7 @@ extension Request {
         case .central(.peer(_, .connect)), .central(.peer(_, .cancelConnection)), .central(.peer(_, .forget)): true
         case .peripheral(.addService), .peripheral(.removeService), .peripheral(.removeAllServices): true
         case .peripheral(.startAdvertising), .peripheral(.stopAdvertising): true
-        case .central, .peripheral, .channel, .setup: false
+        case .central, .peripheral, .channel, .setup, .activity: false
         }
     }
 
@@ -85,7 +85,7 @@ extension Request {
         switch (role, self) {
         case (.central, .central(.startScan)), (.central, .central(.peer(_, .connect))): true
         case (.peripheral, .peripheral(.addService)), (.peripheral, .peripheral(.startAdvertising)): true
-        case (.central, _), (.peripheral, _), (.accessorySetup, _): false
+        case (.central, _), (.peripheral, _), (.accessorySetup, _), (.activities, _): false
         }
     }
 }

@@ -247,6 +247,7 @@ extension BluetoothSystem {
         case .central: CentralSession(key, of: manager, links, scan)
         case .peripheral: PeripheralSession(key, of: manager, links, attributes, advertising, channels)
         case .accessorySetup: AccessorySetupSession(key, of: manager, apps.accessories, links, scan)
+        case .activities: ActivitySession(of: manager)
         }
     }
 

@@ -11,6 +11,7 @@ extension Event: MessageKinds, MessageValue {
         .peripheral(.updateCreditsReturned(0)),
         .channel(ChannelID(0), .room(0)),
         .setup(.activated([])),
+        .activity(0, isRemoved: false),
     ]
 
     /// Codes the kind and its fields.
@@ -31,6 +32,9 @@ extension Event: MessageKinds, MessageValue {
         case .setup(let event):
             try coder.kind(4, "setup")
             self = try .setup(coder.value("event", event))
+        case .activity(let number, let isRemoved):
+            try coder.kind(5, "activity")
+            self = try .activity(coder.value("number", number), isRemoved: coder.value("is removed", isRemoved))
         }
     }
 }

@@ -10,6 +10,7 @@ extension Request: MessageKinds, MessageValue {
         .peripheral(.removeAllServices),
         .channel(ChannelID(0), .close),
         .setup(number: 0, .remove(.blank)),
+        .activity(0, begins: false),
     ]
 
     /// Codes the kind and its fields.
@@ -27,6 +28,9 @@ extension Request: MessageKinds, MessageValue {
         case .setup(let number, let request):
             try coder.kind(3, "setup")
             self = try .setup(number: coder.value("number", number), coder.value("request", request))
+        case .activity(let number, let begins):
+            try coder.kind(4, "activity")
+            self = try .activity(coder.value("number", number), begins: coder.value("begins", begins))
         }
     }
 }

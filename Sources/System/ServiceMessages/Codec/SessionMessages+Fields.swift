@@ -135,6 +135,7 @@ extension Hello: PacketFields, MessageValue {
         try coder.value("declaration", &declaration)
         try coder.value("accessory setup", &declaration.setup)
         try coder.value("kind", &declaration.kind)
+        try coder.value("supports live activities", &declaration.supportsLiveActivities)
     }
 }
 
@@ -142,7 +143,7 @@ extension AppDeclaration: PacketFields, MessageValue {
     /// Creates the declaration of an app that declares nothing.
     public init() { self.init(displayName: nil) }
 
-    /// Codes the fields in wire order, without ``setup``, which records of before lack.
+    /// Codes the fields in wire order, without ``setup`` and ``supportsLiveActivities``, which records of before lack.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("display name", &displayName)
         try coder.value("usage description", &usageDescription)
@@ -190,9 +191,10 @@ extension ManagerRole: PacketFields, MessageValue {
     /// Creates the role of a central manager.
     public init() { self = .central }
 
-    /// Codes the role: 0 for a central manager, 1 for a peripheral manager, 2 for a session of AccessorySetupKit.
+    /// Codes the role: 0 for a central manager, 1 for a peripheral manager, 2 for a session of AccessorySetupKit,
+    /// 3 for the Live Activities of an app.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        let roles = [ManagerRole.central, .peripheral, .accessorySetup]
+        let roles = [ManagerRole.central, .peripheral, .accessorySetup, .activities]
         let number = try coder.value("role", UInt8(roles.firstIndex(of: self) ?? 0))
         guard roles.indices.contains(Int(number)) else { throw PacketError(.value(UInt64(number)), at: "role") }
         self = roles[Int(number)]

@@ -87,11 +87,12 @@ extension ConnectionWatch: PacketFields, MessageValue {
 }
 
 extension SystemInfo: PacketFields, MessageValue {
-    /// Codes the fields in wire order; the permission as its raw value in one octet.
+    /// Codes the fields in wire order; the permission and the access to Live Activities as raw values.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.value("has extended scan and connect", &hasExtendedScanAndConnect)
         try coder.choice("state", &permission)
         try coder.value("has channel sounding", &hasChannelSounding)
+        try coder.choice("activity access", &activityAccess)
     }
 }
 

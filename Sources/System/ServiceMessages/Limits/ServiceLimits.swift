@@ -18,6 +18,8 @@ public enum ServiceLimits {
     public static let message = 1 << 20
     /// Accessories that apps have set up.
     package static let accessories = Quota(app: 64, user: 256, total: 1_024)
+    /// Live Activities of an app at a time (behaviour 9.22).
+    package static let activities = 5
 }
 
 // MARK: - Lists in messages

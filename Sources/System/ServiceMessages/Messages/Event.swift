@@ -13,6 +13,8 @@ public enum Event: Hashable, Sendable {
     case channel(ChannelID, ChannelEvent)
     /// An event for a session of AccessorySetupKit.
     case setup(SetupEvent)
+    /// The system has ended the Live Activity with this number, or it or the user has removed it (behaviour 9.25).
+    case activity(UInt32, isRemoved: Bool)
 }
 
 /// An event for a central manager.

@@ -14,6 +14,18 @@ public enum AppPermission: Int, Hashable, Sendable {
     case notDetermined, restricted, denied, allowedAlways
 }
 
+/// Whether an app may start a Live Activity (behaviour 9.22).
+public enum ActivityAccess: UInt8, Hashable, Sendable {
+    /// The version of the system has none.
+    case unsupported
+    /// The app does not declare that it supports them.
+    case undeclared
+    /// The app is not in the foreground.
+    case notVisible
+    /// The app may start one.
+    case allowed
+}
+
 /// The capabilities of the system, and the app's permission to use them.
 public struct SystemInfo: Hashable, Sendable {
     /// Whether a controller is present that supports extended scanning and connecting (behaviour 1.25).
@@ -22,6 +34,8 @@ public struct SystemInfo: Hashable, Sendable {
     public var hasChannelSounding: Bool
     /// Whether the app may use Bluetooth.
     public var permission: AppPermission
+    /// Whether the app may start a Live Activity (behaviour 9.22).
+    public var activityAccess = ActivityAccess.unsupported
 
     /// Creates the information of a system without a controller that all apps may use.
     public init() { self.init(hasExtendedScanAndConnect: false, permission: .allowedAlways) }

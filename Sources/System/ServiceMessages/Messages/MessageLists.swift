@@ -31,7 +31,7 @@ extension Request {
             ServiceError("centrals", centrals.count, limit: ServiceLimits.centrals)
         case .setup(_, .showPicker(let items, _)):
             ServiceError("display items", items.count, limit: ServiceLimits.pickerItems)
-        case .central, .peripheral, .channel, .setup: nil
+        case .central, .peripheral, .channel, .setup, .activity: nil
         }
     }
 
@@ -48,7 +48,7 @@ extension Request {
         case .peripheral(.updateValue): .peripheral(.updateCreditsReturned(1))
         case .setup(let number, _):
             .setup(.answered(number: number, SetupError(.invalidRequest, reason: error.reason)))
-        case .central, .peripheral, .channel: nil
+        case .central, .peripheral, .channel, .activity: nil
         }
     }
 }

@@ -14,6 +14,8 @@ public enum Request: Hashable, Sendable {
     case channel(ChannelID, ChannelRequest)
     /// A request of a session of AccessorySetupKit, with a number that the answer repeats.
     case setup(number: UInt32, SetupRequest)
+    /// A Live Activity, under a number that the app has chosen, begins or ends (behaviour 9.22).
+    case activity(UInt32, begins: Bool)
 }
 
 /// A request of a central manager.
@@ -154,6 +156,7 @@ extension Request {
         case .peripheral(let request): request.name
         case .channel(_, let request): "\(request.kind.name) of a channel"
         case .setup(_, let request): "\(request.kind.name)"
+        case .activity(_, let begins): begins ? "beginActivity" : "endActivity"
         }
     }
 }

@@ -53,7 +53,7 @@ public enum ServiceMessage: Hashable, Sendable {
 /// The first message of an app.
 public struct Hello: Hashable, Sendable {
     /// The protocol version of this code. Other versions are refused, since both sides come from one release.
-    public static let version: UInt16 = 10
+    public static let version: UInt16 = 11
 
     /// The protocol version of the app's side.
     public var version = Hello.version

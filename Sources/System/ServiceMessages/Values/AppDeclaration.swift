@@ -32,6 +32,8 @@ public struct AppDeclaration: Hashable, Sendable {
     /// The accessories that the app may look for with AccessorySetupKit; nil if it does not use AccessorySetupKit for
     /// Bluetooth. Its central managers reach only the accessories that it has set up (behaviour 1.23).
     public var setup: SetupDeclaration?
+    /// `NSSupportsLiveActivities`: whether the app may start Live Activities (behaviour 9.22).
+    public var supportsLiveActivities = false
     /// `HaraldLaunch`: the absolute path of the program that launches the app, followed by its arguments. Empty if the
     /// app cannot be launched.
     public var launchCommand: [String] = []
@@ -85,6 +87,7 @@ public struct AppDeclaration: Hashable, Sendable {
         launchCommand = propertyList["HaraldLaunch"] as? [String] ?? []
         setup = SetupDeclaration(propertyList: propertyList)
         usesAccessorySetup = setup != nil
+        supportsLiveActivities = propertyList["NSSupportsLiveActivities"] as? Bool ?? false
         if modes.contains("bluetooth-central") { backgroundModes.insert(.central) }
         if modes.contains("bluetooth-peripheral") { backgroundModes.insert(.peripheral) }
     }

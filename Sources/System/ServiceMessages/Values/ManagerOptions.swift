@@ -12,7 +12,8 @@ public struct ManagerID: Hashable, Sendable {
     }
 }
 
-/// The kinds of manager, and the session of AccessorySetupKit, which is connected to the service like one.
+/// The kinds of manager. Sessions of AccessorySetupKit and the Live Activities of an app are connected to the service
+/// like managers.
 public enum ManagerRole: Hashable, Sendable {
     /// A central manager, which scans and connects.
     case central
@@ -20,6 +21,11 @@ public enum ManagerRole: Hashable, Sendable {
     case peripheral
     /// A session of AccessorySetupKit.
     case accessorySetup
+    /// The Live Activities of an app.
+    case activities
+
+    /// Whether this is a manager of Core Bluetooth.
+    package var isOfBluetooth: Bool { self == .central || self == .peripheral }
 }
 
 /// The options of a manager, from its initializer.

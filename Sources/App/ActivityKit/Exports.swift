@@ -1,0 +1,2 @@
+// Apple's module map re-exports its imports.
+@_exported import Foundation
