@@ -154,8 +154,8 @@ let tests = """
     BluetoothTesting AppStandIns TestBasics
     CaptureStory
     Page BluetoothTesting NIOEmbedded
-    Examples Accessories BeltSetup BluetoothTesting DistanceMeter FileTransfer HealthThermometer HeartRate TextTransfer \
-        AppStandIns TestBasics
+    Examples Accessories BeltSetup BluetoothTesting DistanceMeter FileTransfer HealthThermometer HeartRate NearbyDevices \
+        TextTransfer AppStandIns TestBasics
     Harald harald AppStandIns StandInKernel TestBasics
     """
 
@@ -248,10 +248,11 @@ for (folder, library, program) in [
     ("HeartRate", "HeartRate", "heart-rate"), ("FileTransfer", "FileTransfer", "file-transfer"),
     ("DistanceMeter", "DistanceMeter", "distance-meter"),
     ("TextTransfer", "TextTransfer", "text-transfer"), ("Thermometer", "HealthThermometer", "thermometer"),
-    ("BeltSetup", "BeltSetup", "belt-setup"),
+    ("BeltSetup", "BeltSetup", "belt-setup"), ("NearbyDevices", "NearbyDevices", "nearby-devices"),
 ] {
     let path = "Examples/\(folder)/Sources"
-    let frameworks = folder == "BeltSetup" ? ["CoreBluetooth", "AccessorySetupKit"] : ["CoreBluetooth"]
+    let others = ["BeltSetup": ["AccessorySetupKit"], "NearbyDevices": ["ActivityKit"]]
+    let frameworks = ["CoreBluetooth"] + others[folder, default: []]
     targets.append(named.target(library, path: "\(path)/\(library)", frameworks))
     targets.append(named.target(program, path: "\(path)/\(program)", [library] + frameworks))
 }
