@@ -51,7 +51,10 @@ import Testing
         _ = try looker.greeting()
         looker.ask(1, .devices)
         #expect(refusals(try looker.take()).isEmpty)
-        for question in [.bonds, .forgetBond(UUID()), .prompts, .app(.forceQuit, name: "app")] as [ToolQuestion] {
+        let acts: [ToolQuestion] = [
+            .forgetBond(UUID()), .app(.forceQuit, name: "app"), .accessory(UUID(), .remove, name: "app"),
+        ]
+        for question in acts + [.bonds, .prompts] {
             looker.ask(2, question)
             #expect(refusals(try looker.take()).count == 1, "\(question)")
         }

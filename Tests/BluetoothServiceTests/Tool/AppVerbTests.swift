@@ -73,6 +73,49 @@ import Testing
         #expect(!change(.remove, belt))
     }
 
+    private func added(_ owner: UInt32, on phone: TestDevice) -> UUID {
+        let belt = SetUpAccessory(identifier: UUID(), name: "Belt", descriptor: AccessoryDescriptor())
+        let app = AppIdentity(name: "com.example.Belts", owner: owner)
+        #expect(phone.system.apps.accessories.put(belt, of: app) == nil)
+        return belt.identifier
+    }
+
+    private func refusal(_ verb: AccessoryVerb, _ belt: UUID, of owner: UInt32? = nil, on phone: TestDevice) -> String?
+    {
+        let result = phone.system.perform(verb, on: belt, ofApp: "com.example.Belts", of: owner)
+        return if case .failure(let error) = result { error.reason } else { nil }
+    }
+
+    @Test("behaviour 16.8: a name is one line of 64 characters, and a blank one is refused with the reason")
+    func namesOfAccessoriesAreChecked() {
+        let phone = world.device("Phone")
+        let belt = added(0, on: phone)
+        for blank in ["", " \n"] {
+            #expect(refusal(.rename(blank), belt, on: phone) == "the name of an accessory must not be blank")
+        }
+        #expect(phone.system.appsStatus.accessories?.map(\.name) == ["Belt"])
+        #expect(refusal(.rename("Left\nbelt\u{202E} "), belt, on: phone) == nil)
+        #expect(phone.system.appsStatus.accessories?.map(\.name) == ["Left belt\u{FFFD}"])
+        #expect(refusal(.rename(String(repeating: "b", count: 65)), belt, on: phone) == nil)
+        #expect(phone.system.appsStatus.accessories?.map(\.name.count) == [65])
+        let unknown = UUID()
+        #expect(refusal(.rename("Left belt"), unknown, on: phone)?.contains("no accessory \(unknown)") == true)
+    }
+
+    @Test("behaviours 16.7, 16.8: of two users with the same app, the tool has to say whose accessory it means")
+    func accessoriesBelongToUsers() {
+        let phone = world.device("Phone")
+        let (mine, other) = (added(1_000, on: phone), added(1_001, on: phone))
+        #expect(refusal(.remove, mine, on: phone)?.contains("1000, 1001") == true)
+        #expect(refusal(.remove, mine, of: 1_001, on: phone)?.contains("no accessory") == true)
+        #expect(refusal(.rename("Left belt"), other, of: 1_001, on: phone) == nil)
+        #expect(refusal(.remove, mine, of: 1_000, on: phone) == nil)
+        #expect(phone.system.appsStatus.accessories?.map(\.name) == ["Left belt"])
+        // The name belongs to one user now.
+        #expect(refusal(.remove, other, on: phone) == nil)
+        #expect(phone.system.appsStatus.accessories == nil)
+    }
+
     @Test("AB-G05: an app has a limited number of accessories")
     func accessoriesAreLimited() {
         let accessories = world.device("Phone").system.apps.accessories

@@ -184,7 +184,7 @@ import Testing
         let all: [ToolQuestion] = [
             .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 1), .prompts, .apps,
             .app(.resetPermission, name: "a"), .app(.revokePermission, name: "a"), .advice,
-            .packets,
+            .packets, .accessory(.blank, .remove, name: "a"), .accessory(.blank, .rename("b"), name: "a"),
         ]
         for (number, question) in all.enumerated() {
             let isRefused = tool.refusal(UInt32(number), of: question)?.code == .core(.operationNotSupported)

@@ -1,12 +1,14 @@
 import Accessories
 import Administration
-import BluetoothService
 import BluetoothSimulation
+import BluetoothTypes
+import EventLoops
 import Foundation
 import RadioEnergy
 import ServiceMessages
 import Testing
 
+@testable import BluetoothService
 @testable import Page
 
 /// The world behind the page, without a page and without a clock.
@@ -32,6 +34,23 @@ import Testing
         let story = world.story.lines(from: 0).lines.map(\.text)
         #expect(story.contains("00:05.000 Heart Rate: moves to (100, 0)"))
         #expect(story.contains { $0.hasSuffix("the app shows: lost the sensor") })
+    }
+
+    @Test("behaviours 16.7, 16.8: in a world, a tool changes no accessories, which a saved test would not repeat")
+    func toolsChangeNoAccessories() {
+        let left = LiveWorld(seed: 7).phone.withSystem { system in
+            let (app, belt) = (AppIdentity(name: "belts"), UUID())
+            let accessory = SetUpAccessory(identifier: belt, name: "Belt", descriptor: AccessoryDescriptor())
+            _ = system.apps.accessories.put(accessory, of: app)
+            let tool = WorldTool(WorldOutlet(LoopBound(WorldOutlet.End(line: nil), loop: system.loop)))
+            tool.handle(.received(Opening.tool(version: Hello.version).encoded()), system)
+            for verb in [AccessoryVerb.rename("Mine"), .remove] {
+                let message = ToolMessage.ask(number: 1, .accessory(belt, verb, name: "belts"))
+                tool.handle(.received(message.encoded()), system)
+            }
+            return system.apps.accessories.accessories(of: app).map(\.name)
+        }
+        #expect(left == ["Belt"])
     }
 
     @Test("lines about the phone's system have the event that they tell, with its time")

@@ -139,12 +139,16 @@ extension BluetoothSystem {
         of owner: UInt32? = nil
     ) -> Result<Void, ServiceError> {
         app(named: name, of: owner).flatMap { app in
-            let isDone =
-                switch verb {
-                case .remove: apps.accessories.remove(accessory, of: app)
-                case .rename(let name): apps.accessories.rename(accessory, of: app, to: name)
-                }
-            return isDone ? .success(()) : .failure(.unknownAccessory(accessory, app.name))
+            guard let known = apps.accessories.accessories(of: app).first(where: { $0.identifier == accessory }) else {
+                return .failure(.unknownAccessory(accessory, app.name))
+            }
+            switch verb {
+            case .remove: _ = apps.accessories.remove(accessory, of: app)
+            case .rename(let name):
+                guard known.renamed(to: name) != nil else { return .failure(.blankName) }
+                _ = apps.accessories.rename(accessory, of: app, to: name)
+            }
+            return .success(())
         }
     }
 
@@ -289,6 +293,11 @@ extension ServiceError {
             "\(name.quotedName) has set up no accessory \(accessory); `harald app list` lists those of all apps"
         return ServiceError(.unknownDevice, reason: reason)
     }
+
+    fileprivate static let blankName = ServiceError(
+        .invalidParameters,
+        reason: "the name of an accessory must not be blank"
+    )
 
     fileprivate static func ofSeveralApps(_ name: String, _ names: [String]) -> ServiceError {
         let apps = names.map(\.quotedName).joined(separator: " and ")

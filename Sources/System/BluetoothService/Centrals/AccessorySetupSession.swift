@@ -178,7 +178,7 @@ extension AccessorySetupSession {
         switch stage {
         case .picking(let picker): picked(answer, picker)
         case .naming(let picker, var accessory):
-            if case .name(let name) = answer { accessory.name = name.oneLine(AccessoryQuestion.maximumName) }
+            if case .name(let name) = answer { accessory = accessory.renamed(to: name) ?? accessory }
             complete(picker, accessory)
         case .asking(let number, let change):
             leaveStage()
@@ -224,10 +224,7 @@ extension AccessorySetupSession {
         guard let accessory = accessories.accessory(peer, of: app) else { throw .unknownAccessory }
         _ = try checkScreen()
         stage = .asking(number: number) { answer in
-            guard case .name(let name) = answer else { return nil }
-            var renamed = accessory
-            renamed.name = name.oneLine(AccessoryQuestion.maximumName)
-            return renamed
+            if case .name(let name) = answer { accessory.renamed(to: name) } else { nil }
         }
         ask(.rename, [offer(accessory)])
     }

@@ -85,10 +85,19 @@ package final class SetUpAccessories {
 
     /// Gives an accessory of an app another name.
     ///
-    /// - Returns: Whether the app has the accessory.
+    /// - Returns: Whether the app has the accessory, and the name is not blank.
     package func rename(_ identifier: UUID, of app: AppIdentity, to name: String) -> Bool {
-        guard var accessory = accessory(identifier, of: app) else { return false }
-        accessory.name = name.oneLine(AccessoryQuestion.maximumName)
-        return put(accessory, of: app) == nil
+        guard let renamed = accessory(identifier, of: app)?.renamed(to: name) else { return false }
+        return put(renamed, of: app) == nil
+    }
+}
+
+extension SetUpAccessory {
+    /// Returns the accessory with another name, reduced to one line and cut to its limit; nil if the name is blank
+    /// (behaviour 16.8).
+    package func renamed(to name: String) -> SetUpAccessory? {
+        var renamed = self
+        renamed.name = name.oneLine(AccessoryQuestion.maximumName)
+        return renamed.name.isEmpty ? nil : renamed
     }
 }

@@ -64,7 +64,7 @@ final class WorldTool {
     /// Whether a message would change the world, in a way that a saved test does not repeat.
     private static func isAct(_ message: ToolMessage) -> Bool {
         switch message {
-        case .ask(_, .app), .ask(_, .forgetBond): true
+        case .ask(_, .app), .ask(_, .forgetBond), .ask(_, .accessory): true
         default: false
         }
     }
