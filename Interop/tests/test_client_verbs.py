@@ -346,7 +346,7 @@ async def test_pairs_with_a_controller_of_its_own(harald: Start, tmp_path: Path)
 
 
 async def test_the_help_of_each_verb_has_its_exit_statuses(harald: Start) -> None:
-    for verb in ("scan", "explore", "connect", "read", "write", "follow", "pair"):
+    for verb in ("scan", "explore", "connect", "read", "write", "follow", "pair", "distance"):
         async with harald(verb, "--help") as process:
             assert await process.status() == 0
         help = " ".join(process.output.split())

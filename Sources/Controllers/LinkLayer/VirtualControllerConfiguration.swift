@@ -38,6 +38,12 @@ package struct VirtualControllerConfiguration: Sendable {
         self.publicAddress = BluetoothAddress(publicAddress.value, kind: .publicDevice)
     }
 
+    /// Makes this the configuration of a controller that supports Channel Sounding, of version 6.0.
+    package mutating func addChannelSounding() {
+        features.formUnion(VirtualController.soundingFeatures)
+        version = .v6_0
+    }
+
     /// The PHYs that the features include.
     var supportedPHYs: LEPHYs {
         var phys: LEPHYs = .le1M

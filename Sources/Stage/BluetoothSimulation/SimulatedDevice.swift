@@ -133,10 +133,7 @@ public final class SimulatedDevice: Sendable {
         )
         if !options.hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
         kind.quirks = options.quirks
-        if options.channelSounding != .unsupported {
-            kind.features.formUnion(VirtualController.soundingFeatures)
-            kind.version = .v6_0
-        }
+        if options.channelSounding != .unsupported { kind.addChannelSounding() }
         return kind
     }
 

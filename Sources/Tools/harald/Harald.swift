@@ -24,8 +24,8 @@ struct Harald: ParsableCommand {
                 name: "Talk to devices",
                 subcommands: [
                     ScanCommand.self, ConnectCommand.self, ExploreCommand.self, ReadCommand.self, WriteCommand.self,
-                    FollowCommand.self, PairCommand.self, ShellCommand.self, CollectCommand.self, RecordCommand.self,
-                    ServeCommand.self, TestCommand.self, AdvertiseCommand.self, ChannelCommand.self,
+                    FollowCommand.self, PairCommand.self, DistanceCommand.self, ShellCommand.self, CollectCommand.self,
+                    RecordCommand.self, ServeCommand.self, TestCommand.self, AdvertiseCommand.self, ChannelCommand.self,
                 ]
             ),
             CommandGroup(

@@ -17,10 +17,16 @@ final class VerbWorld: Sendable {
     private let sensors = Mutex<[VerbSensor]>([])
     private let runs = Mutex(0)
 
-    /// - Parameter sensor: The name of a sensor to add.
-    init(seed: UInt64 = 1, sensor: String? = nil) {
+    /// - Parameters:
+    ///   - sensor: The name of a sensor to add.
+    ///   - channelSounding: Whether the machine can measure distances.
+    init(
+        seed: UInt64 = 1,
+        sensor: String? = nil,
+        channelSounding: DeviceOptions.ChannelSounding = .unsupported
+    ) {
         world = SimulatedWorld(seed: seed)
-        machine = world.addDevice(named: "Machine")
+        machine = world.addDevice(named: "Machine", options: DeviceOptions(channelSounding: channelSounding))
         if let sensor { addSensor(sensor) }
     }
 

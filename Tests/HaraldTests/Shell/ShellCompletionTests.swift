@@ -27,7 +27,8 @@ import Testing
     func completing() {
         let completer = completer("Harald HR", "Pulse", "Grüße")
         for (text, line) in [
-            ("sc", "scan "), ("  fol", "  follow "), ("disc", "disconnect "), ("help re", "help read "),
+            ("sc", "scan "), ("  fol", "  follow "), ("disc", "disconnect "), ("dist", "distance "),
+            ("help re", "help read "),
             ("scan --tim", "scan --timeout "), ("read --ra", "read --raw "),
             ("scan --json --un", "scan --json --until "),
             ("read pul", "read Pulse "), ("read har", "read \"Harald HR\" "),
@@ -52,7 +53,7 @@ import Testing
         #expect(completer.complete("")?.listing == ShellVerbs.names.sorted())
         #expect(
             completer.complete("d")
-                == ShellCompletion(replacedCount: 1, replacement: nil, listing: ["devices", "disconnect"])
+                == ShellCompletion(replacedCount: 1, replacement: nil, listing: ["devices", "disconnect", "distance"])
         )
     }
 

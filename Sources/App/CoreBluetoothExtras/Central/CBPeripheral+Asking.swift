@@ -66,6 +66,8 @@ final class PeripheralAnnex: Sendable {
     let subscriptions = Subscriptions()
     /// The open streams of changes of the link.
     let linkWatchers = Mutex(0)
+    /// Whether there is a stream of distances.
+    let isMeasuring = Atomic(false)
 
     /// Adds a call that waits for a connection to a peripheral in this state.
     func joinAttempt(_ state: CBPeripheralState) {

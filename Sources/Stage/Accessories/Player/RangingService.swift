@@ -6,7 +6,10 @@ import GAP
 import Synchronization
 
 /// Publishes the Ranging Service of an accessory, and sends what its controller measures as reflector (RAS 1.0).
-final class RangingService: NSObject, CBPeripheralManagerDelegate, Sendable {
+package final class RangingService: NSObject, CBPeripheralManagerDelegate, Sendable {
+    /// Receives the counter of a procedure and its Ranging Data (RAS 1.0 3.2.1). From any thread.
+    package typealias Reflections = @Sendable (_ counter: UInt16, _ data: [UInt8]) -> Void
+
     /// The maximum number of values that wait for room.
     static let maximumWaiting = 256
 
@@ -39,20 +42,23 @@ final class RangingService: NSObject, CBPeripheralManagerDelegate, Sendable {
     )
     private let state = Mutex(State())
 
-    /// Starts to publish the service of an app's device.
+    /// Starts to publish the service.
     ///
     /// - Parameters:
     ///   - queue: The queue for callbacks.
     ///   - timer: The clock of the app, which runs blocks on the queue.
-    func start(of device: SimulatedDevice, on queue: DispatchQueue, timer: @escaping AccessoryPlayer.Timer) {
+    ///   - watch: Passes on what the controller measures as reflector.
+    package func start(
+        on queue: DispatchQueue,
+        timer: @escaping AccessoryPlayer.Timer,
+        watching watch: (@escaping Reflections) -> Void
+    ) {
         let manager = CBPeripheralManager(delegate: self, queue: queue)
         state.withLock { $0.manager = manager }
-        device.watchReflections { [weak self] counter, data in
-            timer(.zero) { [weak self] in self?.measured(counter, data) }
-        }
+        watch { [weak self] counter, data in timer(.zero) { [weak self] in self?.measured(counter, data) } }
     }
 
-    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+    package func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         guard peripheral.state == .poweredOn else { return }
         state.withLock { ($0.server, $0.waiting) = (RangingServer(), []) }
         peripheral.removeAllServices()
@@ -67,18 +73,18 @@ final class RangingService: NSObject, CBPeripheralManagerDelegate, Sendable {
         peripheral.add(service)
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         let counters = state.withLock { $0.counters }
         request.value = Data(request.characteristic === dataReady ? counters.ready : counters.overwritten)
         peripheral.respond(to: request, withResult: .success)
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         for request in requests { handle(.written(PacketBuffer([UInt8](request.value ?? Data())))) }
         if let first = requests.first { peripheral.respond(to: first, withResult: .success) }
     }
 
-    func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { flush() }
+    package func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { flush() }
 
     private func measured(_ counter: UInt16, _ data: [UInt8]) {
         let isRealTime = realTimeData.subscribedCentrals?.isEmpty == false

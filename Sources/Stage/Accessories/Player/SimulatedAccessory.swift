@@ -55,7 +55,7 @@ extension WorldOfDevices {
             player.start(on: queue, timer: timer)
             guard accessory.hasChannelSounding else { return (player, RangingService?.none) }
             let ranging = RangingService()
-            ranging.start(of: app.device, on: queue, timer: timer)
+            ranging.start(on: queue, timer: timer, watching: app.device.watchReflections)
             return (player, ranging)
         }
         device.open(SimulatedAccessory.app)

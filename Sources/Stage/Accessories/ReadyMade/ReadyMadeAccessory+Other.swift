@@ -55,6 +55,16 @@ extension ReadyMadeAccessory {
         }
         """
 
+    static let tagFile = """
+        {
+          "format": 1,
+          "name": "Tag",
+          "description": "A tag with the Ranging Service, to which the distance can be measured.",
+          "advertising": {"services": ["Ranging"]},
+          "channelSounding": true
+        }
+        """
+
     static let iBeaconFile = """
         {
           "format": 1,

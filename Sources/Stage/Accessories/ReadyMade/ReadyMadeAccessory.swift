@@ -22,6 +22,8 @@ public enum ReadyMadeAccessory: String, CaseIterable, Sendable {
     case eddystone
     /// A lock that is opened by the answer to a challenge, over an encrypted link.
     case lock
+    /// A tag with the Ranging Service, to which the distance can be measured.
+    case tag
     /// A device with wrong lengths, errors, delays, and a value that it never sends.
     case faulty
 
@@ -39,6 +41,7 @@ public enum ReadyMadeAccessory: String, CaseIterable, Sendable {
         case .iBeacon: Self.iBeaconFile
         case .eddystone: Self.eddystoneFile
         case .lock: Self.lockFile
+        case .tag: Self.tagFile
         case .faulty: Self.faultyFile
         }
     }

@@ -203,3 +203,44 @@ struct PairCommand: ConnectedVerb {
         try await client.pair(device)
     }
 }
+
+struct DistanceCommand: ConnectedVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "distance",
+        abstract: "Print the distance to a device in metres, by Channel Sounding, until interrupted.",
+        discussion: """
+            \(ClientOptions.discussion) It pairs first if it has to, as `harald pair` does: distances are measured to paired \
+            devices with the Ranging Service. Each line is the median of the last five measurements.
+
+            Example:
+              harald distance Tag --count 1
+
+            \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost, .notSecured))
+            """
+    )
+
+    @OptionGroup var options: ConnectingOptions
+
+    @Option(
+        name: .customLong("count"),
+        help: ArgumentHelp("End after this number of distances (default: measure until interrupted).", valueName: "N")
+    )
+    var limit: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "End after this time, in seconds (default: measure until interrupted).",
+            valueName: "SECONDS"
+        )
+    )
+    var seconds: Double?
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--count must be at least 1") }
+        if let seconds { try checkSeconds(seconds, of: "--seconds") }
+    }
+
+    func perform(_ client: DeviceClient, _ device: FoundDevice) async throws(ToolError) {
+        try await client.measureDistance(to: device, count: limit, seconds: seconds)
+    }
+}

@@ -10,6 +10,8 @@ final class ControllerOffer {
     /// The faults of the controllers, and the files for their packets.
     struct Options: Sendable {
         var quirks: Set<ControllerQuirk> = []
+        /// Whether the controllers measure distances.
+        var hasChannelSounding = false
         /// The folder for the HCI packets of each controller.
         var captureFolder: String?
         /// The file for all packets on the air.
@@ -107,6 +109,7 @@ final class ControllerOffer {
             publicAddress: .init(0x0248_5243_0000 + number, kind: .publicDevice)
         )
         kind.quirks = options.quirks
+        if options.hasChannelSounding { kind.addChannelSounding() }
         controllers[number] = VirtualController(
             transport: transport,
             node: node,

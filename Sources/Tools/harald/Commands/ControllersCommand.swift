@@ -33,6 +33,7 @@ struct ControllersCommand: ToolCommand {
             Examples:
               harald controllers
               harald controllers --listen 9100
+              harald controllers --listen 9100 --channel-sounding
               harald controllers --terminal h4
               harald controllers --listen 9100 --air air.pcapng --quirk staleAddresses
 
@@ -86,6 +87,9 @@ struct ControllersCommand: ToolCommand {
         )
     )
     var muteAfter: Int?
+
+    @Flag(help: "Make the controllers support Channel Sounding. Each is a metre or more from the others.")
+    var channelSounding = false
 
     @Flag(help: "Print JSON for programs: the list, or the addresses that are offered. Its field names are stable.")
     var json = false
@@ -143,9 +147,11 @@ struct ControllersCommand: ToolCommand {
             throw ValidationError("--mute-after must be 0 or more")
         }
         let isOffer = listen != nil || !terminal.isEmpty || dongle > 0 || vhci > 0
-        guard isOffer || (capture == nil && air == nil && quirk.isEmpty && seed == nil) else {
+        guard isOffer || (capture == nil && air == nil && quirk.isEmpty && seed == nil && !channelSounding) else {
             throw ValidationError(
-                "--capture, --air, --quirk and --seed require --listen, --terminal, --dongle or --vhci"
+                """
+                --capture, --air, --quirk, --seed and --channel-sounding require --listen, --terminal, --dongle or --vhci
+                """
             )
         }
         guard dongle > 0 || (eventDelay == 0 && !split && !bulkSerialization && muteAfter == nil) else {
@@ -168,6 +174,7 @@ struct ControllersCommand: ToolCommand {
         let (seed, terminals) = (seed, terminal)
         let options = ControllerOffer.Options(
             quirks: Set(quirk),
+            hasChannelSounding: channelSounding,
             captureFolder: capture,
             air: try air.map { path throws(ToolError) in try CaptureFile.named(path) }
         )

@@ -5,6 +5,7 @@ import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
+import GAP
 import HCITransports
 import SMP
 import Security
@@ -48,7 +49,7 @@ struct ServedAccessory {
     /// Says which services a connectable accessory advertises without having them. Centrals would look for them in
     /// vain.
     private var warning: String? {
-        let own = Set(accessory.services.map(\.uuid))
+        let own = Set(accessory.services.map(\.uuid) + (accessory.hasChannelSounding ? [RangingUUID.service] : []))
         let missing = accessory.advertising.services.filter { !own.contains($0) }
         guard accessory.advertising.isConnectable, !missing.isEmpty else { return nil }
         let names = missing.map { AssignedNumbers.title(of: $0) }.joined(separator: ", ")
@@ -103,14 +104,17 @@ struct ServedAccessory {
         let say = { @Sendable (text: String) in outcome.say(text, in: report) }
         let player = AccessoryPlayer(accessory, say: say) { outcome.finish(.failure(.incomplete($0))) }
         let queue = DispatchQueue(label: "accessory")
+        let ranging = accessory.hasChannelSounding ? RangingService() : nil
+        let timer: AccessoryPlayer.Timer = { delay, body in
+            queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)
+        }
         ServiceLocator.$current.withValue(connection) {
-            player.start(on: queue) { delay, body in
-                queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)
-            }
+            player.start(on: queue, timer: timer)
+            ranging?.start(on: queue, timer: timer, watching: system.watchReflections)
         }
         ServedFaults(system: system, answers: answers, player: player, queue: queue, say: say).schedule(faults)
         try outcome.wait(thenStopping: system)
-        withExtendedLifetime((player, prompter)) {}
+        withExtendedLifetime((player, ranging, prompter)) {}
     }
 
     /// The configuration of the accessory. What the command line says about pairing has priority.
@@ -131,6 +135,13 @@ struct ServedAccessory {
         var trust = trust
         if trust.answer == nil, accessory.security.inputOutput == .none { trust.answer = .yes }
         return trust
+    }
+}
+
+extension LoopBound<BluetoothSystem> {
+    /// Passes on what the controller measures as reflector of Channel Sounding.
+    fileprivate func watchReflections(_ observer: @escaping RangingService.Reflections) {
+        with { $0.links.onReflection = { observer($0.counter, Array($0.encoded())) } }
     }
 }
 

@@ -6,8 +6,8 @@ struct ShellCommand: ParsableCommand {
         commandName: "shell",
         abstract: "Run commands for devices interactively, with history and completion.",
         discussion: """
-            The commands are scan, explore, connect, read, write, follow, pair and devices, with their arguments, and disconnect, \
-            help and quit. \(ClientOptions.discussion)
+            The commands are scan, explore, connect, read, write, follow, pair, distance and devices, with their arguments, and \
+            disconnect, help and quit. \(ClientOptions.discussion)
 
             A device stays connected from `connect` until `disconnect` or the end. Ctrl-C ends a command, Ctrl-D ends the shell. \
             Lines are split as in sh: with quotation marks, backslashes and comments after #.

@@ -3,7 +3,8 @@ import ArgumentParser
 enum ShellVerbs {
     static let all: [any ParsableCommand.Type] = [
         ScanCommand.self, ExploreCommand.self, ConnectCommand.self, DisconnectVerb.self, ReadCommand.self,
-        WriteCommand.self, FollowCommand.self, PairCommand.self, DevicesCommand.self, HelpVerb.self, QuitVerb.self,
+        WriteCommand.self, FollowCommand.self, PairCommand.self, DistanceCommand.self, DevicesCommand.self,
+        HelpVerb.self, QuitVerb.self,
     ]
 
     static let names = all.map { $0._commandName }
