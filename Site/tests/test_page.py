@@ -27,11 +27,11 @@ SECONDS = 60
 class Program:
     """A program with its output, which ends with the test."""
 
-    def __init__(self, *arguments: str, log: Path) -> None:
+    def __init__(self, *arguments: str, log: Path, program: str = HARALD, **variables: str) -> None:
         self.log = log
         with log.open("w") as output:
-            self.process = subprocess.Popen([HARALD, *arguments], stdout=output, stderr=subprocess.STDOUT,
-                                            stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen([program, *arguments], stdout=output, stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL, env=os.environ | variables)
 
     def line(self, pattern: str) -> str:
         """Waits for a line of the output, and returns its part in parentheses."""

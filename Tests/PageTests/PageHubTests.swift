@@ -300,6 +300,56 @@ import Testing
         #expect(outlet.take("outcome").last?.contains("missing") == true)
     }
 
+    @Test("behaviours 16.7, 16.8: the page renames and removes an accessory of an app, by a question for the service")
+    func accessories() {
+        let (outlet, belt) = (page(), UUID([UInt8](repeating: 7, count: 16)))
+        let place = #""name":"belts","owner":1000,"peer":"\#(belt)""#
+        for (number, (command, verb)) in [
+            (#""command":"rename","value":"Left belt""#, AccessoryVerb.rename("Left belt")),
+            (#""command":"remove""#, .remove),
+        ].enumerated() {
+            let question = ToolQuestion.accessory(belt, verb, name: "belts", owner: 1_000)
+            service.answers[question] = "{}"
+            say(#"{"verb":"accessory","id":\#(number),\#(place),\#(command)}"#, outlet)
+            #expect(service.asked.values.contains(question))
+            #expect(outlet.take("outcome") == [#"{"id":\#(number)}"#])
+        }
+        let asked = service.asked.count
+        for wrong in [
+            #"\#(place),"command":"rename""#, #"\#(place),"command":"steal""#, #""name":"belts","command":"remove""#,
+            #""peer":"\#(belt)","command":"remove""#,
+        ] {
+            say(#"{"verb":"accessory","id":9,\#(wrong)}"#, outlet)
+            #expect(outlet.take("outcome").last?.contains("missing") == true, "\(wrong)")
+        }
+        #expect(service.asked.count == asked)
+    }
+
+    @Test("a page that has no right to change accessories is told why")
+    func accessoriesOfOthers() throws {
+        let (outlet, belt) = (page(), UUID())
+        say(#"{"verb":"accessory","id":1,"name":"belts","peer":"\#(belt)","command":"remove"}"#, outlet)
+        let asked = try #require(service.stream(.accessory(belt, .remove, name: "belts")))
+        let refusal = ServiceError(.operationNotSupported, reason: "user 1001 may not")
+        service.say(ToolReply.answer(number: asked, .failure(refusal)).encoded())
+        loop.run(for: .milliseconds(1))
+        #expect(outlet.take("outcome") == [#"{"error":"user 1001 may not","id":1}"#])
+    }
+
+    @Test("the distance is measured by the process that uses devices, and by no app of a world")
+    func measuring() throws {
+        let text = #"{"verb":"measure","id":1,"peer":"\#(UUID())","on":true}"#
+        let message = try JSONDecoder().decode(PageMessage.self, from: Data(text.utf8))
+        #expect(message.action != nil)
+        #expect(message.question == nil)
+        let (outlet, worldly) = (page(), Outlet())
+        say(#"{"verb":"measure","id":2,"on":true}"#, outlet)
+        #expect(outlet.take("outcome").last?.contains("missing") == true)
+        let hub = PageHub(open(Service(loop)), loop: loop, app: nil, world: World())
+        hub.handle(Array(text.utf8), from: worldly)
+        #expect(worldly.take("outcome").last?.contains("in a world") == true)
+    }
+
     // MARK: A world
 
     /// A world that notes whether its time has begun.

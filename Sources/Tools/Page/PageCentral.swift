@@ -15,6 +15,8 @@ actor PageCentral {
     /// 3.3.3).
     static let connectLimit = Duration.seconds(20)
     static let answerLimit = Duration.seconds(35)
+    /// The time for the user to answer a prompt, and for both devices to pair after that.
+    static let pairingLimit = Duration.seconds(60)
 
     typealias Publish = @Sendable (_ name: String, _ json: String) -> Void
 
@@ -23,6 +25,8 @@ actor PageCentral {
         var characteristics: [String: CBCharacteristic] = [:]
         var follows: [String: Task<Void, Never>] = [:]
         var watch: Task<Void, Never>?
+        /// The measurement of the distance.
+        var measurement: Task<Void, Never>?
     }
 
     private let central: CBCentralManager
@@ -110,6 +114,7 @@ actor PageCentral {
         guard let peripheral = known else { throw PageFault("this device is not known any more; scan again") }
         try await central.openConnection(to: peripheral, deadline: Self.connectLimit)
         devices[id]?.watch?.cancel()
+        devices[id]?.measurement?.cancel()
         devices[id] = Device(peripheral: peripheral)
         devices[id]?.watch = Task { [weak self, central] in
             // Too many disconnections at once are one too.
@@ -141,6 +146,7 @@ actor PageCentral {
     private func lost(_ id: UUID) {
         guard let device = devices.removeValue(forKey: id) else { return }
         device.follows.values.forEach { $0.cancel() }
+        device.measurement?.cancel()
         publish("tableClosed", JSON.of(id.uuidString))
     }
 
@@ -196,6 +202,41 @@ actor PageCentral {
             }
         }
     }
+
+    // MARK: Distance
+
+    /// Measures the distance to a device from now on. Pairs first, by reading the ranging features: distances are
+    /// measured to paired devices only (behaviour 17.2).
+    func measure(_ id: UUID) async throws {
+        guard let device = devices[id] else { throw PageFault("the device is not connected any more") }
+        guard device.measurement == nil else { return }
+        guard let features = device.characteristics.values.first(where: { $0.uuid == Self.rangingFeatures }) else {
+            throw PageFault("the device has no Ranging Service, so its distance cannot be measured")
+        }
+        let peripheral = device.peripheral
+        devices[id]?.measurement = Task { [publish, weak self] in
+            publish("measuring", JSON.of(Measuring(peer: id, isOn: true)))
+            do {
+                _ = try await peripheral.read(features, deadline: Self.pairingLimit)
+                for try await distance in peripheral.distances() {
+                    if let metres = try? distance.get() { publish("value", JSON.of(Value(id, metres: metres))) }
+                }
+            } catch is CancellationError {
+            } catch {
+                publish("trouble", JSON.of(PageFault.words(for: error)))
+            }
+            await self?.measurementEnded(id)
+        }
+    }
+
+    func stopMeasuring(_ id: UUID) { devices[id]?.measurement?.cancel() }
+
+    private func measurementEnded(_ id: UUID) {
+        devices[id]?.measurement = nil
+        publish("measuring", JSON.of(Measuring(peer: id, isOn: false)))
+    }
+
+    private static let rangingFeatures = CBUUID(string: "2C14")
 }
 
 /// A fault of the page itself, in words for its user.
@@ -214,6 +255,8 @@ struct PageFault: LocalizedError {
         case ExtrasError.notPoweredOn: "Bluetooth is not on"
         case ExtrasError.overflow: "the device sends more than the page can show; follow it again"
         case ExtrasError.tooLong(let maximum): "the value is too long: at most \(maximum) octets"
+        case let error as CBError where error.code == .operationNotSupported || error.code.isOfSounding:
+            (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String ?? error.localizedDescription
         default: error.localizedDescription
         }
     }
@@ -305,6 +348,12 @@ extension PageCentral {
         var link: Link?
     }
 
+    /// Whether the distance to a device is being measured.
+    struct Measuring: Encodable {
+        let peer: UUID
+        let isOn: Bool
+    }
+
     struct Value: Encodable {
         let peer: UUID
         let key: String
@@ -322,9 +371,21 @@ extension PageCentral {
             number = decoded.flatMap(Self.number)
         }
 
+        /// A distance, as the value of an attribute that the device does not have.
+        init(_ peer: UUID, metres: Double) {
+            (self.peer, key, words, hexadecimal) = (peer, "distance", String(format: "%.2f m", metres), "")
+            (number, isNotified) = ((metres * 100).rounded() / 100, true)
+        }
+
         private static func number(in words: String) -> Double? {
             Double(words.prefix { $0.isNumber || $0 == "." || $0 == "-" })
         }
+    }
+}
+
+extension CBError.Code {
+    fileprivate var isOfSounding: Bool {
+        self == .channelSoundingConfigurationFailed || self == .channelSoundingProcedureFailed
     }
 }
 

@@ -10,6 +10,8 @@ struct PageMessage: Codable, Sendable {
     enum Verb: String, Codable, Sendable {
         /// Applies an ``AppVerb`` to an app.
         case app
+        /// Applies an ``AccessoryVerb`` to an accessory of an app.
+        case accessory
         /// Removes the bond of a device.
         case forget
         /// Answers a prompt of the service.
@@ -22,6 +24,8 @@ struct PageMessage: Codable, Sendable {
         case read
         case write
         case follow
+        /// Measures the distance to a connected device, or no longer.
+        case measure
         /// Changes the simulated world. The other fields are those of the world.
         case world
         /// Follows the packets of the controller, or no longer.
@@ -41,16 +45,17 @@ struct PageMessage: Codable, Sendable {
 
     let verb: Verb
     private(set) var id: UInt32?
-    /// For ``Verb/app``: the name of the app, its owner, and the command.
+    /// For ``Verb/app`` and ``Verb/accessory``: the name of the app, its owner, and the command.
     let name: String?
     let owner: UInt32?
     let command: String?
     let peer: UUID?
     /// The characteristic, by the key in the table of the device.
     let key: String?
-    /// For ``Verb/scan``, ``Verb/connect``, ``Verb/follow`` and ``Verb/packets``: whether to begin, or to end.
+    /// For ``Verb/scan``, ``Verb/connect``, ``Verb/follow``, ``Verb/measure`` and ``Verb/packets``: whether to begin, or
+    /// to end.
     let on: Bool?
-    /// For ``Verb/write``: the value in hexadecimal.
+    /// For ``Verb/write``: the value in hexadecimal. For ``Verb/accessory``: the new name.
     let value: String?
     /// For ``Verb/answer``: the number of the prompt, and `accept`, `refuse`, `allow`, `deny` or six digits, or `choose` with
     /// ``peer`` or `name` with ``name``.
@@ -74,9 +79,21 @@ struct PageMessage: Codable, Sendable {
         case .app:
             guard let name, let verb = command.flatMap(Self.appVerb) else { return nil }
             return .app(verb, name: name, owner: owner)
+        case .accessory:
+            guard let name, let peer, let verb = accessoryVerb else { return nil }
+            return .accessory(peer, verb, name: name, owner: owner)
         case .forget: return peer.map { .forgetBond($0) }
-        case .answer, .scan, .connect, .read, .write, .follow, .world, .packets, .packet, .earlier, .select, .save:
+        case .answer, .scan, .connect, .read, .write, .follow, .measure, .world, .packets, .packet, .earlier, .select,
+            .save:
             return nil
+        }
+    }
+
+    private var accessoryVerb: AccessoryVerb? {
+        switch command {
+        case "remove": .remove
+        case "rename": value.map { .rename($0) }
+        default: nil
         }
     }
 
@@ -105,6 +122,8 @@ struct PageMessage: Codable, Sendable {
             { [on] in if on == false { await $0.disconnect(peer) } else { try await $0.connect(peer) } }
         case (.read, let peer?, let key?): { try await $0.read(peer, key) }
         case (.follow, let peer?, let key?): { [on] in try await $0.follow(peer, key, on ?? true) }
+        case (.measure, let peer?, _):
+            { [on] in if on == false { await $0.stopMeasuring(peer) } else { try await $0.measure(peer) } }
         case (.write, let peer?, let key?):
             { [value] in
                 guard let octets = BluetoothTypes.octets(hexadecimal: (value ?? "").filter { $0 != " " }) else {

@@ -1,4 +1,4 @@
-import { element, replace } from "./elements.js";
+import { allow, element, replace } from "./elements.js";
 import { ofApp, sums } from "./energy.js";
 import { AppVerbs, verbsHelp } from "./verbs.js";
 
@@ -7,6 +7,8 @@ const PERMISSIONS = {
 };
 const KINDS = { appExtension: "app extension", iOSAppOnMac: "iPad app on a Mac" };
 const STRIP_SECONDS = 300;
+const MOST_NAME = 64;
+const ACCESSORIES_OF_WORLD = "In a world, only its own apps and its person change accessories.";
 const NAMES = { foreground: "in the foreground", background: "in the background", suspended: "suspended",
   notRunning: "not running" };
 
@@ -50,15 +52,18 @@ export class Apps {
       .map(([name, words]) => element("span", {}, element("span", { class: `key ${name}`, "aria-hidden": "true" }), words)));
   }
 
-  /** The apps that run, those that are kept or have run, and those that can be launched. */
+  /** The apps that run, those that are kept, have run or have accessories, and those that can be launched. */
   all() {
-    const { status, installed, seenApps, energy } = this.page.model;
+    const { status, installed, seenApps, energy, accessories } = this.page.model;
     const found = new Map((status?.apps ?? []).map((app) => [`${app.name}/${app.owner}`, app]));
     for (const each of status?.preserved ?? []) {
       const key = `${each.app}/${each.owner}`;
       if (!found.has(key)) found.set(key, { name: each.app, owner: each.owner, kept: each });
     }
     for (const [key, app] of seenApps) if (!found.has(key)) found.set(key, app);
+    for (const { app: name, owner } of accessories) {
+      if (!found.has(`${name}/${owner}`)) found.set(`${name}/${owner}`, { name, owner });
+    }
     const names = new Set([...found.values()].map((app) => app.name));
     for (const name of [...installed, ...(energy?.apps ?? []).map(({ app }) => app)]) {
       if (!names.has(name)) found.set(name, { name });
@@ -69,15 +74,63 @@ export class Apps {
   card({ key, name }) {
     const { world } = this.page.model;
     const card = { title: element("h2"), facts: element("div", { class: "quiet small facts" }), life: element("div"),
-      charge: element("div"), holds: element("div") };
+      charge: element("div"), holds: element("div"), accessories: element("ul", { class: "accessories" }), rows: new Map() };
     card.verbs = new AppVerbs({
       isInWorld: Boolean(world), name, id: (verb) => `${verb.command ?? verb.act}-${key}`,
       press: (verb) => this.page.send(world ? { verb: "world", act: "app", text: verb.act }
         : { verb: "app", name, owner: card.owner, command: verb.command }),
     });
     card.article = element("article", { class: "app" }, card.title, card.facts, card.verbs.row, card.life, card.charge,
-      card.holds);
+      card.holds, card.accessories);
     return card;
+  }
+
+  /** The accessories that an app has set up. A row stays while its accessory does: its name may be edited right now. */
+  fillAccessories(card, app) {
+    const all = this.page.model.accessories.filter((each) => each.app === app.name && each.owner === app.owner);
+    for (const [key, { row }] of card.rows) {
+      if (all.some(({ identifier }) => identifier === key)) continue;
+      row.remove();
+      card.rows.delete(key);
+    }
+    for (const accessory of all) {
+      if (!card.rows.has(accessory.identifier)) {
+        card.rows.set(accessory.identifier, this.accessory(accessory));
+        card.accessories.append(card.rows.get(accessory.identifier).row);
+      }
+      card.rows.get(accessory.identifier).show(accessory);
+    }
+    card.accessories.hidden = !all.length;
+  }
+
+  /** The row of an accessory: its name and state, and what the user does with it in the settings. */
+  accessory({ app: name, owner, identifier }) {
+    const send = (command, value) => this.page.send({ verb: "accessory", name, owner, peer: identifier, command, value });
+    const words = element("span", {});
+    const field = element("input", { id: `accessory-${name}-${owner}-${identifier}`, maxlength: MOST_NAME, required: true, autocomplete: "off", size: 16 });
+    const [rename, remove] = [element("button", {}, "Rename"),
+      element("button", { type: "button", onclick: () => send("remove") }, "Remove")];
+    const row = element("li", {}, words, " ", element("form", {
+      class: "verbs",
+      onsubmit: (event) => {
+        event.preventDefault();
+        if (rename.getAttribute("aria-disabled") === "false" && field.value.trim()) send("rename", field.value);
+      },
+    }, field, rename, remove));
+    const isInWorld = Boolean(this.page.model.world);
+    let last = null;
+    const show = (accessory) => {
+      if (accessory.name === last?.name && accessory.state === last?.state) return;
+      if (field.value === (last?.name ?? "")) field.value = accessory.name;
+      words.textContent = `accessory "${accessory.name}"${accessory.state === "authorized" ? "" : ", which awaits its authorization"}`;
+      const labels = [[field, "New name of"], [rename, "Rename"], [remove, "Remove"]];
+      for (const [each, label] of labels) each.setAttribute("aria-label", `${label} ${accessory.name}: ${name}`);
+      allow(rename, !isInWorld, isInWorld ? ACCESSORIES_OF_WORLD : "The user renames the accessory in the settings.");
+      allow(remove, !isInWorld, isInWorld ? ACCESSORIES_OF_WORLD
+        : "The user removes the accessory from the app. Its bond ends with the last app that has it.");
+      last = accessory;
+    };
+    return { row, show };
   }
 
   fill(card, app) {
@@ -97,6 +150,7 @@ export class Apps {
     replace(card.charge, ...[ofApp(this.page.model.energy, app.name, (peer) => this.page.nameOf(peer))].filter(Boolean));
     const holds = this.holds(app);
     replace(card.holds, ...(holds.length ? [element("ul", {}, ...holds.map((each) => element("li", {}, each)))] : []));
+    this.fillAccessories(card, app);
     const { world, installed } = this.page.model;
     card.verbs.show({ phase, isKept: Boolean(app.kept), hasActivity: Boolean(app.hasLiveActivity),
       canLaunch: Boolean(world || app.kept || installed.includes(app.name)) });

@@ -6,6 +6,8 @@ import { ofPeer } from "./energy.js";
 // A plot in pixels: its size, and the room for the axes.
 const PLOT = { width: matchMedia("(max-width: 600px)").matches ? 340 : 640, height: 130, left: 44, right: 8, top: 8, bottom: 22 };
 const MOST_PLOTTED = 100;
+// The Ranging Service, by which a device lets its distance be measured.
+const RANGING = "(185B)";
 
 /** One device: its link, and its attributes with their values. */
 export class Device {
@@ -30,6 +32,7 @@ export class Device {
     const { tables, status } = this.page.model;
     const table = tables.get(this.peer);
     const link = status?.links.find((each) => each.peer === this.peer);
+    const [isMeasuring, distances] = [this.page.model.measuring.has(this.peer), this.page.model.values.get(`${this.peer}/distance`) ?? []];
     if (!table) this.followed.clear();
     replace(this.head,
       element("h2", {}, deviceIcon(this.page.nameOf(this.peer), ...(table?.services ?? []).map(({ title }) => title)),
@@ -46,10 +49,16 @@ export class Device {
           onclick: () => this.page.send({ verb: "connect", peer: this.peer, on: !table }),
         }, table ? "Disconnect" : "Connect"),
         table ? element("button", { id: "read-all", onclick: () => this.readAll(table) }, "Read all") : null,
+        table?.services.some(({ title }) => title.endsWith(RANGING)) ? element("button", {
+          id: "measure", "aria-pressed": isMeasuring,
+          onclick: () => this.page.send({ verb: "measure", peer: this.peer, on: !isMeasuring }),
+        }, isMeasuring ? "Stop measuring" : "Measure the distance") : null,
         this.page.model.world ? element("span", { class: "quiet small" }, WORLD_ONLY) : null,
         link?.isBonded ? element("button", {
           id: "forget", onclick: () => this.page.send({ verb: "forget", peer: this.peer }),
-        }, "Forget the bond") : null));
+        }, "Forget the bond") : null),
+      ...(distances.length ? [element("div", { class: "attribute", id: "distance" }, element("strong", {}, "Distance"),
+        this.last(distances.at(-1)), this.plot(distances, "Distance"))] : []));
     if (this.page.model.world) {
       for (const button of this.head.querySelectorAll("button")) allow(button, false, WORLD_ONLY);
     }
@@ -74,10 +83,15 @@ export class Device {
     return element("div", { class: "attribute" },
       element("div", { class: "verbs" }, element("strong", {}, each.title), " ",
         ...(each.properties ?? []).map((property) => element("span", { class: "tag plain" }, property))),
-      last ? element("div", {}, element("span", { class: "value", title: last.hexadecimal }, last.words), " ",
-        element("span", { class: "quiet small" }, ` at ${clock(last.time)}`), " ",
-        element("span", { class: "quiet code" }, last.hexadecimal)) : null,
+      last ? this.last(last) : null,
       this.plot(values, each.title), this.verbs(each));
+  }
+
+  /** A value, in words and in hexadecimal. */
+  last({ words, hexadecimal, time }) {
+    return element("div", {}, element("span", { class: "value", title: hexadecimal }, words), " ",
+      element("span", { class: "quiet small" }, ` at ${clock(time)}`), " ",
+      element("span", { class: "quiet code" }, hexadecimal));
   }
 
   verbs({ key, title, canRead, canNotify, canWrite }) {

@@ -69,6 +69,7 @@ export class Model {
     this.packet = null;
     this.energy = null;
     this.installed = [];
+    this.accessories = [];
     this.events = [];
     this.firstEvent = 0;
     this.phases = new Map();
@@ -83,6 +84,8 @@ export class Model {
     this.found = new Map();
     this.tables = new Map();
     this.values = new Map();
+    /** The devices whose distance is being measured. */
+    this.measuring = new Set();
     this.isScanning = false;
     this.begin = Date.now() / 1000;
     this.world = null;
@@ -110,7 +113,7 @@ export class Model {
       case "packet": this.packet = value; return ["packet"];
       case "energy": this.energy = value; return ["energy"];
       case "energyChanged": this.#changeEnergy(value); return ["energy"];
-      case "apps": this.installed = value.installed; return ["apps"];
+      case "apps": [this.installed, this.accessories] = [value.installed, value.accessories ?? []]; return ["apps"];
       case "event": this.#takeEvent(value); return ["events", "apps"];
       case "events": for (const each of value) this.#takeEvent(each); return ["events", "apps"];
       case "advice": this.#takeAdvice(value); return ["advice"];
@@ -122,6 +125,7 @@ export class Model {
       case "table": this.tables.set(value.peer, value); return ["device", "devices"];
       case "tableClosed": this.tables.delete(value); return ["device", "devices"];
       case "value": this.#takeValue(value); return ["device"];
+      case "measuring": this.measuring[value.isOn ? "add" : "delete"](value.peer); return ["device"];
       case "world": this.#takeWorld(value); return ["world"];
       case "why": this.why = value; return ["why"];
       case "lives": this.lives = value; return ["world"];
