@@ -116,7 +116,7 @@ private struct SoundingPair {
 }
 
 @Suite struct SoundingTests {
-    @Test("LL/CS/CEN/INI/BV-03, LL/CS/CEN/INI/BV-05: after capabilities and configuration both ends measure the same steps")
+    @Test("LL/CS/CEN/INI/BV-03, LL/CS/CEN/INI/BV-05: after the configuration both ends measure the same steps")
     func theTwoControllersAgreeStepByStep() throws {
         let scene = try SoundingPair()
         scene.prepare()
