@@ -33,7 +33,7 @@ import Testing
         #expect(!client.isClosed)
     }
 
-    @Test("AB-G05: a client of another version is told the service's version", arguments: [0, 9, 11, 99] as [UInt16])
+    @Test("AB-G05: a client of another version is told the service's version", arguments: [0, 10, 12, 99] as [UInt16])
     func anotherVersionIsTold(version: UInt16) {
         let world = ClientWorld()
         for kind in [0, 1] as [UInt8] {

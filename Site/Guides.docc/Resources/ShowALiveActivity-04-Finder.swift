@@ -25,11 +25,11 @@ final class Finder: NSObject, @unchecked Sendable {
 
     private func waitForEnd() async {
         for activity in Activity<Search>.activities {
-            let states = activity.activityStateUpdates
-            for await state in states where state == .dismissed {
-                stop()
+            for await state in activity.activityStateUpdates {
+                if state == .dismissed { break }
             }
         }
+        stop()
     }
 
     private func stop() {

@@ -74,8 +74,10 @@ package final class NearbyDevices: NSObject, @unchecked Sendable {
             await Self.activity(id)?.end(last, dismissalPolicy: .immediate)
         }
         Task { [weak self, queue] in
-            guard let activity = Self.activity(id) else { return }
-            for await state in activity.activityStateUpdates where state == .ended || state == .dismissed { break }
+            // The user may have removed it already.
+            if let activity = Self.activity(id) {
+                for await state in activity.activityStateUpdates where state == .ended || state == .dismissed { break }
+            }
             queue.async { [weak self] in self?.stop() }
         }
     }
