@@ -17,6 +17,8 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Activ
         var content: ActivityContent<ContentState>
         var state = ActivityState.active
         weak var link: ActivityLink?
+        /// The simulated app; nil outside simulations.
+        weak var app: (any AnyObject & ServiceConnection)?
         /// Cancels the timer for the stale date, or for the dismissal.
         var cancel: (@Sendable () -> Void)?
         var states = UpdateStreams<ActivityState>()
@@ -35,7 +37,8 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Activ
     private init(_ attributes: Attributes, _ content: ActivityContent<ContentState>, _ link: ActivityLink) {
         self.attributes = attributes
         number = link.next()
-        core = Mutex(Core(content: content, link: link))
+        let app = ServiceLocator.found as? any AnyObject & ServiceConnection
+        core = Mutex(Core(content: content, link: link, app: app))
     }
 
     private var current: Core { core.withLock { $0 } }
@@ -132,9 +135,17 @@ extension Activity {
 
     /// Called when the system has ended the activity (behaviour 9.25).
     package func end(isRemoved: Bool) {
-        guard !isRemoved else { return dismiss() }
-        core.withLock { $0.move(to: .ended) }
-        startTimer(nil) { _ in }
+        inApp {
+            guard !isRemoved else { return dismiss() }
+            core.withLock { $0.move(to: .ended) }
+            startTimer(nil) { _ in }
+        }
+    }
+
+    /// Calls `body` as code of the app, so that its world waits for the tasks that continue.
+    private func inApp(_ body: () -> Void) {
+        guard let app = current.app else { return body() }
+        ServiceLocator.$current.withValue(app, operation: body)
     }
 
     private func dismiss() {
@@ -157,7 +168,9 @@ extension Activity {
     /// Starts a timer in place of the last one; nil only ends that.
     private func startTimer(_ delay: TimeInterval?, _ body: @escaping @Sendable (Activity) -> Void) {
         let timer = delay.flatMap { delay in
-            current.link?.callBack(after: .seconds(delay)) { [weak self] in if let self { body(self) } }
+            current.link?.callBack(after: .seconds(delay)) { [weak self] in
+                if let self { inApp { body(self) } }
+            }
         }
         let old = core.withLock { core in
             defer { core.cancel = timer }
