@@ -79,6 +79,7 @@ private struct Room {
         distance: Double = 4,
         walls: [Wall] = [],
         _ channelSounding: DeviceOptions.ChannelSounding = .supported,
+        antennas: Int = 1,
         accessoryMeasures: Bool = true,
         pairs: Bool = true
     ) {
@@ -89,7 +90,7 @@ private struct Room {
         accessory.hasChannelSounding = accessoryMeasures
         thing = world.addAccessory(accessory, at: Position(x: distance))
         var options = DeviceOptions.phone
-        options.channelSounding = channelSounding
+        (options.channelSounding, options.antennas) = (channelSounding, antennas)
         phone = world.addDevice(named: "Phone", options: options)
         phone.person.behaves(.agrees(lookingAt: [thing.device]))
         ruler = phone.launch("ruler") { _ in Ruler(pairs: pairs) }
@@ -119,6 +120,14 @@ private struct Room {
             let supports = phone.launch("app") { _ in CBCentralManager.supports(.channelSounding) }
             #expect(supports == isThere, "\(option)")
         }
+    }
+
+    @Test("the antennas of a phone measure together", arguments: 1...4)
+    func antennasMeasureTogether(antennas: Int) throws {
+        let wall = Wall(from: Position(x: -10, y: 2), to: Position(x: 20, y: 2))
+        let room = Room(distance: 6, walls: [wall], antennas: antennas)
+        let last = try #require(room.measure())
+        #expect(abs(last - 6) < 0.5)
     }
 
     @Test("behaviour 17.3: a session reports distances until it is cancelled")
@@ -277,7 +286,7 @@ private struct Room {
             let (i, q) = paths.response(channel)
             return (channel, i * i - q * q, 2 * i * q)
         }
-        return (try? DistanceEstimator.distance(times: times, products)) ?? .infinity
+        return (try? DistanceEstimator.distance(times: times, [products])) ?? .infinity
     }
 
     @Test func withoutWallsTheMedianErrorIsBelow30Centimetres() {

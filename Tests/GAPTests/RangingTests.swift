@@ -204,11 +204,12 @@ import Testing
 
     @Test func theStepsComeInTheirOrder() {
         var machine = SoundingMachine()
-        #expect(machine.handle(.start) == [.setRoles])
+        #expect(machine.handle(.start) == [.readOwnCapabilities])
+        #expect(machine.handle(.ownCapabilities(.init())) == [.setRoles])
         #expect(machine.handle(.answered(nil)) == [.readCapabilities])
         #expect(machine.handle(capable()) == [.startSecurity])
         #expect(machine.handle(.secured(.success)) == [.configure])
-        #expect(machine.handle(.configured(.success)) == [.setParameters])
+        #expect(machine.handle(.configured(.success)) == [.setParameters(.single)])
         #expect(machine.handle(.answered(nil)) == [.ready])
         #expect(machine.handle(.measure) == [.enable(true)])
         #expect(machine.handle(.enabled(.success, isEnabled: true)).isEmpty)
@@ -216,9 +217,34 @@ import Testing
         #expect(machine.handle(.procedureEnded) == [.ready])
     }
 
+    @Test(
+        "the antennas are those of which both devices have the most",
+        arguments: [
+            (1, 1, 4, 0), (2, 1, 4, 1), (4, 1, 4, 3), (1, 2, 4, 4), (1, 4, 4, 6), (2, 2, 4, 7), (2, 2, 3, 1),
+            (4, 1, 1, 0),
+        ] as [(UInt8, UInt8, UInt8, UInt8)]
+    )
+    func theAntennasAreChosen(own: UInt8, peer: UInt8, paths: UInt8, selection: UInt8) {
+        func capabilities(_ antennas: UInt8) -> LESoundingCapabilities {
+            var capabilities = LESoundingCapabilities()
+            (capabilities.roles, capabilities.antennas, capabilities.antennaPaths) = (.reflector, antennas, paths)
+            return capabilities
+        }
+        var machine = SoundingMachine()
+        _ = machine.handle(.start)
+        _ = machine.handle(.ownCapabilities(capabilities(own)))
+        _ = machine.handle(.answered(nil))
+        _ = machine.handle(.capabilities(.success, capabilities(peer)))
+        _ = machine.handle(.secured(.success))
+        let chosen = machine.handle(.configured(.success))
+        let antennas = LESoundingAntennas(rawValue: selection)
+        #expect(chosen == antennas.map { [.setParameters($0)] })
+    }
+
     @Test func aReadyLinkIsReadyAtOnce() {
         var machine = SoundingMachine()
         _ = machine.handle(.start)
+        _ = machine.handle(.ownCapabilities(.init()))
         _ = machine.handle(.answered(nil))
         _ = machine.handle(capable())
         _ = machine.handle(.secured(.success))
@@ -235,15 +261,17 @@ import Testing
     @Test func aPeerThatDoesNotReflectIsAFailure() {
         var machine = SoundingMachine()
         _ = machine.handle(.start)
+        _ = machine.handle(.ownCapabilities(.init()))
         _ = machine.handle(.answered(nil))
         #expect(machine.handle(capable(.initiator)) == [.fail(.refused(.unsupportedRemoteFeature))])
         #expect(machine.handle(.secured(.success)).isEmpty)
-        #expect(machine.handle(.start) == [.setRoles])
+        #expect(machine.handle(.start) == [.readOwnCapabilities])
     }
 
     @Test func eachRefusalIsAFailure() {
         var machine = SoundingMachine()
         _ = machine.handle(.start)
+        _ = machine.handle(.ownCapabilities(.init()))
         _ = machine.handle(.answered(nil))
         _ = machine.handle(capable())
         #expect(machine.handle(.secured(.insufficientSecurity)) == [.fail(.refused(.insufficientSecurity))])
@@ -315,6 +343,23 @@ import Testing
         own.subevents[0].steps.removeFirst(Self.channels.count)
         peer.subevents[0].steps.removeFirst(Self.channels.count)
         #expect(abs(try DistanceEstimator.distance(own, peer) - 12) < 0.1)
+    }
+
+    @Test("the tones of several antenna paths are told apart by the permutation of each step")
+    func severalPaths() throws {
+        var (own, peer) = results([(10, 1)])
+        for index in own.subevents[0].steps.indices {
+            let step = own.subevents[0].steps[index]
+            let tone = try #require(LESoundingMeasurement(step).tones?.tones.first)
+            // The second path has no phase, as if it were of no length.
+            let flat = LESoundingTone(i: 100, q: 0)
+            let permutation = UInt8(index % 2)
+            let tones = permutation == 0 ? [tone, flat, tone] : [flat, tone, tone]
+            let data = LESoundingMode2(permutation: permutation, tones: tones).encoded()
+            own.subevents[0].steps[index].data = data
+            peer.subevents[0].steps[index].data = data
+        }
+        #expect(abs(try DistanceEstimator.distance(own, peer) - 10) < 0.1)
     }
 
     @Test func theNearestWayCounts() throws {

@@ -46,7 +46,7 @@ private let controlPDUs: [ControlPDU] = [
     .subrateRequest(.init(factorMin: 2, factorMax: 9, maxLatency: 3, continuation: 1, timeout: 400)),
     .subrateIndication(.init()), .periodicSync(train), .periodicSync(respondingTrain),
     .soundingSecurityRequest(.init(vector: 1, nonce: 2, personalization: 3)), .soundingSecurityResponse(.init()),
-    .soundingCapabilitiesRequest(.init(.simulated)), .soundingCapabilitiesResponse(.init(.simulated)),
+    .soundingCapabilitiesRequest(.init(.simulated())), .soundingCapabilitiesResponse(.init(.simulated())),
     .soundingConfigurationRequest(soundingConfiguration), .soundingConfigurationResponse(.init(config: 3)),
     .soundingErrorTableRequest,
     .soundingErrorTableResponse(.init(PacketBuffer([UInt8](repeating: 9, count: 72)))),

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import Foundation
 import HCI
 import Testing
 
@@ -15,10 +16,14 @@ private struct SoundingPair {
         _ world: LinkLayerWorld = LinkLayerWorld(),
         distance: Double = 5,
         isEncrypted: Bool = true,
-        isReflectorReady: Bool = true
+        isReflectorReady: Bool = true,
+        antennas: (UInt8, UInt8) = (1, 1)
     ) throws {
-        let hosts = [0, distance].map { x in
-            world.host(at: x) { $0.features.formUnion(VirtualController.soundingFeatures) }
+        let hosts = [(0, antennas.0), (distance, antennas.1)].map { x, antennas in
+            world.host(at: x) {
+                $0.features.formUnion(VirtualController.soundingFeatures)
+                $0.antennas = antennas
+            }
         }
         for (index, host) in hosts.enumerated() where index == 0 || isReflectorReady {
             #expect(host.send(LESetHostFeature(bitNumber: 47, isSupported: true)) == .success)
@@ -48,8 +53,9 @@ private struct SoundingPair {
         }
     }
 
-    func parameters(count: UInt16 = 1, interval: UInt16 = 10) -> LECSSetProcedureParameters {
+    func parameters(count: UInt16 = 1, interval: UInt16 = 10, antennas: UInt8 = 0) -> LECSSetProcedureParameters {
         LECSSetProcedureParameters {
+            $0.antennaConfiguration = antennas
             ($0.handle, $0.maxProcedureLength) = (pair.centralHandle, 1_600)
             ($0.minProcedureInterval, $0.maxProcedureInterval) = (interval, interval)
             ($0.maxProcedureCount, $0.minSubeventLength, $0.maxSubeventLength) = (count, 5_000, 25_000)
@@ -122,7 +128,7 @@ private struct SoundingPair {
         scene.prepare()
         let capabilities = scene.initiator.events(LECSReadRemoteSupportedCapabilitiesComplete.self)
         #expect(capabilities.map(\.status) == [.success])
-        #expect(capabilities.first?.capabilities == .simulated)
+        #expect(capabilities.first?.capabilities == .simulated())
         for host in [scene.initiator, scene.reflector] {
             #expect(host.events(LECSSecurityEnableComplete.self).map(\.status) == [.success])
             #expect(host.events(LECSConfigComplete.self).map(\.isCreated) == [true])
@@ -171,6 +177,56 @@ private struct SoundingPair {
         }
     }
 
+    @Test(
+        "each pair of antennas is a path, whose order both ends draw alike",
+        arguments: [
+            (2, 1, 1), (1, 3, 5), (4, 1, 3), (2, 2, 7),
+        ] as [(UInt8, UInt8, UInt8)]
+    )
+    func antennasArePaths(initiator: UInt8, reflector: UInt8, selection: UInt8) throws {
+        let scene = try SoundingPair(antennas: (initiator, reflector))
+        scene.prepare()
+        #expect(scene.initiator.send(scene.parameters(antennas: selection)) == .success)
+        #expect(scene.enable() == .success)
+        scene.pair.world.run(.seconds(2))
+        let enabled = scene.initiator.events(LECSProcedureEnableComplete.self)
+        #expect(enabled.map(\.antennaConfiguration) == [selection])
+        let paths = Int(initiator * reflector)
+        #expect(scene.reflector.events(LECSSubeventResult.self).allSatisfy { Int($0.antennaPaths) == paths })
+        let antennas = try #require(LESoundingAntennas(rawValue: selection))
+        var permutations: Set<UInt8> = []
+        for (own, peer) in zip(scene.steps(scene.initiator), scene.steps(scene.reflector)) where own.mode == 2 {
+            let (first, second) = (try LESoundingMeasurement(own).tones, try LESoundingMeasurement(peer).tones)
+            let (tones, others) = (try #require(first), try #require(second))
+            #expect(tones.tones.count == paths + 1)
+            #expect(tones.permutation == others.permutation)
+            permutations.insert(tones.permutation)
+            for (path, (tone, other)) in zip(tones.byPath, others.byPath).enumerated() {
+                let pair = antennas.paths[path]
+                let distance = 5 + SoundingMeter.spacing * Double(pair.reflector - pair.initiator)
+                let frequency = SoundingPaths.frequency(of: own.channel)
+                let expected = -4 * Double.pi * frequency * distance / SoundingPaths.speedOfLight
+                let angle = atan2(
+                    Double(tone.i * other.q + tone.q * other.i),
+                    Double(tone.i * other.i - tone.q * other.q)
+                )
+                #expect(abs(remainder(angle - expected, 2 * .pi)) < 0.4)
+            }
+        }
+        #expect(permutations.count > 1)
+        #expect(permutations.allSatisfy { $0 < (1...paths).reduce(1, *) })
+    }
+
+    @Test func antennasThatADeviceDoesNotHaveAreRefused() throws {
+        let scene = try SoundingPair(antennas: (2, 1))
+        scene.prepare()
+        for selection in [2, 4, 7] as [UInt8] {
+            let status = scene.initiator.send(scene.parameters(antennas: selection))
+            #expect(status == .unsupportedFeatureOrParameter)
+        }
+        #expect(scene.initiator.send(scene.parameters(antennas: 8)) == .unsupportedFeatureOrParameter)
+    }
+
     @Test func mainModeStepsAreRepeatedInTheNextSubevent() throws {
         let scene = try SoundingPair()
         scene.prepare(SoundingPair.settings { ($0.subMode, $0.mainModeRepetition) = (0xFF, 2) })
@@ -190,7 +246,7 @@ private struct SoundingPair {
         scene.pair.world.run(.seconds(1))
         let events = scene.reflector.events(LECSReadRemoteSupportedCapabilitiesComplete.self)
         #expect(events.map(\.status) == [.success])
-        #expect(events.first?.capabilities == .simulated)
+        #expect(events.first?.capabilities == .simulated())
     }
 
     @Test("LL/CS/CEN/INI/BV-01: procedures go on until they are ended, and can be started again")

@@ -32,13 +32,13 @@ extension VirtualController {
         (event.handle, event.config) = (link.handle, config)
         (event.startEvent, event.procedureCounter) = (report.startEvent, report.procedure)
         event.frequencyCompensation = 0xC000
-        (event.referencePower, event.antennaPaths) = (report.referencePower, 1)
+        (event.referencePower, event.antennaPaths) = (report.referencePower, report.antennaPaths)
         event.steps = Self.take(&rest, octets: LECSSubeventResult.stepOctets)
         event.progress = report.progress(isLast: rest.isEmpty)
         host.send(event)
         while !rest.isEmpty {
             var more = LECSSubeventResultContinue()
-            (more.handle, more.config, more.antennaPaths) = (link.handle, config, 1)
+            (more.handle, more.config, more.antennaPaths) = (link.handle, config, report.antennaPaths)
             more.steps = Self.take(&rest, octets: LECSSubeventResultContinue.stepOctets)
             more.progress = report.progress(isLast: rest.isEmpty)
             host.send(more)
@@ -92,6 +92,7 @@ extension Link {
             ($0.subeventInterval, $0.eventInterval) = (subevents.interval, subevents.eventInterval)
             ($0.procedureInterval, $0.procedureCount) = (schedule.procedureInterval, schedule.procedureCount)
             $0.maxProcedureLength = schedule.maxProcedureLength
+            $0.antennaConfiguration = schedule.antennas.rawValue
         }
     }
 }

@@ -322,7 +322,8 @@ package final class VirtualController {
             accuracy: .init(code: configuration.clockAccuracy.rawValue),
             firstPHY: parameters.start.phy,
             acceptableSubrate: defaults.acceptableSubrate,
-            sounding: configuration.features.contains(.channelSounding) ? .simulated : nil,
+            sounding: configuration.features.contains(.channelSounding) 
+                ? .simulated(antennas: configuration.antennas) : nil,
             random: random,
             hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) },
             hostHasKeys: { [unowned host] in host.isWanted(LELongTermKeyRequest.self) }

@@ -30,6 +30,8 @@ package struct VirtualControllerConfiguration: Sendable {
     /// How much the sleep clock actually runs slow, in parts per million; negative if it runs fast. A drift within
     /// ``clockAccuracy`` does not break a link.
     package var clockDrift = 0.0
+    /// The number of antennas for Channel Sounding, 1 to 4.
+    package var antennas: UInt8 = 1
     /// The ways in which the controller deviates from the specification.
     package var quirks: Set<ControllerQuirk> = []
 

@@ -48,6 +48,8 @@ public struct DeviceOptions: Hashable, Sendable {
     public var quirks: Set<ControllerQuirk>
     /// Whether the device can measure distances by Channel Sounding, as initiator and as reflector.
     public var channelSounding: ChannelSounding
+    /// The number of antennas for Channel Sounding, 1 to 4. They stand 5 cm apart, in a row to the east of the position.
+    public var antennas = 1
 
     /// Whether a device can measure distances (behaviours 17.1, 17.2).
     public enum ChannelSounding: Hashable, Sendable {

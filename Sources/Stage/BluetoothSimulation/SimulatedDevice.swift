@@ -134,6 +134,7 @@ public final class SimulatedDevice: Sendable {
         if !options.hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
         kind.quirks = options.quirks
         if options.channelSounding != .unsupported { kind.addChannelSounding() }
+        kind.antennas = UInt8(clamping: min(max(options.antennas, 1), 4))
         return kind
     }
 

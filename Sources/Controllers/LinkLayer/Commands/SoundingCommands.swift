@@ -4,7 +4,9 @@ import HCI
 /// Channel Sounding commands (Core Vol 4 Part E 7.8.130 to 7.8.141).
 extension CommandTable {
     mutating func addSoundingCommands() {
-        add(LECSReadLocalSupportedCapabilities.self, needs: .channelSounding) { _, _ in .init(.simulated) }
+        add(LECSReadLocalSupportedCapabilities.self, needs: .channelSounding) { controller, _ in
+            .init(.simulated(antennas: controller.configuration.antennas))
+        }
         add(LECSReadRemoteSupportedCapabilities.self, needs: .channelSounding) { controller, command in
             controller.sound(command.handle) { _ in .success(.capabilities) }
         }
@@ -101,13 +103,15 @@ extension VirtualController {
     fileprivate func setSounding(_ command: LECSSetProcedureParameters) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
         let lengths: ClosedRange<UInt32> = 1_250...3_999_999
-        guard link.control.sounding.configurations[command.config] != nil, command.maxProcedureLength > 0,
+        guard let settings = link.control.sounding.configurations[command.config]?.settings,
+            command.maxProcedureLength > 0,
             command.minProcedureInterval > 0, command.minProcedureInterval <= command.maxProcedureInterval,
             lengths.contains(command.minSubeventLength), lengths.contains(command.maxSubeventLength),
             command.minSubeventLength <= command.maxSubeventLength
         else { return .invalidParameters }
-        // One antenna at each end.
-        guard command.antennaConfiguration == 0 else { return .unsupportedFeatureOrParameter }
+        guard link.control.sounding.supports(command.antennaConfiguration, as: settings.role) else {
+            return .unsupportedFeatureOrParameter
+        }
         guard link.control.sounding.active == nil else { return .commandDisallowed }
         link.setSounding(command)
         return .success

@@ -22,6 +22,7 @@ final class Sounder: RadioClaimant {
         var procedure: UInt16
         var progress: LESoundingProgress
         var referencePower: Int8
+        var antennaPaths: UInt8
         var steps: [LESoundingStep]
     }
 
@@ -61,7 +62,7 @@ final class Sounder: RadioClaimant {
 
     private static func plan(_ schedule: SoundingSchedule, _ random: SoundingRandom) -> SoundingPlan {
         let channels = SoundingState.channels(of: schedule.settings.channelMap)
-        return SoundingPlan(schedule.settings, channels: channels, random: random)
+        return SoundingPlan(schedule.settings, channels: channels, paths: schedule.antennas.paths.count, random: random)
     }
 
     private var role: LESoundingRole { schedule.settings.role }
@@ -121,7 +122,7 @@ final class Sounder: RadioClaimant {
         let isLast = plan.isDone || isOutOfTime
         var progress = LESoundingProgress(procedure: isLast ? .complete : .partial, subevent: .complete)
         var (results, power): ([LESoundingStep], Int8) = ([], 127)
-        if hasRadio, isMet, let peer, let meter = SoundingMeter(self.presence, peer, as: role) {
+        if hasRadio, isMet, let peer, let meter = SoundingMeter(self.presence, peer, schedule.antennas, as: role) {
             countRadioTime()
             results = steps.map { meter.measure($0) }
             power = meter.reportedStrength
@@ -136,6 +137,7 @@ final class Sounder: RadioClaimant {
             procedure: procedure,
             progress: progress,
             referencePower: power,
+            antennaPaths: UInt8(schedule.antennas.paths.count),
             steps: results
         )
         isLast ? endProcedure() : next(after: max(schedule.indication.subevents.eventInterval, 1))
@@ -169,8 +171,9 @@ final class Sounder: RadioClaimant {
     }
 
     private func countRadioTime() {
-        let sending = steps.reduce(0) { $0 + SoundingPlan.sending(in: $1.mode, as: role) }
-        let listening = steps.reduce(0) { $0 + SoundingPlan.sending(in: $1.mode, as: role.opposite) }
+        let paths = schedule.antennas.paths.count
+        let sending = steps.reduce(0) { $0 + SoundingPlan.sending(in: $1.mode, paths: paths, as: role) }
+        let listening = steps.reduce(0) { $0 + SoundingPlan.sending(in: $1.mode, paths: paths, as: role.opposite) }
         arbiter.node.countSounding(sending: sending, listening: listening, power: link.parameters.transmitPower)
         arbiter.settle(share)
     }

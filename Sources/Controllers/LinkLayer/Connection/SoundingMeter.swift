@@ -28,7 +28,11 @@ struct SoundingMeter {
     /// The maximum deviation of the reflector's answer from its nominal time, in nanoseconds.
     static let turnaround = 20.0
 
-    private let paths: SoundingPaths
+    /// The distance between two antennas of a device, which stand in a row to the east of its position, in metres.
+    static let spacing = 0.05
+
+    /// The ways between the antennas of each path.
+    private let paths: [SoundingPaths]
     private let role: LESoundingRole
     private let strength: Double
     private let ratio: Double
@@ -37,13 +41,23 @@ struct SoundingMeter {
     private let seed: UInt64
 
     /// Creates the meter of `own`; nil if the signal is too weak, or an end is missing.
-    init?(_ own: SoundingPresence?, _ peer: SoundingPresence, as role: LESoundingRole) {
+    init?(
+        _ own: SoundingPresence?,
+        _ peer: SoundingPresence,
+        _ antennas: LESoundingAntennas,
+        as role: LESoundingRole
+    ) {
         guard let own else { return nil }
         let radio = own.node.radio
         let (first, second) = role == .initiator ? (own, peer) : (peer, own)
         // The channel is the same in both directions.
-        paths = radio.soundingPaths(from: first.node.position, to: second.node.position)
-        strength = peer.power + paths.gain
+        let places = { (end: SoundingPresence, antenna: Int) in
+            var position = end.node.position
+            position.x += Double(antenna) * Self.spacing
+            return position
+        }
+        paths = antennas.paths.map { radio.soundingPaths(from: places(first, $0), to: places(second, $1)) }
+        strength = peer.power + paths[0].gain
         guard radio.isReceivable(strength, channel: 0) else { return nil }
         let propagation = radio.configuration.propagation
         ratio = min(strength - propagation.noiseFloor + Self.toneGain, Self.maximumRatio)
@@ -80,7 +94,7 @@ struct SoundingMeter {
     private func time(_ common: RandomSource, _ noise: RandomSource) -> LESoundingMode1 {
         let turnaround = (common.unit() * 2 - 1) * Self.turnaround
         let deviation = Self.timeDeviation * pow(10, max(0, 30 - ratio) / 20)
-        let flight = role == .initiator ? 2e9 * paths.delay : 0
+        let flight = role == .initiator ? 2e9 * paths[0].delay : 0
         let nanoseconds = flight + turnaround + deviation * noise.gaussian()
         let units = Int16(max(-32_767, min(32_767, (nanoseconds * 2).rounded())))
         return LESoundingMode1(rssi: reportedStrength, time: units, antenna: 1)
@@ -92,24 +106,29 @@ struct SoundingMeter {
         _ noise: RandomSource
     ) -> LESoundingMode2 {
         let angle = common.unit() * 2 * .pi * (role == .initiator ? 1 : -1)
-        let response = paths.response(step.channel)
-        let scale = Self.amplitude / pow(10, paths.gain / 20)
-        let (i, q) = (response.i * scale, response.q * scale)
-        let (real, imaginary) = (i * cos(angle) - q * sin(angle), i * sin(angle) + q * cos(angle))
+        let scale = Self.amplitude / pow(10, paths[0].gain / 20)
+        let ideal = LESoundingMode2.order(step.permutation, of: paths.count).map { path in
+            let response = paths[path].response(step.channel)
+            let (i, q) = (response.i * scale, response.q * scale)
+            return (i: i * cos(angle) - q * sin(angle), q: i * sin(angle) + q * cos(angle))
+        }
         let deviation = Self.amplitude * pow(10, -ratio / 20) / 2.0.squareRoot()
         func part(_ value: Double) -> Int {
             let sum = (value + deviation * noise.gaussian()).rounded()
             return Int(max(Double(LESoundingTone.range.lowerBound), min(Double(LESoundingTone.range.upperBound), sum)))
         }
-        let tone = LESoundingTone(i: part(real), q: part(imaginary), quality: ratio >= 15 ? 0 : ratio >= 8 ? 1 : 2)
+        let quality: UInt8 = ratio >= 15 ? 0 : ratio >= 8 ? 1 : 2
+        let tones = ideal.map { LESoundingTone(i: part($0.i), q: part($0.q), quality: quality) }
         // The peer sends in the extension slot as drawn: bits 4 and 5 tell whether a tone is expected there.
         let isSent = step.extensions[role == .initiator ? 1 : 0]
+        // It is that of the last path.
+        let last = ideal[ideal.count - 1]
         let extra = LESoundingTone(
-            i: isSent ? part(real) : 0,
-            q: isSent ? part(imaginary) : 0,
+            i: isSent ? part(last.i) : 0,
+            q: isSent ? part(last.q) : 0,
             quality: isSent ? 0x20 : 0x13
         )
-        return LESoundingMode2(permutation: 0, tones: [tone, extra])
+        return LESoundingMode2(permutation: step.permutation, tones: tones + [extra])
     }
 }
 

@@ -190,7 +190,7 @@ extension LinkControl {
             sounding.allows(configuration.settings.role)
         else { return refuse(.soundingReq, .commandDisallowed) }
         guard pdu.offsetMin <= pdu.offsetMax, fits(pdu.subevents, offset: pdu.offsetMin),
-            pdu.procedureInterval > 0
+            pdu.procedureInterval > 0, supports(pdu.power, pdu.config)
         else { return refuse(.soundingReq, .unsupportedLinkLayerParameter) }
         guard remote == nil else { return refuse(.soundingReq, .differentTransactionCollision) }
         sounding.proposed = pdu
@@ -217,9 +217,17 @@ extension LinkControl {
             && Int64(offset) + Int64(subevents.length) + Int64(Self.soundingMargin) <= timing.intervalMicroseconds
     }
 
+    /// Whether both devices have the antennas that the peer proposes.
+    private func supports(_ power: SoundingPower, _ config: UInt8) -> Bool {
+        guard let role = sounding.configurations[config]?.settings.role else { return false }
+        return sounding.supports(power.antennaConfiguration, as: role)
+    }
+
+    /// Handles the answer to a request of the central. AB-L04: one that cannot be carried out ends the link.
     private mutating func receiveSounding(_ pdu: SoundingResponse) {
         guard isCentral, case .sounding(.start(let config)) = local, config == pdu.config else { return }
         procedures.end()
+        guard supports(pdu.power, config) else { return emit(.end(.invalidLinkLayerParameters)) }
         sounding.proposed = proposal(for: config)
         var indication = SoundingIndication()
         (indication.config, indication.event, indication.offset) = (config, newInstant, pdu.offsetMin)
@@ -238,7 +246,8 @@ extension LinkControl {
         }
         guard isExpected else { return }
         procedures.leave(.soundingAwaitingIndication)
-        guard fits(pdu.subevents, offset: pdu.offset), pdu.event &- counter < 32_767 else {
+        guard fits(pdu.subevents, offset: pdu.offset), pdu.event &- counter < 32_767, supports(pdu.power, pdu.config)
+        else {
             return emit(.end(.invalidLinkLayerParameters))
         }
         beginSounding(pdu)

@@ -71,6 +71,12 @@ struct SoundingState {
         roles.contains(role == .initiator ? .initiator : .reflector)
     }
 
+    /// Whether both devices have the antennas of a selection, of which this one is in a role.
+    func supports(_ antennas: UInt8, as role: LESoundingRole) -> Bool {
+        guard let own, let remote, let antennas = LESoundingAntennas(rawValue: antennas) else { return antennas == 0 }
+        return role == .initiator ? antennas.suits(own, remote) : antennas.suits(remote, own)
+    }
+
     /// Returns the status of starting procedures with a configuration.
     func readiness(of config: UInt8) -> HCIStatus {
         guard let configuration = configurations[config] else { return .invalidParameters }
@@ -91,19 +97,21 @@ struct SoundingSchedule: Hashable {
     /// The maximum duration of a procedure, in units of 0.625 ms.
     var maxProcedureLength: UInt16
     var random: SoundingRandom
+
+    var antennas: LESoundingAntennas { .init(rawValue: indication.power.antennaConfiguration) ?? .single }
 }
 
 extension LESoundingCapabilities {
-    /// The capabilities of every simulated controller that supports Channel Sounding: the mandatory features, mode 3, and
-    /// one antenna.
-    static let simulated: LESoundingCapabilities = {
+    /// The capabilities of a simulated controller that supports Channel Sounding: the mandatory features and mode 3, and
+    /// as many paths as there may be.
+    static func simulated(antennas: UInt8 = 1) -> LESoundingCapabilities {
         var capabilities = LESoundingCapabilities()
         capabilities.configurations = SoundingState.maximumConfigurations
-        (capabilities.antennas, capabilities.antennaPaths) = (1, 1)
+        (capabilities.antennas, capabilities.antennaPaths) = (min(max(antennas, 1), 4), 4)
         (capabilities.roles, capabilities.modes) = ([.initiator, .reflector], 1)
         capabilities.rttAccessAddressCount = 16
         return capabilities
-    }()
+    }
 }
 
 extension LESoundingRole {

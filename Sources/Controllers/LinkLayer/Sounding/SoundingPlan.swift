@@ -10,6 +10,8 @@ struct SoundingPlan {
         var number: UInt16
         /// Whether a tone is sent in the extension slot: by the initiator, and by the reflector.
         var extensions: [Bool] = []
+        /// The order of the antenna paths.
+        var permutation: UInt8 = 0
     }
 
     /// The maximum number of steps of a subevent and of a procedure (4.2).
@@ -20,6 +22,8 @@ struct SoundingPlan {
 
     private let configuration: LESoundingConfiguration
     private let channels: [UInt8]
+    /// The number of antenna paths.
+    private let paths: Int
     private var random: SoundingRandom
     private var rest: [UInt8] = []
     private var mode0Rest: [UInt8] = []
@@ -30,9 +34,9 @@ struct SoundingPlan {
     private(set) var count: UInt16 = 0
     private(set) var subevents = 0
 
-    init(_ configuration: LESoundingConfiguration, channels: [UInt8], random: SoundingRandom) {
+    init(_ configuration: LESoundingConfiguration, channels: [UInt8], paths: Int, random: SoundingRandom) {
         self.configuration = configuration
-        self.channels = channels
+        (self.channels, self.paths) = (channels, paths)
         self.random = random
         repetitions = Int(configuration.mapRepetition)
     }
@@ -52,7 +56,7 @@ struct SoundingPlan {
                 add(configuration.mainMode, channel, to: &steps, &time)
             }
         }
-        while let mode = nextMode, time >= Self.duration(of: mode), steps.count < Self.maximumSubeventSteps,
+        while let mode = nextMode, time >= Self.duration(of: mode, paths: paths), steps.count < Self.maximumSubeventSteps,
             Int(count) < Self.maximumProcedureSteps
         {
             let channel = nextChannel()
@@ -68,9 +72,11 @@ struct SoundingPlan {
         if mode >= 2 {
             let bits = random.octet(.extensionSlots, step: count)
             step.extensions = [bits & 0x80 != 0, bits & 0x40 != 0]
+            let permutations = (1...paths).reduce(1, *)
+            step.permutation = random.number(below: UInt8(permutations), .antennaPaths, step: count)
         }
         steps.append(step)
-        time -= Self.duration(of: mode)
+        time -= Self.duration(of: mode, paths: paths)
         count += 1
     }
 
@@ -114,10 +120,10 @@ struct SoundingPlan {
     static let times = SoundingTimes(ip1: 7, ip2: 7, fcs: 9, pm: 2)
     private static let (sync, ramp, guardTime, calibration) = (44, 5, 10, 80)
 
-    /// Returns the duration of a step with one antenna path, whose tones have an extension slot, on LE 1M.
-    static func duration(of mode: UInt8) -> Int {
+    /// Returns the duration of a step, whose tones have an extension slot, on LE 1M. Switching antennas takes no time.
+    static func duration(of mode: UInt8, paths: Int) -> Int {
         let packets = 2 * (sync + ramp) + ip1
-        let tones = 2 * (2 * pm + ramp) + ip2
+        let tones = 2 * ((paths + 1) * pm + ramp) + ip2
         switch mode {
         case 0: return fcs + packets + guardTime + calibration
         case 1: return fcs + packets
@@ -127,12 +133,12 @@ struct SoundingPlan {
     }
 
     /// Returns how long one device sends in a step; the other one listens meanwhile.
-    static func sending(in mode: UInt8, as role: LESoundingRole) -> Int64 {
+    static func sending(in mode: UInt8, paths: Int, as role: LESoundingRole) -> Int64 {
         switch mode {
         case 0: Int64(sync + (role == .reflector ? calibration : 0))
         case 1: Int64(sync)
-        case 2: Int64(2 * pm)
-        default: Int64(sync + 2 * pm)
+        case 2: Int64((paths + 1) * pm)
+        default: Int64(sync + (paths + 1) * pm)
         }
     }
 }

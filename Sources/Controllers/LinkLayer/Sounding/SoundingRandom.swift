@@ -9,6 +9,7 @@ struct SoundingRandom: Hashable {
         case mode0Channels = 1
         case subMode = 2
         case extensionSlots = 3
+        case antennaPaths = 4
     }
 
     /// Bits of a transaction that were generated and not used yet.

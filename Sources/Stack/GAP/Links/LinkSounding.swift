@@ -47,18 +47,29 @@ package final class LinkSounding {
     private func perform(_ action: SoundingMachine.Action) {
         let handle = connection.handle
         switch action {
+        case .readOwnCapabilities: readOwnCapabilities()
         case .setRoles: host.send(settings(.initiator)) { [weak self] in self?.answered($0, isNews: true) }
         case .readCapabilities:
             host.send(LECSReadRemoteSupportedCapabilities(handle: handle)) { [weak self] in self?.answered($0) }
         case .startSecurity: host.send(LECSSecurityEnable(handle: handle)) { [weak self] in self?.answered($0) }
         case .configure: host.send(configuration) { [weak self] in self?.answered($0) }
-        case .setParameters: host.send(parameters) { [weak self] in self?.answered($0, isNews: true) }
+        case .setParameters(let antennas):
+            host.send(parameters(antennas)) { [weak self] in self?.answered($0, isNews: true) }
         case .enable(let isEnabled):
             let command = LECSProcedureEnable(handle: handle, config: Self.config, isEnabled: isEnabled)
             // A procedure may have ended by itself when the host ends it.
             host.send(command) { [weak self] in if isEnabled { self?.answered($0) } }
         case .ready: onReady?()
         case .fail(let error): onFailure?(error)
+        }
+    }
+
+    private func readOwnCapabilities() {
+        host.send(LECSReadLocalSupportedCapabilities()) { [weak self] result in
+            switch result {
+            case .success(let response): self?.handle(.ownCapabilities(response.capabilities))
+            case .failure: self?.answered(result)
+            }
         }
     }
 
@@ -93,12 +104,13 @@ package final class LinkSounding {
         }
     }
 
-    private var parameters: LECSSetProcedureParameters {
+    private func parameters(_ antennas: LESoundingAntennas) -> LECSSetProcedureParameters {
         LECSSetProcedureParameters {
             ($0.handle, $0.config, $0.maxProcedureLength) = (connection.handle, Self.config, 0xFFFF)
             ($0.minProcedureInterval, $0.maxProcedureInterval, $0.maxProcedureCount) = (1, 100, 1)
             ($0.minSubeventLength, $0.maxSubeventLength) = (1_250, 30_000)
             ($0.phy, $0.txPowerDelta, $0.snrInitiator, $0.snrReflector) = (1, 0x80, 0xFF, 0xFF)
+            ($0.antennaConfiguration, $0.preferredPeerAntenna) = (antennas.rawValue, antennas.reflectorMask)
         }
     }
 

@@ -13,7 +13,7 @@ import HCI
 ///
 /// The product of a tone's two results is free of the oscillators' phases: its phase falls by 4π f d / c with the
 /// frequency. The slope is found as the distance at which all products add up best, which is the estimate of maximum
-/// likelihood for one way. Where several ways add up, the nearest distinct one counts. The mean of the round-trip times
+/// likelihood for one way; the sums of several antenna paths are added without their phases. Where several ways add up, the nearest distinct one counts. The mean of the round-trip times
 /// is less precise and has no ambiguity: it limits the search, and stands alone if there are no tones.
 package enum DistanceEstimator {
     /// A tone's product on a channel.
@@ -43,7 +43,8 @@ package enum DistanceEstimator {
         guard own.subevents.count == peer.subevents.count else {
             throw .mismatch("the peer's data have another number of subevents")
         }
-        var (times, products): ([Double], [Product]) = ([], [])
+        var times: [Double] = []
+        var products = [[Product]](repeating: [], count: LESoundingMode2.maximumTones - 1)
         for (first, second) in zip(own.subevents, peer.subevents) {
             // Without results of one device the other one's are of no use.
             guard !first.steps.isEmpty, !second.steps.isEmpty else { continue }
@@ -61,7 +62,7 @@ package enum DistanceEstimator {
         _ own: LESoundingStep,
         _ peer: LESoundingStep,
         to times: inout [Double],
-        _ products: inout [Product]
+        _ products: inout [[Product]]
     ) throws(SoundingError) {
         let (first, second): (LESoundingMeasurement, LESoundingMeasurement)
         do throws(PacketError) {
@@ -75,18 +76,19 @@ package enum DistanceEstimator {
             // In units of 0.5 ns, there and back.
             times.append((Double(sent.time) - Double(answered.time)) * 0.25e-9 * speedOfLight)
         }
-        if let tone = first.tones?.tones.first, let other = second.tones?.tones.first, tone.isUsable, other.isUsable {
+        let (tones, others) = (first.tones?.byPath ?? [], second.tones?.byPath ?? [])
+        for (path, (tone, other)) in zip(tones, others).enumerated() where tone.isUsable && other.isUsable {
             let i = Double(tone.i * other.i - tone.q * other.q)
             let q = Double(tone.i * other.q + tone.q * other.i)
-            products.append((own.channel, i, q))
+            products[path].append((own.channel, i, q))
         }
     }
 
-    /// Returns the distance for round-trip distances in metres and the products of tones.
-    static func distance(times: [Double], _ products: [Product]) throws(SoundingError) -> Double {
+    /// Returns the distance for round-trip distances in metres and the products of tones, by antenna path.
+    static func distance(times: [Double], _ products: [[Product]]) throws(SoundingError) -> Double {
         let mean = times.isEmpty ? nil : times.reduce(0, +) / Double(times.count)
         let deviation = timeDeviation / Double(max(times.count, 1)).squareRoot()
-        guard products.count >= minimumChannels else {
+        guard products.contains(where: { $0.count >= minimumChannels }) else {
             guard let mean else { throw .noResult }
             return max(mean, 0)
         }
@@ -100,7 +102,7 @@ package enum DistanceEstimator {
     }
 
     /// Returns the distance whose phases fit best; nil without tones.
-    static func slope(_ products: [Product], in range: ClosedRange<Double> = 0...maximumDistance) -> Double? {
+    static func slope(_ products: [[Product]], in range: ClosedRange<Double> = 0...maximumDistance) -> Double? {
         let heights = Self.heights(products, from: range.lowerBound, step: coarse, to: range.upperBound)
         guard let highest = heights.max(), highest > 0 else { return nil }
         let peak = heights.indices.first { index in
@@ -115,9 +117,15 @@ package enum DistanceEstimator {
         return start + Double(best) * fine
     }
 
-    /// Returns how well the products add up at each distance. The phase of each product turns by a constant angle from
+    /// Returns how well the products of each path add up at each distance, for all paths together.
+    private static func heights(_ paths: [[Product]], from start: Double, step: Double, to end: Double) -> [Double] {
+        let all = paths.map { Self.heights(of: $0, from: start, step: step, to: end) }
+        return all.dropFirst().reduce(all.first ?? []) { sums, more in zip(sums, more).map(+) }
+    }
+
+    /// Returns how well the products of one path add up at each distance. The phase of each product turns by a constant angle from
     /// one distance to the next.
-    private static func heights(_ products: [Product], from start: Double, step: Double, to end: Double) -> [Double] {
+    private static func heights(of products: [Product], from start: Double, step: Double, to end: Double) -> [Double] {
         let count = Int(((end - start) / step).rounded()) + 1
         guard count > 0 else { return [] }
         var sums = [(i: Double, q: Double)](repeating: (0, 0), count: count)

@@ -131,6 +131,30 @@ package struct LESoundingMode2: PacketFields, Hashable, Sendable {
         }
         try coder.elements("Tone", &tones, count: count)
     }
+
+    /// The tones of the antenna paths, in the order of the paths; without the one of the extension slot.
+    package var byPath: [LESoundingTone] {
+        let paths = max(tones.count - 1, 0)
+        var result = Array(tones.prefix(paths))
+        for (index, path) in Self.order(permutation, of: paths).enumerated() { result[path] = tones[index] }
+        return result
+    }
+
+    /// Returns the order in which a step uses antenna paths, from 0 (Core Vol 6 Part H 4.7.5).
+    ///
+    /// The permutations of n paths are those of one path less, with the last path added, and then the same with the last
+    /// path exchanged for each of the others, from the highest to the lowest.
+    ///
+    /// - Parameter paths: The number of paths, up to ``maximumTones`` - 1.
+    package static func order(_ permutation: UInt8, of paths: Int) -> [Int] {
+        var (order, block) = ([Int](), 1)
+        for path in 0..<paths {
+            let other = path - Int(permutation) / block % (path + 1)
+            order = (order + [path]).map { $0 == path ? other : $0 == other ? path : $0 }
+            block *= path + 1
+        }
+        return order
+    }
 }
 
 /// The data of a mode 3 step: a round-trip time and tones.
