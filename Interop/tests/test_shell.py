@@ -181,7 +181,7 @@ async def test_edits_completes_and_remembers(
             terminal.type("pair foreign --answer 123456\n")
             await terminal.sees("cannot be given in the shell")
             await prompt(terminal, NAME)
-            terminal.type("dis" + TAB + "\n")
+            terminal.type("disc" + TAB + "\n")
             await terminal.sees("disconnected")
             await prompt(terminal)
             terminal.type(CTRL_D)
