@@ -322,7 +322,7 @@ package final class VirtualController {
             accuracy: .init(code: configuration.clockAccuracy.rawValue),
             firstPHY: parameters.start.phy,
             acceptableSubrate: defaults.acceptableSubrate,
-            sounding: configuration.features.contains(.channelSounding) 
+            sounding: configuration.features.contains(.channelSounding)
                 ? .simulated(antennas: configuration.antennas) : nil,
             random: random,
             hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) },

@@ -56,7 +56,8 @@ struct SoundingPlan {
                 add(configuration.mainMode, channel, to: &steps, &time)
             }
         }
-        while let mode = nextMode, time >= Self.duration(of: mode, paths: paths), steps.count < Self.maximumSubeventSteps,
+        while let mode = nextMode, time >= Self.duration(of: mode, paths: paths),
+            steps.count < Self.maximumSubeventSteps,
             Int(count) < Self.maximumProcedureSteps
         {
             let channel = nextChannel()
