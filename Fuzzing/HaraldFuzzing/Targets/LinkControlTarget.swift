@@ -32,7 +32,7 @@ private struct LinkControlScene {
             phys: [.le1M, .le2M, .coded],
             dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
             accuracy: ClockAccuracy(code: 5),
-            sounding: octet & 16 == 0 ? nil : .simulated,
+            sounding: octet & 16 == 0 ? nil : .simulated(antennas: 2),
             random: RandomSource(seed: 1),
             hostAnswersParameters: { asksHost },
             hostHasKeys: { asksHost }
