@@ -103,6 +103,9 @@ struct ClientOptions: ParsableArguments {
     ) throws(ToolError) {
         Console.endWithReader()
         let outcome = Outcome()
+        // A signal that comes before the command has begun ends it then.
+        let (aborts, abort) = AsyncStream<ToolError>.makeStream()
+        Interrupts.onEnd { abort.yield($0) }
         // At the end of a capture that is played back, the command goes on until its time is over.
         let starting = Outcome { result in
             if case .failure(.captureOver) = result { return }
@@ -113,9 +116,11 @@ struct ClientOptions: ParsableArguments {
         system.reportLoss(of: "\(address)") { outcome.finish(.failure($0)) }
         let prompter = trust?.answerPrompts(of: system, say: printToUser)
         let end = system.with { LoopBound(start($0, outcome.finish), loop: loop) }
-        Interrupts.onEnd { error in end.with { $0(error) } }
+        let ending = Task {
+            for await error in aborts { loop.submit { end.value(error) } }
+        }
         try outcome.wait(thenStopping: system)
-        withExtendedLifetime((prompter, end)) {}
+        withExtendedLifetime((prompter, end)) { ending.cancel() }
     }
 
     /// Opens the service or the controller.

@@ -58,47 +58,6 @@ final class Outcome: Sendable {
     }
 }
 
-enum Interrupts {
-    /// SIGINT, SIGTERM, and SIGHUP unless it is ignored, as under nohup(1).
-    static var ends: [Int32] {
-        var action = sigaction()
-        _ = sigaction(SIGHUP, nil, &action)
-        // Safe: both are C functions, which are compared as addresses only.
-        let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-        let isIgnored = handler == unsafeBitCast(SIG_IGN, to: Int.self)
-        return isIgnored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
-    }
-
-    /// Calls `body` on SIGINT, SIGTERM or SIGHUP, with the error that the command has to end with once it has left its
-    /// devices. A second signal ends the program at once.
-    static func onEnd(_ body: @escaping @Sendable (ToolError) -> Void) {
-        let isEnding = Atomic(false)
-        for number in ends {
-            on(number) {
-                let error = ToolError.interrupted(number)
-                if isEnding.exchange(true, ordering: .relaxed) { exit(error.exitStatus) }
-                body(error)
-            }
-        }
-    }
-
-    /// Calls `handle` on `queue`, or on a queue of its own, for each signal, until the program ends.
-    static func on(_ number: Int32, queue: DispatchQueue? = nil, _ handle: @escaping @Sendable () -> Void) {
-        // Not SIG_IGN, which launched programs would inherit (execve(2)).
-        signal(number) { _ in }
-        let source = DispatchSource.makeSignalSource(
-            signal: number,
-            queue: queue ?? DispatchQueue(label: "harald.signal")
-        )
-        // The handler retains the source.
-        source.setEventHandler {
-            _ = source
-            handle()
-        }
-        source.resume()
-    }
-}
-
 extension LoopBound {
     /// The maximum time to wait at the end of the program for the controller to accept the command that silences it.
     private static var closeTimeout: DispatchTimeInterval { .seconds(3) }
