@@ -42,6 +42,8 @@ private final class QuietWorld {
         var times: [[RadioUse: RadioTime]] = []
         var air: [RadioNode.AirTime] = []
         var breakdowns: [RadioNode.Breakdown] = []
+        /// The number of frames on the air so far.
+        var frames: Int
         var now: Instant
     }
 
@@ -50,6 +52,7 @@ private final class QuietWorld {
     private let central: TestHost
     private let peripherals: [TestHost]
     private(set) var tasks = 0
+    private var frames = 0
 
     init(seed: UInt64, carriesEveryFrame: Bool = false) throws {
         random = RandomSource(seed: seed)
@@ -65,6 +68,9 @@ private final class QuietWorld {
         peripherals = (1...1 + Int(random.below(2))).map { [world] number in
             world.host(at: Double(number)) { configure(&$0, drifts[number]) }
         }
+        let sniffer = world.radio.addSniffer()
+        sniffer.onFrame = { [unowned self] _ in frames += 1 }
+        sniffer.onQuietFrames = { [unowned self] in frames += $0 }
         for peripheral in peripherals { connect(peripheral) }
     }
 
@@ -151,7 +157,7 @@ private final class QuietWorld {
     }
 
     private var reading: Reading {
-        var reading = Reading(now: world.loop.now)
+        var reading = Reading(frames: frames, now: world.loop.now)
         for host in [central] + peripherals {
             reading.times.append(host.controller.radioTime)
             reading.air.append(host.controller.node.airTime)

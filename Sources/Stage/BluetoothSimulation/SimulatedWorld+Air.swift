@@ -89,13 +89,16 @@ extension SimulatedWorld {
 
     /// Shows all packets on the air to the tools that follow the packets of a device, beside those of its controller
     /// and without keys.
-    package func showAir(to device: SimulatedDevice) {
-        state.with { world in
+    package func showAir(to device: SimulatedDevice) -> ShownAir {
+        let state = state
+        return state.with { world in
             var monitor = AirMonitor()
-            world.radio.addSniffer().onFrame = { [weak device, weak world] sniffed in
+            let sniffer = world.radio.addSniffer()
+            sniffer.onFrame = { [weak device, weak world] sniffed in
                 let frame = monitor.receive(sniffed)
                 device?.receiveAir(sniffed, frame, from: world?.names[sniffed.sender] ?? "")
             }
+            return ShownAir(device, LoopBound(sniffer, loop: state.loop))
         }
     }
 
@@ -107,7 +110,27 @@ extension SimulatedWorld {
     }
 }
 
+/// The packets on the air that the tools of a device see. From any thread.
+package final class ShownAir: Sendable {
+    private let device: SimulatedDevice
+    private let sniffer: LoopBound<RadioSniffer>
+
+    fileprivate init(_ device: SimulatedDevice, _ sniffer: LoopBound<RadioSniffer>) {
+        (self.device, self.sniffer) = (device, sniffer)
+    }
+
+    /// Leaves out the empty packets of links on which nothing else happens, or shows them again. A world is many times as
+    /// fast without them. The others have the same numbers either way.
+    package func leaveOutQuietFrames(_ areLeftOut: Bool) {
+        sniffer.with { [weak device] sniffer in
+            sniffer.onQuietFrames = areLeftOut ? { device?.passFrames($0) } : nil
+        }
+    }
+}
+
 extension SimulatedDevice {
+    fileprivate func passFrames(_ count: Int) { onLoop { $0.system.tap.passFrames(count) } }
+
     fileprivate func receiveAir(_ sniffed: SniffedFrame, _ frame: AirMonitor.Shown, from sender: String) {
         onLoop { parts in
             parts.system.tap.recordPacket(

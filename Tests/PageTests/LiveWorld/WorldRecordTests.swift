@@ -157,6 +157,33 @@ import Testing
         #expect(again.world.deeds == first.world.deeds)
     }
 
+    @Test("on its way to an instant, a world leaves out empty packets that nobody will see, and nothing else")
+    func emptyPacketsAreLeftOut() throws {
+        let (first, seen) = (Followed(), 500)
+        for x in [30, 20, 25] {
+            for _ in 0..<20 { first.world.advance(by: 1_000) }
+            try first.world.perform(.move(.sensor, Position(x: Double(x))))
+        }
+        let again = Followed(repeating: first.world.record)
+        again.world.hurry(to: 60_000, seeing: seen)
+        again.world.advance(by: 60_000)
+        #expect(try again.state() == first.state())
+        #expect(again.follower.lines == first.follower.lines)
+        let (all, some) = (first.follower.packets, again.follower.packets)
+        #expect(some.suffix(seen) == all.suffix(seen))
+        let numbers = Set(some.map(\.number))
+        #expect(some == all.filter { numbers.contains($0.number) })
+        let leftOut = all.filter { !numbers.contains($0.number) }
+        #expect(leftOut.count > 2_000)
+        // The header of the form, the access address, the header of the PDU and the CRC.
+        #expect(leftOut.allSatisfy { $0.kind == MonitoredPacket.air && $0.octets.count == 10 + 4 + 2 + 3 })
+        again.world.showQuietFrames()
+        for followed in [first, again] { followed.world.advance(by: 5_000) }
+        #expect(try again.state() == first.state())
+        #expect(again.follower.packets.suffix(600) == first.follower.packets.suffix(600))
+        #expect(first.follower.packets.count > all.count + 200)
+    }
+
     @Test("an act in the past discards what followed, and one that is refused does not")
     func actInThePast() throws {
         let first = Followed()

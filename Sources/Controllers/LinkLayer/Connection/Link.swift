@@ -511,6 +511,8 @@ final class Link: RadioClaimant {
         // The peripheral's event closes first.
         pass(events, with: central, wait: events.wait, received: events.centralEnd, strength)
         central.pass(events, with: self, wait: 0, received: events.peripheralEnd, reply)
+        // Each end sends an empty PDU in each event.
+        arbiter.node.radio.pass(quietFrames: 2 * events.count)
         return true
     }
 

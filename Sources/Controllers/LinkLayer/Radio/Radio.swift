@@ -224,8 +224,14 @@ public final class Radio {
 
     /// Whether the frames of a link arrive for certain and without anything else noticing, as long as no task runs.
     var isQuiet: Bool {
-        !carriesEveryFrame && onTransmission == nil && onSend == nil && sniffers.isEmpty && interference.isEmpty
-            && isIdeal && active.allSatisfy { $0.isEmpty } && listeners[..<37].allSatisfy { $0.isEmpty }
+        !carriesEveryFrame && onTransmission == nil && onSend == nil && interference.isEmpty && isIdeal
+            && sniffers.allSatisfy { $0.onQuietFrames != nil } && active.allSatisfy { $0.isEmpty }
+            && listeners[..<37].allSatisfy { $0.isEmpty }
+    }
+
+    /// Counts frames of quiet events, which are over.
+    func pass(quietFrames count: Int) {
+        for sniffer in sniffers { sniffer.onQuietFrames?(count) }
     }
 
     // MARK: Transmitting

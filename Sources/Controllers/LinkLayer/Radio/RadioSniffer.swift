@@ -26,6 +26,9 @@ public final class RadioSniffer {
     public var position: Position?
     /// Called with each frame, in the order in which they started, once it and all that started before it have ended.
     public var onFrame: ((SniffedFrame) -> Void)?
+    /// Called with the number of empty frames that links on which nothing else happens have exchanged, in place of
+    /// ``onFrame`` for each of them. While it is nil, the sniffer receives them all, so that links carry out each event.
+    package var onQuietFrames: ((Int) -> Void)?
 
     private struct Pending {
         var sniffed: SniffedFrame

@@ -30,7 +30,8 @@ package final class PacketTap {
     private var listeners: [Listener] = []
     private var lastRegistration: UInt64 = 0
     private var mask = SecretMask()
-    private var lastNumber: UInt64 = 0
+    /// The number of the last packet.
+    package private(set) var lastNumber: UInt64 = 0
 
     init(_ observers: Observers, loop: any EventLoop) {
         (self.observers, self.loop) = (observers, loop)
@@ -117,6 +118,11 @@ package final class PacketTap {
         noted.sender = sender.prefix(octets: MonitoredPacket.maximumSender)
         noted.peer = addresses.lazy.compactMap { self.nameOfPeer(.address($0)) }.first
         for listener in listeners { listener.receive(noted) }
+    }
+
+    /// Counts frames that no tool needs to see, so that the others have the numbers that they would have with them.
+    package func passFrames(_ count: Int) {
+        if !listeners.isEmpty { lastNumber += UInt64(count) }
     }
 
     @discardableResult

@@ -68,6 +68,11 @@ final class LiveWorld {
     /// Whether all packets of the sensor get lost until its link has ended.
     private(set) var isDropping = false
     private let world: SimulatedWorld
+    private let air: ShownAir
+    /// The numbers of packets so far, and after the present in the history that this world repeats.
+    private var counts = PacketCounts()
+    /// The instant before which empty packets of quiet links are left out, in milliseconds; nil if none are.
+    private var quietEnd: Int64?
 
     /// - Parameters:
     ///   - opensApp: Whether the app is opened at once, rather than by ``openApp()``.
@@ -87,6 +92,7 @@ final class LiveWorld {
     ) {
         self.seed = seed
         ahead = record
+        if let record { counts = record.counts }
         let (world, story, screen) = (SimulatedWorld(seed: seed, loop: loop), story, screen)
         self.world = world
         Self.watch(world, loop, story, lives, causes)
@@ -95,7 +101,7 @@ final class LiveWorld {
         phoneEnergy = DeviceEnergy(of: phone, Self.profile)
         sensor = world.addAccessory(accessory, at: Self.start)
         sensorEnergy = DeviceEnergy(of: sensor.device, Self.profile)
-        world.showAir(to: phone)
+        air = world.showAir(to: phone)
         let causes = causes
         phone.withSystem { system in
             _ = system.tap.add(for: nil, { causes.add($0) }, amend: { causes.amend($0, $1) })
@@ -152,6 +158,7 @@ final class LiveWorld {
             let now = milliseconds
             var next = min(end, ahead?.nextInstant ?? end)
             if isDropping, ahead == nil { next = min(next, now + Self.dropPoll) }
+            if let quietEnd, quietEnd > now { next = min(next, quietEnd) } else { showQuietFrames() }
             run(for: next - now, until: isEnough)
         } while milliseconds < end && !isEnough()
     }
@@ -161,6 +168,20 @@ final class LiveWorld {
         finishMillisecond()
         endDrop()
         repeatActs()
+        counts.note(phone.withSystem { $0.tap.lastNumber }, at: self.milliseconds)
+    }
+
+    /// Leaves out the empty packets of quiet links until the last `packets` before an instant: nobody will see them.
+    func hurry(to milliseconds: Int64, seeing packets: Int) {
+        quietEnd = counts.instant(with: UInt64(packets), before: milliseconds)
+        air.leaveOutQuietFrames(quietEnd.map { $0 > self.milliseconds } ?? false)
+    }
+
+    /// Shows all packets from now on.
+    func showQuietFrames() {
+        guard quietEnd != nil else { return }
+        quietEnd = nil
+        air.leaveOutQuietFrames(false)
     }
 
     /// Lets time pass until the next event of the story. Returns whether there was one.
@@ -229,6 +250,7 @@ final class LiveWorld {
         }
         try apply(act)
         ahead = nil
+        counts.forget(after: milliseconds)
         remember(act)
     }
 
@@ -244,7 +266,7 @@ final class LiveWorld {
 
     /// The history of the world, with what follows in the one that it repeats.
     var record: WorldRecord {
-        WorldRecord(deeds + (ahead?.deeds ?? []), end: max(milliseconds, ahead?.end ?? 0))
+        WorldRecord(deeds + (ahead?.deeds ?? []), end: max(milliseconds, ahead?.end ?? 0), counts)
     }
 
     private func apply(_ act: WorldAct) throws(WorldRefusal) {

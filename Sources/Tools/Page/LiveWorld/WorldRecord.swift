@@ -7,9 +7,10 @@ struct WorldRecord: Hashable, Sendable {
     private(set) var deeds: ArraySlice<LiveWorld.Deed>
     /// The last instant, in milliseconds since the beginning.
     let end: Int64
+    let counts: PacketCounts
 
-    init(_ deeds: [LiveWorld.Deed], end: Int64) {
-        (self.deeds, self.end) = (deeds[...], end)
+    init(_ deeds: [LiveWorld.Deed], end: Int64, _ counts: PacketCounts) {
+        (self.deeds, self.end, self.counts) = (deeds[...], end, counts)
     }
 
     /// The time of the next act, or else of the end.

@@ -177,6 +177,7 @@ private final class WorldLoop {
         publish(.leap(true))
         if knownLives == nil { knownLives = world.lives.all }
         if milliseconds < world.milliseconds { beginAgain(seed: world.seed, repeating: record) }
+        world.hurry(to: milliseconds, seeing: PagePackets.maximumPackets)
     }
 
     /// Lets time pass as fast as possible.
@@ -201,6 +202,7 @@ private final class WorldLoop {
     private func arrive() {
         guard target != nil else { return }
         (target, publishedState, hasNews) = (nil, "", true)
+        world.showQuietFrames()
         flush()
         publishNews()
         // After all that the tools were sent.
