@@ -142,6 +142,13 @@ import Testing
         batches += try tool.batches()
         #expect(batches.map(\.lost) == [0, 0, 0])
         #expect(try batches.last?.packets().count == 7)
+        tool.conversation?.showsAir = false
+        phone.system.tap.recordPacket(PacketBuffer([1]), at: phone.system.loop.now, isReceived: true, of: [])
+        phone.system.tap.passFrames(2)
+        phone.system.tap.sent(packet)
+        tool.conversation?.flush()
+        let last = try #require(try tool.batches().last?.packets())
+        #expect(last.map(\.number) == [UInt64(full * 2 + 7 + 1 + 2 + 1)])
     }
 
     @Test("AB-G02: the longest packets that wait fit in one message")

@@ -5,6 +5,7 @@ import BluetoothSimulation
 import BluetoothTypes
 import EventLoops
 import Foundation
+import HCITransports
 import ServiceEvents
 import ServiceMessages
 import ServiceProcess
@@ -13,30 +14,30 @@ import Testing
 
 @testable import Page
 
-/// Going back in the history of a world, and forward again.
-@Suite struct WorldRecordTests {
-    /// All that a tool receives of a world: packets, events and advice.
-    private final class Follower: Sendable {
-        private struct State {
-            var packets: [MonitoredPacket] = []
-            var lines: [String] = []
-        }
-
-        private let state = Mutex(State())
-        var packets: [MonitoredPacket] { state.withLock { $0.packets } }
-        var lines: [String] { state.withLock { $0.lines } }
-
-        func receive(_ reply: ToolReply) {
-            guard case .event(let number, let text) = reply else { return }
-            state.withLock { state in
-                guard number == 2 else { return state.lines.append("\(number) \(text)") }
-                let batch = try? JSONDecoder().decode(PacketBatch.self, from: Data(text.utf8))
-                #expect(batch?.lost == 0)
-                state.packets += (try? batch?.packets()) ?? []
-            }
-        }
+/// All that a tool receives of a world: packets, events and advice.
+private final class Follower: Sendable {
+    private struct State {
+        var packets: [MonitoredPacket] = []
+        var lines: [String] = []
     }
 
+    private let state = Mutex(State())
+    var packets: [MonitoredPacket] { state.withLock { $0.packets } }
+    var lines: [String] { state.withLock { $0.lines } }
+
+    func receive(_ reply: ToolReply) {
+        guard case .event(let number, let text) = reply else { return }
+        state.withLock { state in
+            guard number == 2 else { return state.lines.append("\(number) \(text)") }
+            let batch = try? JSONDecoder().decode(PacketBatch.self, from: Data(text.utf8))
+            #expect(batch?.lost == 0)
+            state.packets += (try? batch?.packets()) ?? []
+        }
+    }
+}
+
+/// Going back in the history of a world, and forward again.
+@Suite struct WorldRecordTests {
     private struct End { let conversation: ToolConversation }
 
     /// A world from its first instant on, with a tool that follows it.
@@ -165,8 +166,11 @@ import Testing
             try first.world.perform(.move(.sensor, Position(x: Double(x))))
         }
         let again = Followed(repeating: first.world.record)
-        again.world.hurry(to: 60_000, seeing: seen)
-        again.world.advance(by: 60_000)
+        let quietEnd = try #require(again.world.instant(with: seen, before: 60_000))
+        again.world.leaveOutQuietFrames(true)
+        again.world.advance(by: quietEnd)
+        again.world.leaveOutQuietFrames(false)
+        again.world.advance(by: 60_000 - quietEnd)
         #expect(try again.state() == first.state())
         #expect(again.follower.lines == first.follower.lines)
         let (all, some) = (first.follower.packets, again.follower.packets)
@@ -177,7 +181,6 @@ import Testing
         #expect(leftOut.count > 2_000)
         // The header of the form, the access address, the header of the PDU and the CRC.
         #expect(leftOut.allSatisfy { $0.kind == MonitoredPacket.air && $0.octets.count == 10 + 4 + 2 + 3 })
-        again.world.showQuietFrames()
         for followed in [first, again] { followed.world.advance(by: 5_000) }
         #expect(try again.state() == first.state())
         #expect(again.follower.packets.suffix(600) == first.follower.packets.suffix(600))
@@ -284,6 +287,46 @@ import Testing
         #expect(try number("milliseconds", in: values) == 0)
         #expect(await page.send(move) == "")
         page.runner.stop()
+    }
+
+    @Test("after a leap of minutes, a page has the packets that it would have kept without it")
+    func longLeap() async throws {
+        let (page, loop) = (Page(), NIOEventLoop())
+        let (first, second) = (Follower(), Follower())
+        let line = follow(page.runner, first, on: loop)
+        for act in [#"{"act":"speed","amount":100}"#, #"{"act":"run"}"#] { #expect(await page.send(act) == "") }
+        for await value in page.values where value.name == "world" {
+            if try number("milliseconds", in: [value]) >= 260_000 { break }
+        }
+        #expect(await page.send(#"{"act":"pause"}"#) == "")
+        #expect(await page.send(#"{"act":"goto","amount":250}"#) == "")
+        let other = follow(page.runner, second, on: loop)
+        page.runner.begin()
+        _ = await page.leap()
+        loop.waitFor {}
+        let some = second.packets
+        let all = first.packets.filter { $0.number <= some.last?.number ?? 0 }
+        #expect(some.suffix(PagePackets.maximumPackets) == all.suffix(PagePackets.maximumPackets))
+        #expect(some.filter { $0.kind != MonitoredPacket.air } == all.filter { $0.kind != MonitoredPacket.air })
+        #expect((PagePackets.maximumPackets..<all.count).contains(some.count), "\(some.count) of \(all.count)")
+        for each in [line, other] { each.with { $0.close() } }
+        page.runner.stop()
+    }
+
+    private func follow(
+        _ runner: WorldRunner,
+        _ follower: Follower,
+        on loop: NIOEventLoop
+    ) -> LoopBound<WorldLine> {
+        loop.make {
+            let line = WorldLine(runner, loop: loop)
+            line.onReceive = { message in
+                if let reply = try? ToolReply(reading: message) { follower.receive(reply) }
+            }
+            line.send(Opening.tool(version: Hello.version).encoded())
+            line.send(ToolMessage.ask(number: 2, .packets).encoded())
+            return line
+        }
     }
 
     @Test("a running world waits for a slow tool, so that Pause does not wait behind a thousand messages")

@@ -17,6 +17,8 @@ final class PacketStream {
     /// Whether packets wait until a message is full, or ``flush()``. A simulation on its way to another instant lets
     /// thousands of intervals pass in a second.
     var fillsMessages = false
+    /// Whether the frames of a simulated radio are among the packets.
+    var showsAir = true
 
     /// The number of packets that were dropped and not reported yet.
     private(set) var lost = 0
@@ -61,6 +63,7 @@ final class PacketStream {
     }
 
     func append(_ packet: MonitoredPacket) {
+        guard showsAir || packet.kind != MonitoredPacket.air else { return }
         let size = packet.octets.count + packet.sender.utf8.count + MonitoredPacket.maximumHeader
         if fillsMessages, !hasPlace(for: size) { flush() }
         guard hasPlace(for: size) else { return lost += 1 }

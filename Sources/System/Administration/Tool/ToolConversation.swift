@@ -99,6 +99,11 @@ package final class ToolConversation {
         didSet { for case .packets(let stream) in streams.values { stream.fillsMessages = fillsMessages } }
     }
 
+    /// Whether the frames of a simulated radio are sent, beside the packets of the controller.
+    package var showsAir = true {
+        didSet { for case .packets(let stream) in streams.values { stream.showsAir = showsAir } }
+    }
+
     /// Sends the packets that were collected at once, because the time of the system stands still.
     package func flush() {
         for case .packets(let stream) in streams.values { stream.flush() }
@@ -328,7 +333,7 @@ package final class ToolConversation {
             hasRoom: { [weak self] in self.map { $0.canSend && $0.hasRoom() } ?? false },
             send: { [send] in if let text = JSONText.of($0) { send(.event(number: number, text)) } }
         )
-        stream.fillsMessages = fillsMessages
+        (stream.fillsMessages, stream.showsAir) = (fillsMessages, showsAir)
         if let refusal = stream.start(for: user) { return fail(number, refusal) }
         streams[number] = .packets(stream)
     }

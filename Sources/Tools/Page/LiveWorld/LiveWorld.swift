@@ -71,8 +71,6 @@ final class LiveWorld {
     private let air: ShownAir
     /// The numbers of packets so far, and after the present in the history that this world repeats.
     private var counts = PacketCounts()
-    /// The instant before which empty packets of quiet links are left out, in milliseconds; nil if none are.
-    private var quietEnd: Int64?
 
     /// - Parameters:
     ///   - opensApp: Whether the app is opened at once, rather than by ``openApp()``.
@@ -158,7 +156,6 @@ final class LiveWorld {
             let now = milliseconds
             var next = min(end, ahead?.nextInstant ?? end)
             if isDropping, ahead == nil { next = min(next, now + Self.dropPoll) }
-            if let quietEnd, quietEnd > now { next = min(next, quietEnd) } else { showQuietFrames() }
             run(for: next - now, until: isEnough)
         } while milliseconds < end && !isEnough()
     }
@@ -171,18 +168,14 @@ final class LiveWorld {
         counts.note(phone.withSystem { $0.tap.lastNumber }, at: self.milliseconds)
     }
 
-    /// Leaves out the empty packets of quiet links until the last `packets` before an instant: nobody will see them.
-    func hurry(to milliseconds: Int64, seeing packets: Int) {
-        quietEnd = counts.instant(with: UInt64(packets), before: milliseconds)
-        air.leaveOutQuietFrames(quietEnd.map { $0 > self.milliseconds } ?? false)
+    /// Returns the latest known instant from which on a number of packets come before another instant, in milliseconds;
+    /// nil if there is none.
+    func instant(with packets: Int, before milliseconds: Int64) -> Int64? {
+        counts.instant(with: UInt64(packets), before: milliseconds)
     }
 
-    /// Shows all packets from now on.
-    func showQuietFrames() {
-        guard quietEnd != nil else { return }
-        quietEnd = nil
-        air.leaveOutQuietFrames(false)
-    }
+    /// Leaves out the empty packets of links on which nothing else happens, or shows them again.
+    func leaveOutQuietFrames(_ areLeftOut: Bool) { air.leaveOutQuietFrames(areLeftOut) }
 
     /// Lets time pass until the next event of the story. Returns whether there was one.
     func step() -> Bool {

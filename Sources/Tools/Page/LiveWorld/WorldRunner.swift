@@ -112,6 +112,8 @@ private final class WorldLoop {
     private var isHeld = true
     /// The instant that the world is on its way to, in milliseconds.
     private var target: Int64?
+    /// The instant on the way to ``target`` before which pages forget all packets on the air, in milliseconds.
+    private var quietEnd: Int64 = 0
     private var tools: [UInt64: Tool] = [:]
     private var lastStep: ContinuousClock.Instant
     private var lastNews: ContinuousClock.Instant
@@ -177,15 +179,17 @@ private final class WorldLoop {
         publish(.leap(true))
         if knownLives == nil { knownLives = world.lives.all }
         if milliseconds < world.milliseconds { beginAgain(seed: world.seed, repeating: record) }
-        world.hurry(to: milliseconds, seeing: PagePackets.maximumPackets)
+        quietEnd = world.instant(with: PagePackets.maximumPackets, before: milliseconds) ?? 0
     }
 
     /// Lets time pass as fast as possible.
     private func leap(to target: Int64) {
         let left = target - world.milliseconds
         if left > 0, !isBusy {
-            for tool in tools.values { world.withPhone { _ in tool.end.value.hurry() } }
-            advance(by: left)
+            let quiet = quietEnd - world.milliseconds
+            world.leaveOutQuietFrames(quiet > 0)
+            for tool in tools.values { world.withPhone { _ in tool.end.value.hurry(showsAir: quiet <= 0) } }
+            advance(by: quiet > 0 ? quiet : left)
         }
         if world.milliseconds >= target { arrive() }
     }
@@ -202,7 +206,7 @@ private final class WorldLoop {
     private func arrive() {
         guard target != nil else { return }
         (target, publishedState, hasNews) = (nil, "", true)
-        world.showQuietFrames()
+        world.leaveOutQuietFrames(false)
         flush()
         publishNews()
         // After all that the tools were sent.

@@ -35,11 +35,17 @@ final class WorldTool {
     /// Sends the packets that were collected, because the time of the world stands still.
     func flush() {
         conversation?.fillsMessages = false
+        conversation?.showsAir = true
         conversation?.flush()
     }
 
     /// Sends packets in full messages until ``flush()``, because the world is on its way to another instant.
-    func hurry() { conversation?.fillsMessages = true }
+    ///
+    /// - Parameter showsAir: Whether packets on the air are sent, too.
+    func hurry(showsAir: Bool) {
+        conversation?.fillsMessages = true
+        conversation?.showsAir = showsAir
+    }
 
     private func received(_ message: PacketBuffer, _ system: BluetoothSystem) {
         guard let conversation else { return receiveHello(message, system) }
@@ -97,6 +103,8 @@ final class WorldOutlet: Sendable {
 
     private let pending = Atomic(0)
     private let wasFull = Atomic(false)
+    /// The messages that the tool's loop is to take, with one call for all.
+    private let waiting = Mutex<[PacketBuffer]>([])
     private let end: LoopBound<End>
 
     init(_ end: LoopBound<End>) {
@@ -114,7 +122,19 @@ final class WorldOutlet: Sendable {
 
     func send(_ message: PacketBuffer) {
         pending.add(1, ordering: .relaxed)
-        end.loop.submit { [self] in
+        let isFirst = waiting.withLock { waiting in
+            waiting.append(message)
+            return waiting.count == 1
+        }
+        if isFirst { end.loop.submit { [self] in deliver() } }
+    }
+
+    private func deliver() {
+        let messages = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for message in messages {
             let left = pending.subtract(1, ordering: .relaxed).newValue
             end.value.line?.arrived(message)
             if left == 0, wasFull.exchange(false, ordering: .relaxed) { end.value.line?.reportRoom() }
