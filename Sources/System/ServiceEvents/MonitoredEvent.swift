@@ -45,7 +45,8 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     ///   - date: The time of day in seconds since 1970; nil without a calendar.
     ///   - showsContents: Whether to include the contents of apps' messages, rather than only the fact that there were
     ///     messages.
-    package init(_ observation: Observation, date: Double? = nil, showsContents: Bool) {
+    ///   - needsText: Whether to include the text of a message whose fields are included.
+    package init(_ observation: Observation, date: Double? = nil, showsContents: Bool, needsText: Bool = true) {
         let content = observation.content
         let isShown = showsContents || content.kind.isDisjoint(with: [.messages, .misuse])
         number = observation.number
@@ -58,8 +59,8 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
         peer = observation.subject.peer
         link = observation.subject.link.map { Int($0.rawValue) }
         kind = content.kind.name
-        text = (isShown ? content.text : content.summary).cut
         message = isShown ? content.message : nil
+        text = message != nil && !needsText ? "" : (isShown ? content.text : content.summary).cut
         let known = isShown ? content.details : [:]
         details = known.isEmpty ? nil : known.bounded
     }

@@ -20,7 +20,7 @@ package struct WorldWords: Sendable {
     }
 
     private mutating func event(_ observation: Observation, of device: String, at time: Duration) -> StoryEvent {
-        let monitored = MonitoredEvent(observation, showsContents: true)
+        let monitored = MonitoredEvent(observation, showsContents: true, needsText: false)
         let text = words[device, default: MonitorWords()].text(of: monitored)
         let isMisuse = if case .misused = observation.content { true } else { false }
         return StoryEvent(
@@ -33,7 +33,7 @@ package struct WorldWords: Sendable {
 
     /// Returns a request or an event of a device's app in words, without the app.
     package func message(_ observation: Observation, of device: String) -> String {
-        let monitored = MonitoredEvent(observation, showsContents: true)
+        let monitored = MonitoredEvent(observation, showsContents: true, needsText: false)
         var words = words[device] ?? MonitorWords()
         return words.message(of: monitored) ?? words.text(of: monitored)
     }
