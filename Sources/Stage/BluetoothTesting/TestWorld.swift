@@ -253,9 +253,15 @@ final class WorldSlot: Sendable {
     func clear() { content.withLock { $0 = nil } }
 
     func withWorld<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
-        try await TestWorld.$slot.withValue(self) {
-            try await ServiceLocator.$onOutsider.withValue(noteOutsider) { try await body() }
-        }
+        try await TestWorld.$slot.withValue(self) { try await notingOutsiders(body) }
+    }
+
+    // Swift 6.3 compiles a task-local function in an async function to code that crashes, if it optimizes it.
+    @_optimize(none)
+    private func notingOutsiders<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async rethrows -> Result {
+        try await ServiceLocator.$onOutsider.withValue(noteOutsider, operation: body)
     }
 
     private var noteOutsider: @Sendable () -> Void { { [weak self] in self?.world?.story.noteOutsider() } }
