@@ -215,6 +215,28 @@ import Testing
         #expect(sizes != packets.map(\.bytes.count))
     }
 
+    @Test("no transfer has one octet of an event behind the end of another one, which Linux would drop")
+    func eventsThatAreJoinedBeginWithTheirHeaders() {
+        var joined = 0
+        for seed in 1...100 as ClosedRange<UInt64> {
+            var machine = DongleMachine(splitting: RandomSource(seed: seed))
+            for _ in 0..<20 { #expect(machine.handle(.send(Self.event)).isEmpty) }
+            var end = 0
+            let length = Self.event.bytes.count
+            for sequence in 1...1_000 as ClosedRange<UInt32> {
+                guard let octets = Self.answer(machine.handle(Self.read(1, sequence, 64))) else { break }
+                let begin = end
+                end += octets.count
+                let boundary = end / length * length
+                guard boundary > begin, boundary < end else { continue }
+                #expect(end - boundary > 1, "seed \(seed)")
+                joined += 1
+            }
+            #expect(end == 20 * length)
+        }
+        #expect(joined > 100)
+    }
+
     @Test("a new host does not receive the rest of its predecessor's packet")
     func theRestOfAPacketIsForgotten() {
         var machine = DongleMachine()

@@ -8,6 +8,8 @@ struct DongleInput {
     /// The maximum amount of queued data, in octets, for a host that starts no transfers because no driver has the
     /// controller open.
     static let maximumReady = 256 << 10
+    /// The length of the header of an event (Core Vol 4 Part E 5.4.4).
+    private static let headerLength = 2
 
     private var waiting = Deque<(sequence: UInt32, length: Int)>()
     private var ready = Deque<ArraySlice<UInt8>>()
@@ -68,12 +70,15 @@ struct DongleInput {
         let cut = splitting.flatMap { $0.below(2) == 0 ? 1 + Int($0.below(UInt64(most))) : nil }
         var count = cut ?? most
         var octets: [UInt8] = []
-        readyCount -= count
-        while count > 0, let next = ready.popFirst() {
+        while count > 0, let next = ready.first {
+            // Newer kernels of Linux drop what follows an event in a transfer if it is no whole header (btusb_recv_intr).
+            if !octets.isEmpty, count < Self.headerLength, count < next.count { break }
+            ready.removeFirst()
             octets += next.prefix(count)
             if next.count > count { ready.prepend(next.dropFirst(count)) }
             count -= min(count, next.count)
         }
+        readyCount -= octets.count
         return octets
     }
 
