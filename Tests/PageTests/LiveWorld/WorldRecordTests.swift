@@ -217,44 +217,44 @@ private final class Follower: Sendable {
     }
 }
 
+/// The values that a runner publishes, and the answers to messages.
+private struct Page {
+    let values: AsyncStream<PageValue>
+    let runner: WorldRunner
+
+    init() {
+        let (values, sink) = AsyncStream.makeStream(of: PageValue.self)
+        self.values = values
+        runner = WorldRunner(seed: 7) { sink.yield($0) }
+        runner.begin()
+    }
+
+    /// Sends a message, and returns the reason for a refusal.
+    func send(_ json: String) async -> String {
+        await withCheckedContinuation { answer in
+            runner.handle(Array(json.utf8)) { error, _ in answer.resume(returning: error) }
+        }
+    }
+
+    /// Returns the values up to the end of a leap.
+    func leap() async -> [PageValue] {
+        var seen: [PageValue] = []
+        for await value in values {
+            seen.append(value)
+            if value.name == PageValue.leapName, value.json == "false" { break }
+        }
+        return seen
+    }
+}
+
+private func number(_ name: String, in values: [PageValue]) throws -> Int {
+    let json = try #require(values.last { $0.name == "world" }?.json)
+    let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    return try #require(object?[name] as? Int)
+}
+
 /// The world on its thread, as the page commands it.
 @Suite struct WorldLeapTests {
-    /// The values that a runner publishes, and the answers to messages.
-    private struct Page {
-        let values: AsyncStream<PageValue>
-        let runner: WorldRunner
-
-        init() {
-            let (values, sink) = AsyncStream.makeStream(of: PageValue.self)
-            self.values = values
-            runner = WorldRunner(seed: 7) { sink.yield($0) }
-            runner.begin()
-        }
-
-        /// Sends a message, and returns the reason for a refusal.
-        func send(_ json: String) async -> String {
-            await withCheckedContinuation { answer in
-                runner.handle(Array(json.utf8)) { error, _ in answer.resume(returning: error) }
-            }
-        }
-
-        /// Returns the values up to the end of a leap.
-        func leap() async -> [PageValue] {
-            var seen: [PageValue] = []
-            for await value in values {
-                seen.append(value)
-                if value.name == PageValue.leapName, value.json == "false" { break }
-            }
-            return seen
-        }
-    }
-
-    private func number(_ name: String, in values: [PageValue]) throws -> Int {
-        let json = try #require(values.last { $0.name == "world" }?.json)
-        let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
-        return try #require(object?[name] as? Int)
-    }
-
     @Test("a page goes back to an instant and forward again, and each time gets the world before the leap is over")
     func leaps() async throws {
         let page = Page()
@@ -289,6 +289,32 @@ private final class Follower: Sendable {
         page.runner.stop()
     }
 
+    @Test("a running world waits for a slow tool, so that Pause does not wait behind a thousand messages")
+    func slowTool() async throws {
+        let page = Page()
+        let loop = VirtualEventLoop()
+        let line = WorldLine(page.runner, loop: loop)
+        var (arrived, most) = (0, 0)
+        line.onReceive = { _ in arrived += 1 }
+        line.send(Opening.tool(version: Hello.version).encoded())
+        line.send(ToolMessage.ask(number: 1, .monitor(kinds: .max)).encoded())
+        line.send(ToolMessage.ask(number: 2, .packets).encoded())
+        for act in [#"{"act":"speed","amount":100}"#, #"{"act":"run"}"#] { #expect(await page.send(act) == "") }
+        // Reads once for each picture of the world, which come every 100 ms at most.
+        for await value in page.values where value.name == "world" {
+            arrived = 0
+            loop.run(for: .zero)
+            most = max(most, arrived)
+            if try number("milliseconds", in: [value]) >= 20_000 { break }
+        }
+        line.close()
+        page.runner.stop()
+        #expect((1...WorldOutlet.maximumPending / 8).contains(most), "\(most) messages waited")
+    }
+}
+
+/// A leap of minutes takes minutes under ThreadSanitizer, and has no other threads than shorter ones.
+@Suite struct WorldLongLeapTests {
     @Test("after a leap of minutes, a page has the packets that it would have kept without it")
     func longLeap() async throws {
         let (page, loop) = (Page(), NIOEventLoop())
@@ -327,28 +353,5 @@ private final class Follower: Sendable {
             line.send(ToolMessage.ask(number: 2, .packets).encoded())
             return line
         }
-    }
-
-    @Test("a running world waits for a slow tool, so that Pause does not wait behind a thousand messages")
-    func slowTool() async throws {
-        let page = Page()
-        let loop = VirtualEventLoop()
-        let line = WorldLine(page.runner, loop: loop)
-        var (arrived, most) = (0, 0)
-        line.onReceive = { _ in arrived += 1 }
-        line.send(Opening.tool(version: Hello.version).encoded())
-        line.send(ToolMessage.ask(number: 1, .monitor(kinds: .max)).encoded())
-        line.send(ToolMessage.ask(number: 2, .packets).encoded())
-        for act in [#"{"act":"speed","amount":100}"#, #"{"act":"run"}"#] { #expect(await page.send(act) == "") }
-        // Reads once for each picture of the world, which come every 100 ms at most.
-        for await value in page.values where value.name == "world" {
-            arrived = 0
-            loop.run(for: .zero)
-            most = max(most, arrived)
-            if try number("milliseconds", in: [value]) >= 20_000 { break }
-        }
-        line.close()
-        page.runner.stop()
-        #expect((1...WorldOutlet.maximumPending / 8).contains(most), "\(most) messages waited")
     }
 }
