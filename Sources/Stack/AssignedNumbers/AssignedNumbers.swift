@@ -66,13 +66,18 @@ package enum AssignedNumbers {
     ///
     /// Case, spaces and punctuation do not count: `Heart Rate`, `heart-rate` and `heartrate` are the same.
     package static func uuids(named name: String, _ kinds: Set<Kind> = Set(Kind.allCases)) -> [BluetoothUUID] {
-        let wanted = letters(of: name)
-        guard !wanted.isEmpty else { return [] }
-        return NumberTable.uuids.entries.compactMap { number, text in
-            guard let (kind, name) = split(text), kinds.contains(kind), letters(of: name) == wanted else { return nil }
-            return BluetoothUUID(number)
-        }
+        (numbersByLetters[letters(of: name)] ?? []).filter { kinds.contains($0.kind) }.map { BluetoothUUID($0.number) }
     }
+
+    /// The numbers of each name, in ascending order. Comparing a name with the whole table would take as long each time.
+    private static let numbersByLetters: [String: [(number: UInt16, kind: Kind)]] = {
+        var numbers: [String: [(number: UInt16, kind: Kind)]] = [:]
+        for (number, text) in NumberTable.uuids.entries {
+            guard let (kind, name) = split(text) else { continue }
+            numbers[letters(of: name), default: []].append((number, kind))
+        }
+        return numbers
+    }()
 
     private static func entry(of uuid: BluetoothUUID) -> (kind: Kind, name: String)? {
         uuid.uint16.flatMap { NumberTable.uuids[$0] }.flatMap(split)
