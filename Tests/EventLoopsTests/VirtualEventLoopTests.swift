@@ -114,7 +114,7 @@ import Testing
         let next = loop.schedule(at: Instant(microseconds: 20)) { order.append("next") }
         let later = loop.schedule(at: Instant(microseconds: 30)) { order.append("later") }
         loop.schedule(at: Instant(microseconds: 10)) {
-            seen = [next, later].map { loop.horizon(behind: $0)?.nanoseconds }
+            seen = [nil, next, later].map { loop.horizon(behind: $0)?.nanoseconds }
             loop.cancel(later)
             seen.append(loop.horizon(behind: next)?.nanoseconds)
             // A task with the same deadline keeps its place behind the one that was looked behind.
@@ -124,7 +124,7 @@ import Testing
             seen.append(loop.horizon(behind: next)?.nanoseconds)
         }
         loop.run(until: Instant(microseconds: 40))
-        #expect(seen == [30_000, nil, 40_001, 20_000, nil])
+        #expect(seen == [20_000, 30_000, nil, 40_001, 20_000, nil])
         #expect(order == ["next", "last"])
     }
 

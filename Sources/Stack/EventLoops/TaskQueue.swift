@@ -75,8 +75,9 @@ package struct TaskQueue {
     }
 
     /// Returns the deadline of the task after `task`, the latest instant if there is none; nil if `task` is not the next
-    /// one.
-    package mutating func deadline(behind task: ScheduledTask) -> Instant? {
+    /// one. Without `task`, that of the next one.
+    package mutating func deadline(behind task: ScheduledTask?) -> Instant? {
+        guard let task else { return nextDeadline() ?? Instant(nanoseconds: .max) }
         guard nextDeadline() != nil, let first = heap.min, first.task == task else { return nil }
         heap.removeMin()
         defer { heap.insert(first) }

@@ -267,10 +267,10 @@ public final class VirtualEventLoop: EventLoop {
 
     /// Returns the instant before which nothing but one task can happen on this loop, as seen from a running task.
     ///
-    /// - Parameter task: The task, which must be the next one.
-    /// - Returns: The end of the run or the deadline of the task after that one, whichever is first; nil if anything else
-    ///   can happen before.
-    package func horizon(behind task: ScheduledTask) -> Instant? {
+    /// - Parameter task: The task, which must be the next one; nil if not even one can happen before.
+    /// - Returns: The end of the run or the deadline of the first other task, whichever is first; nil if anything else can
+    ///   happen before.
+    package func horizon(behind task: ScheduledTask? = nil) -> Instant? {
         guard isRunningHere, state.isRunning, state.pacer == nil, state.deliveries.isEmpty,
             !hasSubmissions.load(ordering: .acquiring), work.load(ordering: .acquiring) <= state.givenUp,
             !awaitThreads(), let next = state.tasks.deadline(behind: task)

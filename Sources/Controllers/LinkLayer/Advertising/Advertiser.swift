@@ -104,6 +104,7 @@ final class Advertiser: RadioClaimant {
     private var channels: [UInt8] = []
     private let arbiter: RadioArbiter
     private let loop: any EventLoop
+    private let virtualLoop: VirtualEventLoop?
     /// Whether the clock is accurate to 50 ppm.
     private let isPrecise: Bool
     private let random: RandomSource
@@ -121,6 +122,7 @@ final class Advertiser: RadioClaimant {
         self.arbiter = arbiter
         share = arbiter.share(of: .advertising(set: set.handle))
         self.loop = loop
+        virtualLoop = loop as? VirtualEventLoop
         self.random = random
         self.isPrecise = isPrecise
         self.owner = owner
@@ -264,7 +266,7 @@ final class Advertiser: RadioClaimant {
             }
         }
         state = .idle
-        timer = loop.schedule(at: eventStart) { [unowned self] in beginEvent() }
+        timer = loop.schedule(at: eventStart) { [unowned self] in beginEvent(isDue: true) }
     }
 
     /// Stops advertising. A PDU on the air is still sent.
@@ -283,7 +285,9 @@ final class Advertiser: RadioClaimant {
 
     // MARK: Events
 
-    private func beginEvent() {
+    /// Begins an event, because it is due, or because another user of the radio has just released it. That user may have
+    /// more to do at this instant, so time may not pass then.
+    private func beginEvent(isDue: Bool) {
         timer = nil
         guard arbiter.claim(self) else {
             state = .awaitsRadio
@@ -293,7 +297,29 @@ final class Advertiser: RadioClaimant {
         guard set.isLegacy else { return beginExtendedEvent() }
         legacy = nextLegacy ?? LegacyEvent(set)
         nextLegacy = legacy
-        send(channel: 0)
+        if isDue, passUnheardEvent() { completeEvent() } else { send(channel: 0) }
+    }
+
+    /// Passes the legacy event that begins now at once, if nobody can hear or disturb it. Returns false if it is to be
+    /// carried out frame by frame.
+    private func passUnheardEvent() -> Bool {
+        guard let virtualLoop, let event = legacy, arbiter.node.radio.isDeserted, let horizon = virtualLoop.horizon()
+        else { return false }
+        let frame = frame(event.pdu, channel: 0)
+        let listening = event.isAnswered ? LinkTiming.interFrameSpace + Self.responseMargin : 0
+        let step = frame.airTimeMicroseconds + listening + Self.channelSwitch
+        let last = loop.now.advanced(byMicroseconds: step * Int64(channels.count - 1))
+        let end = last.advanced(byMicroseconds: frame.airTimeMicroseconds + listening)
+        // The radio must be free before the PDU on each channel.
+        guard end < horizon,
+            last.advanced(byMicroseconds: event.needed) <= arbiter.nextReservation(after: loop.now, except: self)
+        else { return false }
+        // After a channel, the radio keeps listening until the next one's PDU.
+        let sending = frame.airTimeMicroseconds * Int64(channels.count)
+        let hearing = event.isAnswered ? end.microseconds(since: loop.now) - sending : 0
+        arbiter.node.countUnheard(frame, power: power, times: channels.count, listening: hearing)
+        virtualLoop.pass(to: end)
+        return true
     }
 
     private func send(channel index: Int) {
@@ -319,7 +345,7 @@ final class Advertiser: RadioClaimant {
         // A delayed event must not make the following ones bunch up.
         if next < loop.now { next = loop.now + .microseconds(Int64(delay)) }
         eventStart = next
-        timer = loop.schedule(at: next) { [unowned self] in beginEvent() }
+        timer = loop.schedule(at: next) { [unowned self] in beginEvent(isDue: true) }
         arbiter.reserve(self, at: next)
         arbiter.release(self)
     }
@@ -428,7 +454,7 @@ final class Advertiser: RadioClaimant {
 
     func radioFree() {
         guard case .awaitsRadio = state else { return }
-        beginEvent()
+        beginEvent(isDue: false)
     }
 
     // MARK: Extended events (4.4.2.2 to 4.4.2.11)
@@ -488,7 +514,7 @@ final class Advertiser: RadioClaimant {
         guard plan.auxiliary > 0, begin > loop.now, begin < eventStart + pace else { return endEvent() }
         state = .idle
         event = nil
-        timer = loop.schedule(at: begin) { [unowned self] in beginEvent() }
+        timer = loop.schedule(at: begin) { [unowned self] in beginEvent(isDue: false) }
         arbiter.reserve(self, at: begin)
         arbiter.release(self)
     }

@@ -229,6 +229,16 @@ public final class Radio {
             && listeners[..<37].allSatisfy { $0.isEmpty }
     }
 
+    /// Whether nothing is on the air on the primary advertising channels, so that a node hears nothing there as long as no
+    /// task runs.
+    var isSilent: Bool { !carriesEveryFrame && active[37...].allSatisfy { $0.isEmpty } }
+
+    /// Whether nobody notices what is sent on the primary advertising channels, as long as no task runs.
+    var isDeserted: Bool {
+        !carriesEveryFrame && onTransmission == nil && onSend == nil && sniffers.isEmpty
+            && listeners[37...].allSatisfy { $0.isEmpty }
+    }
+
     /// Counts frames of quiet events, which are over.
     func pass(quietFrames count: Int) {
         for sniffer in sniffers { sniffer.onQuietFrames?(count) }

@@ -176,6 +176,21 @@ public final class RadioNode {
 
     // MARK: Quiet events
 
+    /// Counts frames to which nobody listened.
+    ///
+    /// - Parameter listening: The time in microseconds that this node then listened for responses, in all.
+    func countUnheard(_ frame: RadioFrame, power: Double, times count: Int, listening: Int64) {
+        let time = frame.airTimeMicroseconds * Int64(count)
+        used.sending += time
+        used.framesSent += count
+        divided.sendingByPHY[frame.phy.index] += time
+        divided.sendingByPower[index(of: power)] += time
+        guard listening > 0 else { return }
+        used.listening += listening
+        divided.listeningByModulation[frame.phy.modulation.index] += listening
+        divided.listens += Int64(count)
+    }
+
     /// Counts listening without frames, which began `count` times and lasted this many microseconds each time.
     func countListening(_ time: Int64, _ modulation: RadioPHY.Modulation, times count: Int) {
         used.listening += time * Int64(count)

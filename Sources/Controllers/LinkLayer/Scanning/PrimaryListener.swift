@@ -29,6 +29,7 @@ class PrimaryListener: RadioClaimant {
 
     let loop: any EventLoop
     let random: RandomSource
+    private let virtualLoop: VirtualEventLoop?
     private let arbiter: RadioArbiter
     private let power: Double
     private let accuracy: ClockAccuracy
@@ -43,6 +44,7 @@ class PrimaryListener: RadioClaimant {
         self.arbiter = arbiter
         self.loop = loop
         self.random = random
+        virtualLoop = loop as? VirtualEventLoop
         self.power = power
         self.accuracy = accuracy
     }
@@ -62,7 +64,13 @@ class PrimaryListener: RadioClaimant {
     func begin(_ windows: [ScanWindows]) {
         end()
         isEnabled = true
-        self.windows = windows.map { WindowTimer($0, loop: loop) { [unowned self] in windowChanged() } }
+        self.windows = windows.map { windows in
+            WindowTimer(windows, loop: loop) { [unowned self] in
+                passQuietWindows(after: $0)
+            } onChange: { [unowned self] in
+                windowChanged()
+            }
+        }
         for window in self.windows { window.start() }
     }
 
@@ -100,6 +108,34 @@ class PrimaryListener: RadioClaimant {
 
     private func windowChanged() {
         if current == nil { rest() } else { resume() }
+    }
+
+    /// Passes at once the windows after `former` that begin from now on before anything else happens, since nothing can
+    /// be heard in them. Returns their number.
+    private func passQuietWindows(after former: ScanWindows) -> Int {
+        guard let virtualLoop, windows.count == 1, case .window = phase, arbiter.node.radio.isSilent,
+            former.isContinuous ? arbiter.owner === self : arbiter.isIdle, let end = virtualLoop.horizon()
+        else { return 0 }
+        // A window that begins with something else is left to the tasks, whose order counts then.
+        let count = Int((end.nanoseconds(since: loop.now) - 1) / (former.interval * 1_000))
+        guard count > 0 else { return 0 }
+        if former.isContinuous {
+            retune(count, after: former)
+        } else {
+            arbiter.pass(listeningFor: former.window, former.phy.radioPHY.modulation, times: count, of: share)
+        }
+        virtualLoop.pass(to: loop.now + .microseconds(Int64(count) * former.interval))
+        return count
+    }
+
+    /// Retunes the radio to the last one of `count` windows of a continuous scan, all of which begin with that.
+    private func retune(_ count: Int, after former: ScanWindows) {
+        var last = former
+        last.advance(count)
+        let node = arbiter.node
+        node.sleep()
+        node.listen(.advertising(channel: last.channel, phy: last.phy))
+        node.countListening(0, last.phy.radioPHY.modulation, times: count - 1)
     }
 
     /// Listens if a window is open and the radio is available; otherwise waits for either.
@@ -261,12 +297,23 @@ private final class WindowTimer {
     /// When the current window was opened; nil if none is open.
     private(set) var opened: Instant?
     private let loop: any EventLoop
+    private let pass: (ScanWindows) -> Int
     private let onChange: () -> Void
     private var tasks: (next: ScheduledTask?, end: ScheduledTask?) = (nil, nil)
 
-    init(_ windows: ScanWindows, loop: any EventLoop, onChange: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - pass: Called with the last window when the next one is due. Passes that and those after it at once, if possible,
+    ///     and returns their number.
+    ///   - onChange: Called when a window has opened or closed.
+    init(
+        _ windows: ScanWindows,
+        loop: any EventLoop,
+        pass: @escaping (ScanWindows) -> Int,
+        onChange: @escaping () -> Void
+    ) {
         self.windows = windows
         self.loop = loop
+        self.pass = pass
         self.onChange = onChange
     }
 
@@ -283,7 +330,7 @@ private final class WindowTimer {
     private func open() {
         opened = loop.now
         tasks.next = loop.schedule(after: .microseconds(windows.interval)) { [unowned self] in
-            windows.advance()
+            windows.advance(1 + pass(windows))
             open()
         }
         if !windows.isContinuous {

@@ -34,8 +34,8 @@ struct ScanWindows: Hashable {
     /// Whether the window covers the whole interval.
     var isContinuous: Bool { window >= interval }
 
-    /// Moves on to the channel of the next window.
-    mutating func advance() {
-        channel = channel == 39 ? 37 : channel + 1
+    /// Moves on to the channel of a later window.
+    mutating func advance(_ count: Int) {
+        channel = 37 + (channel - 37 + UInt8(count % 3)) % 3
     }
 }

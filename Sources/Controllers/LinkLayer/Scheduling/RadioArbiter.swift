@@ -282,6 +282,15 @@ final class RadioArbiter {
         updateDebt()
     }
 
+    /// Accounts for `count` events of a user of low priority, each of which was listening for a number of microseconds
+    /// and heard nothing.
+    func pass(listeningFor time: Int64, _ modulation: RadioPHY.Modulation, times count: Int, of share: RadioShare) {
+        node.countListening(time, modulation, times: count)
+        account.settle(share, with: node)
+        account.count(count, of: share)
+        pay(time * 1_000 * Int64(count))
+    }
+
     // MARK: Debts
 
     /// The debt in microseconds that links have to pay to waiting users.
@@ -307,8 +316,13 @@ final class RadioArbiter {
         if owner.priority.isLink {
             if othersWait { owe(elapsed / Self.share) }
         } else {
-            debt = max(debt - elapsed, 0)
+            pay(elapsed)
         }
+        if debt == 0 { isPaying = false }
+    }
+
+    private func pay(_ nanoseconds: Int64) {
+        debt = max(debt - nanoseconds, 0)
         if debt == 0 { isPaying = false }
     }
 
