@@ -2,6 +2,7 @@ import AssignedNumbers
 import CoreBluetooth
 import Demos
 import Foundation
+import HCI
 import Testing
 
 @testable import Administration
@@ -9,6 +10,18 @@ import Testing
 
 /// Names and words in the output of the tool.
 @Suite struct NamesTests {
+    @Test(
+        "the capture of the other side lies beside the one that was named, by the same kind of path",
+        arguments: [
+            ("heart.btsnoop", "heart.sensor.btsnoop"), ("../a.b/heart", "../a.b/heart.sensor"),
+            ("/tmp/a.b/heart.1.btsnoop", "/tmp/a.b/heart.1.sensor.btsnoop"),
+            ("./heart.btsnoop", "./heart.sensor.btsnoop"),
+        ]
+    )
+    func theOtherSidesCapture(path: String, other: String) {
+        #expect(CaptureFile.sibling(of: path, named: "sensor") == other)
+    }
+
     @Test func uuidsHaveTheirNames() {
         #expect(describe(CBUUID(string: "180D")) == "Heart Rate (180D)")
         #expect(describe(CBUUID(string: "6e6f7465-0000-4861-7261-6c6420303031")).hasPrefix("Notes ("))

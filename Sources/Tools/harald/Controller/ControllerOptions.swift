@@ -208,11 +208,8 @@ extension CaptureFile {
 
     /// Inserts a name before the extension: `heart.btsnoop` becomes `heart.sensor.btsnoop`.
     static func sibling(of path: String, named name: String) -> String {
-        let url = URL(fileURLWithPath: path)
-        let stem = url.deletingPathExtension().lastPathComponent
-        let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
-        let folder = url.deletingLastPathComponent().path
-        return (folder as NSString).appendingPathComponent("\(stem).\(name)\(suffix)")
+        let (stem, suffix) = ((path as NSString).deletingPathExtension, (path as NSString).pathExtension)
+        return suffix.isEmpty ? "\(path).\(name)" : "\(stem).\(name).\(suffix)"
     }
 }
 
