@@ -72,6 +72,15 @@ private final class SparseWorld {
         world = LinkLayerWorld(seed: seed)
         world.radio.carriesEveryFrame = carriesEveryFrame
         hosts = (0...1 + Int(random.below(2))).map { [world] in world.host(at: Double($0)) }
+        // Its events are often near those of advertising.
+        if seed % 2 == 0 { link() }
+    }
+
+    private func link() {
+        hosts[1].advertise()
+        let interval = 6 + UInt16(random.below(20))
+        hosts[0].send(LECreateConnection.scanning(for: hosts[1].address, interval: interval, timeout: 300))
+        tasks += world.tasks(in: .seconds(1))
     }
 
     var packets: [[String]] {
